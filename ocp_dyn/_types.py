@@ -1,0 +1,48 @@
+"""Types shared by every room: CasADi's matrix types, plain numbers, structurally sparse constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+from numpy.typing import NDArray
+
+M = TypeVar("M", SX, MX, DM)
+"""One of CasADi's matrix types; an algorithm returns the type it is given."""
+
+Expr = Any
+"""A DM, SX or MX. A union would not type-check: SX and MX never meet in one expression."""
+
+Array = NDArray[np.float64]
+Vector = Sequence[float] | Array
+"""What a user may write for a vector of numbers."""
+
+
+def sparse(values: Any, tolerance: float = 1e-12) -> DM:
+    """Numbers as a structurally sparse DM: |x| < tolerance becomes 0, values next to +-1 become +-1.
+
+    Structural zeros are what keeps expression graphs small, so every constant of a model passes here.
+    """
+    x = np.array(values, dtype=float)
+    x[np.abs(x) < tolerance] = 0.0
+    for unit in (1.0, -1.0):
+        x[np.abs(x - unit) < tolerance] = unit
+    return ca.sparsify(DM(x))
+
+
+def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
+    """`values` as `size` finite floats, or an error that says what was got."""
+    try:
+        x = np.asarray(values, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise error(f"{what} must be {size} numbers, got {values!r}") from None
+    if x.size != size or not np.all(np.isfinite(x)):
+        raise error(f"{what} must be {size} finite numbers, got {values!r}")
+    return x
+
+
+class ModelError(ValueError):
+    """Something is wrong in a model or in the file it comes from: what, where, and what to do."""

@@ -1,0 +1,279 @@
+"""The frozen model of an articulated mechanism: a tree of bodies, each moved by one joint [RBDA, ch. 4].
+
+Body 0 is the ground; joint i moves body i; `parent[i] < i`. Bodies on fixed joints are merged into the
+body they are fixed to and stay addressable by name as frames. A model is data: nothing in it changes
+after `ModelBuilder.build`, and no algorithm leaves anything in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from ._types import Array, Expr
+from .joints import Joint
+from .spatial import Inertia, Transform
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
+
+    name: str
+    body: int
+    X: Transform = field(default_factory=Transform.identity)
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name!r}, body={self.body})"
+
+
+@dataclass(frozen=True, eq=False)
+class DofData:
+    """What a model knows of its dofs beside the equations: limits (inf: none) and loss coefficients.
+
+    q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N]; damping (nv)
+    [N m s/rad or N s/m] and friction (nv) [N m or N], which no equation uses unless it is asked to.
+    """
+
+    q_lower: Array
+    q_upper: Array
+    qd_max: Array
+    tau_max: Array
+    damping: Array
+    friction: Array
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.setflags(write=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
+
+    `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
+    entry per moving body. SI units; gravity [m/s^2] in ground axes.
+    """
+
+    name: str
+    gravity: tuple[float, float, float]
+    parent: tuple[int, ...]
+    joints: tuple[Joint, ...]
+    X_tree: tuple[Transform, ...]
+    I: tuple[Inertia, ...]
+    joint_names: tuple[str, ...]
+    body_names: tuple[str, ...]
+    frames: Mapping[str, Frame]
+    dofs: DofData
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"frames": dict(self.frames)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    # Sizes and indices
+
+    @property
+    def nb(self) -> int:
+        """Number of moving bodies."""
+        return len(self.parent) - 1
+
+    @cached_property
+    def nq(self) -> int:
+        """Length of q."""
+        return sum(joint.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """Length of qd, qdd and tau."""
+        return sum(joint.nv for joint in self.joints)
+
+    @property
+    def edges(self) -> Iterator[tuple[int, int]]:
+        """(i, parent of i) for every moving body, from the ground outwards."""
+        return ((i, self.parent[i]) for i in range(1, self.nb + 1))
+
+    @cached_property
+    def q_index(self) -> tuple[int, ...]:
+        """Where each body's entries of q start; one more entry closes the last."""
+        return tuple(int(k) for k in np.cumsum([0] + [joint.nq for joint in self.joints]))
+
+    @cached_property
+    def v_index(self) -> tuple[int, ...]:
+        """Where each body's entries of qd start; one more entry closes the last."""
+        return tuple(int(k) for k in np.cumsum([0] + [joint.nv for joint in self.joints]))
+
+    def dofs_of(self, i: int) -> range:
+        """Indices into qd of joint i."""
+        return range(self.v_index[i], self.v_index[i + 1])
+
+    @cached_property
+    def dof_parent(self) -> tuple[int, ...]:
+        """Parent of every dof when each joint is a chain of 1-dof joints; -1 at the root [RBDA, 6.5]."""
+        last: list[int] = [-1]
+        lam: list[int] = []
+        for i, p in self.edges:
+            previous = last[p]
+            for k in self.dofs_of(i):
+                lam.append(previous)
+                previous = k
+            last.append(previous)
+        return tuple(lam)
+
+    def path(self, i: int) -> list[int]:
+        """Bodies that support body i, from the root to i itself."""
+        bodies = []
+        while i > 0:
+            bodies.append(i)
+            i = self.parent[i]
+        return bodies[::-1]
+
+    def q_slice(self, joint: str) -> slice:
+        """Entries of q that belong to the joint of that name."""
+        i = self._joint_index(joint)
+        return slice(self.q_index[i], self.q_index[i + 1])
+
+    def qd_slice(self, joint: str) -> slice:
+        """Entries of qd, qdd and tau that belong to the joint of that name."""
+        i = self._joint_index(joint)
+        return slice(self.v_index[i], self.v_index[i + 1])
+
+    def _joint_index(self, joint: str) -> int:
+        if joint not in self.joint_names:
+            raise KeyError(f"no joint {joint!r}; joints are: {_listed(self.joint_names)}")
+        return self.joint_names.index(joint) + 1
+
+    # Names
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Every name `frame` accepts: moving bodies, merged bodies, added frames."""
+        return tuple(self.frames)
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for every entry of q: the joint's, with the entry's own label where it has several."""
+        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.q_labels)
+
+    @cached_property
+    def qd_names(self) -> tuple[str, ...]:
+        """A name for every entry of qd, qdd and tau."""
+        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.v_labels)
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name: a moving body's own, a merged body's, or an added one."""
+        if name not in self.frames:
+            raise KeyError(f"no frame {name!r}; frames are: {_listed(self.frame_names)}")
+        return self.frames[name]
+
+    def body(self, name: str) -> Frame:
+        """The frame of a body, moving or merged, for contacts and points."""
+        return self.frame(name)
+
+    # The configuration manifold
+
+    def split_q(self, q: Expr) -> list[Expr]:
+        """q joint by joint, indexed by body."""
+        return list(ca.vertsplit(q, list(self.q_index)))
+
+    def split_v(self, qd: Expr) -> list[Expr]:
+        """qd (or qdd, tau) joint by joint, indexed by body."""
+        return list(ca.vertsplit(qd, list(self.v_index)))
+
+    def q_dot(self, q: Expr, qd: Expr) -> Expr:
+        """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
+        q, qd = self.column(q, self.nq, "q"), self.column(qd, self.nv, "qd")
+        return self._joint_wise("q_dot", self.split_q(q), self.split_v(qd))
+
+    def integrate(self, q: Expr, v: Expr) -> Expr:
+        """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold."""
+        q, v = self.column(q, self.nq, "q"), self.column(v, self.nv, "v")
+        return self._joint_wise("integrate", self.split_q(q), self.split_v(v))
+
+    def difference(self, q0: Expr, q1: Expr) -> Expr:
+        """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way."""
+        q0, q1 = self.column(q0, self.nq, "q0"), self.column(q1, self.nq, "q1")
+        return self._joint_wise("difference", self.split_q(q0), self.split_q(q1))
+
+    def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
+        parts = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
+        return ca.vertcat(*parts) if parts else DM(0, 1)
+
+    @staticmethod
+    def column(x: Any, size: int, what: str) -> Expr:
+        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM."""
+        value = x if isinstance(x, (SX, MX, DM)) else DM(np.asarray(x, dtype=float).reshape(-1))
+        if value.shape != (size, 1):
+            raise ValueError(f"{what} must have {size} entries in one column, got shape {value.shape}")
+        return value
+
+    def neutral(self) -> Array:
+        """The configuration (nq) in which every moved frame coincides with its fixed one."""
+        return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.joints)])
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        """A random configuration (nq), inside the position limits where there are any."""
+        q = np.concatenate([np.zeros(0), *(joint.random_q(rng) for joint in self.joints)])
+        lower, upper = self.dofs.q_lower, self.dofs.q_upper
+        outside = (q < lower) | (q > upper)
+        span = np.where(np.isfinite(upper - lower), upper - lower, 1.0)
+        base = np.where(np.isfinite(lower), lower, upper - span)
+        inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
+        return np.where(outside, inside, q)
+
+    # Reading
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all moving bodies [kg]."""
+        return float(sum(float(body.m) for body in self.I[1:]))
+
+    def __str__(self) -> str:
+        rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
+        depth = [0]
+        for i, p in self.edges:
+            depth.append(depth[p] + 1)
+            joint, nq, nv = self.joints[i], self.q_index[i], self.v_index[i]
+            rows.append((
+                "  " * depth[p] + self.body_names[i - 1],
+                self.joint_names[i - 1],
+                type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
+                _range(nq, joint.nq),
+                _range(nv, joint.nv),
+                f"{float(self.I[i].m):.4g}",
+            ))
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        merged = [n for n in self.frame_names if n not in self.body_names]
+        head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {self.mass:.6g} kg"
+        tail = f"\nother frames: {', '.join(merged)}" if merged else ""
+        return f"{head}\n{table}{tail}"
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
+
+
+def _entry(joint: str, label: str) -> str:
+    return f"{joint}.{label}" if label else joint
+
+
+def _range(start: int, size: int) -> str:
+    return str(start) if size == 1 else f"{start}..{start + size - 1}"
+
+
+def _listed(names: tuple[str, ...], most: int = 12) -> str:
+    shown = ", ".join(names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"
