@@ -33,6 +33,15 @@ def sparse(values: Any, tolerance: float = 1e-12) -> DM:
     return ca.sparsify(DM(x))
 
 
+def split(x: Expr, *sizes: int) -> list[Expr]:
+    """x cut by rows into blocks of the given sizes; without sizes, into single rows.
+
+    CasADi's own split, with a type: cutting an MX this way costs one node, indexing one per element.
+    """
+    parts: Any = ca.vertsplit(x, np.cumsum([0, *sizes]).tolist()) if sizes else ca.vertsplit(x)
+    return list(parts)
+
+
 def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
     """`values` as `size` finite floats, or an error that says what was got."""
     try:

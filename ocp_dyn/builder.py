@@ -58,6 +58,7 @@ class ModelBuilder:
         mass: float = 0.0,
         com: Vector = (0.0, 0.0, 0.0),
         inertia: object = None,
+        inertia_check: bool = True,
         lower: float | Vector | None = None,
         upper: float | Vector | None = None,
         velocity: float | Vector | None = None,
@@ -68,7 +69,8 @@ class ModelBuilder:
         """Adds a body moved by `joint`, whose fixed frame lies in `parent` (a body, a frame, or "world").
 
         origin [m], rotation (3x3, active: columns are the joint frame's axes in the parent); mass [kg],
-        com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries).
+        com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
+        inertia_check=False takes an inertia that no body can have.
         Limits per entry of q (lower, upper) and of qd (velocity, effort); None: no limit. A body on a
         `Fixed` joint is merged into its parent. Returns the body's frame.
         """
@@ -76,7 +78,7 @@ class ModelBuilder:
         self._check_name(name, where)
         X = self._parent_frame(parent, where)
         placed = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ X.X
-        body_inertia = _inertia(mass, com, inertia, where)
+        body_inertia = _inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
             return self._merge(name, X.body, placed, body_inertia)
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
@@ -110,7 +112,10 @@ class ModelBuilder:
             parent=(-1, *(b.parent for b in bodies)),
             joints=(Fixed(), *(b.joint for b in bodies)),
             X_tree=(Transform.identity(), *(_clean(b.X_tree) for b in bodies)),
-            I=(Inertia.zero(), *(Inertia(sparse(b.inertia.m), sparse(b.inertia.h), sparse(b.inertia.I)) for b in bodies)),
+            I=(
+                Inertia.zero(),
+                *(Inertia(sparse(b.inertia.m), sparse(b.inertia.h), sparse(b.inertia.I)) for b in bodies),
+            ),
             joint_names=tuple(b.joint_name for b in bodies),
             body_names=tuple(b.name for b in bodies),
             frames={n: Frame(n, f.body, _clean(f.X)) for n, f in self._frames.items()},
@@ -126,7 +131,7 @@ class ModelBuilder:
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a non-empty string, got {name!r}")
-        if name in self._frames or name == WORLD:
+        if name in self._frames or (name == WORLD and self._frames):  # files may call their root so
             raise ModelError(f"{where}: the name is taken; bodies and frames need names of their own")
 
     def _parent_frame(self, parent: str, where: str) -> Frame:
@@ -155,7 +160,7 @@ def _rotation(rotation: object, where: str) -> DM:
     return sparse(R)
 
 
-def _inertia(mass: float, com: Vector, inertia: object, where: str) -> Inertia:
+def _inertia(mass: float, com: Vector, inertia: object, where: str, check: bool) -> Inertia:
     m = float(_vector(mass, 1, f"{where}: mass")[0])
     if m < 0:
         raise ModelError(f"{where}: mass must not be negative, got {m:g} kg")
@@ -166,17 +171,21 @@ def _inertia(mass: float, com: Vector, inertia: object, where: str) -> Inertia:
         I = np.diag(_vector(inertia, 3, f"{where}: inertia"))
     else:
         I = _vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
-    check_inertia(I, where)
+    if check:
+        check_inertia(I, where)
     return Inertia.from_com(m, c, (I + I.T) / 2)
 
 
-def check_inertia(I: Array, where: str) -> None:
-    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C."""
+def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
+    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C.
+
+    Tolerated: a thousandth of C, what rounding to three digits does, and `slack` [kg m^2].
+    """
     scale = float(np.abs(I).max())
     if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
         raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
     A, B, C = np.linalg.eigvalsh(I)
-    if A < -1e-6 * scale or A + B < C * (1 - 1e-3) - 1e-9:
+    if A < -1e-6 * scale - 1e-12 - slack or A + B < C * (1 - 1e-3) - 1e-9 - slack:
         raise ModelError(
             f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
             "and none larger than the sum of the other two. Check units and signs of the products of inertia"
@@ -246,7 +255,9 @@ def random_tree(
         p = 0 if i == 1 or np.isinf(branching) else int((i - 2 + np.ceil(branching)) // branching)
         size = rng.uniform(0.05, 0.2, 3)
         mass, R = rng.uniform(0.5, 2.0), rotation()
-        box = mass / 3 * np.diag([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
+        box = (
+            mass / 3 * np.diag([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
+        )
         builder.add_body(
             f"body{i}", kinds[int(rng.integers(len(kinds)))], f"body{p}" if p else WORLD, joint_name=f"joint{i}",
             origin=rng.uniform(-0.5, 0.5, 3), rotation=rotation(),

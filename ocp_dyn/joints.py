@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Array, Expr, Vector
+from ._types import Array, Expr, Vector, split
 from .rotations import (
     AXES,
     quaternion_conjugate,
@@ -189,7 +189,7 @@ class Euler(Joint):
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         axes = [ca.sparsify(DM(AXES[k])) for k in self.order]
-        angles, rates = ca.vertsplit(q), ca.vertsplit(qd)
+        angles, rates = split(q), split(qd)
         Ea, Eb, Ec = (rotation_about(AXES[k], angle).T for k, angle in zip(self.order, angles, strict=True))
         s = [Ec @ (Eb @ axes[0]), Ec @ axes[1], axes[2]]
         S = ca.horzcat(*s)
@@ -219,7 +219,7 @@ class _TranslateRotate(Joint):
 
     def _parts(self, x: Expr) -> tuple[Expr, Expr]:
         k = self._along.shape[1]
-        p, rest = ca.vertsplit(x, [0, k, x.shape[0]])
+        p, rest = split(x, k, x.shape[0] - k)
         return p, rest
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
@@ -230,9 +230,7 @@ class _TranslateRotate(Joint):
         Sw, w, cw = turn.S[:3, :], turn.vJ[:3], turn.cJ[:3]
         u = ES @ pd
         S = ca.blockcat([[DM(3, self._along.shape[1]), Sw], [ES, DM(3, self._rotation.nv)]])
-        return JointState(
-            Transform(E, self._along @ p), S, ca.vertcat(w, u), ca.vertcat(cw, -ca.cross(w, u))
-        )
+        return JointState(Transform(E, self._along @ p), S, ca.vertcat(w, u), ca.vertcat(cw, -ca.cross(w, u)))
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         (_, qr), (pd, qdr) = self._parts(q), self._parts(qd)

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import Array, Expr
+from ._types import Array, Expr, split
 from .joints import Joint
 from .spatial import Inertia, Transform
 
@@ -187,11 +187,11 @@ class Model:
 
     def split_q(self, q: Expr) -> list[Expr]:
         """q joint by joint, indexed by body."""
-        return list(ca.vertsplit(q, list(self.q_index)))
+        return split(q, *(joint.nq for joint in self.joints))
 
     def split_v(self, qd: Expr) -> list[Expr]:
         """qd (or qdd, tau) joint by joint, indexed by body."""
-        return list(ca.vertsplit(qd, list(self.v_index)))
+        return split(qd, *(joint.nv for joint in self.joints))
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
@@ -247,14 +247,16 @@ class Model:
         for i, p in self.edges:
             depth.append(depth[p] + 1)
             joint, nq, nv = self.joints[i], self.q_index[i], self.v_index[i]
-            rows.append((
-                "  " * depth[p] + self.body_names[i - 1],
-                self.joint_names[i - 1],
-                type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
-                _range(nq, joint.nq),
-                _range(nv, joint.nv),
-                f"{float(self.I[i].m):.4g}",
-            ))
+            rows.append(
+                (
+                    "  " * depth[p] + self.body_names[i - 1],
+                    self.joint_names[i - 1],
+                    type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
+                    _range(nq, joint.nq),
+                    _range(nv, joint.nv),
+                    f"{float(self.I[i].m):.4g}",
+                )
+            )
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
         merged = [n for n in self.frame_names if n not in self.body_names]

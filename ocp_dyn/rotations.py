@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Array, Expr, Vector, finite_vector, sparse
+from ._types import Array, Expr, Vector, finite_vector, sparse, split
 from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -55,7 +55,7 @@ def quaternion_matrix(quat: Expr) -> Expr:
 
     Off-unit quaternions, an optimiser's iterates, still give a rotation.
     """
-    x, y, z, w = ca.vertsplit(quat)
+    x, y, z, w = split(quat)
     s = 2 / ca.sumsqr(quat)
     sx, sy, sz = s * x, s * y, s * z
     xx, yy, zz, xy, xz, yz = sx * x, sy * y, sz * z, sx * y, sx * z, sy * z
@@ -69,13 +69,13 @@ def quaternion_matrix(quat: Expr) -> Expr:
 
 def quaternion_multiply(a: Expr, b: Expr) -> Expr:
     """Hamilton product a b, both (x, y, z, w): first b, then a."""
-    av, aw = ca.vertsplit(a, [0, 3, 4])
-    bv, bw = ca.vertsplit(b, [0, 3, 4])
+    av, aw = split(a, 3, 1)
+    bv, bw = split(b, 3, 1)
     return ca.vertcat(aw * bv + bw * av + ca.cross(av, bv), aw * bw - ca.dot(av, bv))
 
 
 def quaternion_conjugate(a: Expr) -> Expr:
-    v, w = ca.vertsplit(a, [0, 3, 4])
+    v, w = split(a, 3, 1)
     return ca.vertcat(-v, w)
 
 
@@ -110,7 +110,7 @@ def quaternion_exp(phi: Expr) -> Expr:
 
 def quaternion_log(quat: Expr) -> Expr:
     """Rotation vector [rad], |phi| <= pi, of the direction of a quaternion: the inverse of quaternion_exp."""
-    v, w = ca.vertsplit(quat, [0, 3, 4])
+    v, w = split(quat, 3, 1)
     sign = ca.if_else(w < 0, -1.0, 1.0)
     v, w = sign * v, sign * w
     n2 = ca.sumsqr(v)

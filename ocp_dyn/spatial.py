@@ -10,18 +10,19 @@ class has `.matrix()`, the 6x6 matrix it stands for, for tests and for reading.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, sparse
+from ._types import Expr, sparse, split
 
 ZERO3 = DM(3, 1)
 
 
 def skew(r: Expr) -> Expr:
     """r x: the matrix with `skew(r) @ u = cross(r, u)`; its diagonal is structurally zero."""
-    x, y, z = ca.vertsplit(r)
+    x, y, z = split(r)
     o = type(r)(1, 1)
     return ca.vertcat(ca.horzcat(o, -z, y), ca.horzcat(z, o, -x), ca.horzcat(-y, x, o))
 
@@ -32,8 +33,8 @@ def vee(A: Expr) -> Expr:
 
 
 def halves(v: Expr) -> tuple[Expr, Expr]:
-    """The angular and the linear half of a 6-vector."""
-    w, u = ca.vertsplit(v, [0, 3, 6])
+    """The angular and the linear half of a 6-vector, or of several in columns."""
+    w, u = split(v, 3, 3)
     return w, u
 
 
@@ -129,7 +130,7 @@ class Inertia:
         return Inertia(DM(1, 1), ZERO3, DM(3, 3))
 
     @staticmethod
-    def from_com(mass: float, com: object, inertia: object) -> Inertia:
+    def from_com(mass: float, com: Any, inertia: Any) -> Inertia:
         """From mass [kg], centre of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
         c = DM(com)
         cx = skew(c)
@@ -186,12 +187,12 @@ class ArticulatedInertia:
 
     def apply(self, v: Expr) -> Expr:
         """IA v; `v` may have several columns."""
-        w, vo = ca.vertsplit(v, [0, 3, 6])
+        w, vo = halves(v)
         return ca.vertcat(self.I @ w + self.H @ vo, self.H.T @ w + self.M @ vo)
 
     def downdate(self, U: Expr, UDinv: Expr) -> ArticulatedInertia:
         """IA - U D^-1 U', given U (6 x n) and U D^-1."""
-        (Uw, Uv), (Pw, Pv) = ca.vertsplit(U, [0, 3, 6]), ca.vertsplit(UDinv, [0, 3, 6])
+        (Uw, Uv), (Pw, Pv) = halves(U), halves(UDinv)
         return ArticulatedInertia(
             self.I - ca.triu2symm(ca.triu(Pw @ Uw.T)), self.H - Pw @ Uv.T, self.M - ca.triu2symm(ca.triu(Pv @ Uv.T))
         )

@@ -1,0 +1,168 @@
+"""The dynamics of a kinematic tree, `H(q) qdd + C(q, qd) = tau`: RNEA, CRBA, ABA [RBDA, ch. 5-7].
+
+Each function is one textbook recursion over (model, q, qd, ...), on SX, MX or DM. Body quantities
+v[i], a[i], f[i] are in body coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the
+frames named in `external`: wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+from casadi import DM
+
+from ._types import Expr, M, sparse
+from .joints import JointState
+from .kinematics import joint_states
+from .linalg import LTDL, ltdl, solve_spd
+from .model import Model
+from .spatial import ArticulatedInertia, Inertia, Transform, crf, crm
+
+Names = Sequence[str]
+
+
+def inverse_dynamics(model: Model, q: M, qd: M, qdd: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+    """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
+
+    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`. O(nb).
+    """
+    states = joint_states(model, q, qd)
+    v, a = [DM(6, 1)], [_minus_gravity(model)]
+    accelerations = model.split_v(qdd)
+    for i, p in model.edges:
+        X, S, vJ, cJ = states[i]
+        v.append(X.apply(v[p]) + vJ)
+        a.append(X.apply(a[p]) + S @ accelerations[i] + cJ + crm(v[i], vJ))
+    f = [DM(6, 1)] + [model.I[i].force(v[i], a[i]) for i, _ in model.edges]
+    _subtract_external(model, f, states, f_ext, external)
+    tau = []
+    for i, p in reversed(list(model.edges)):
+        tau.append(states[i].S.T @ f[i])
+        if p:
+            f[p] = f[p] + states[i].XJ.apply_transpose(f[i])
+    return _column(tau[::-1], q)
+
+
+def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+    """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb)."""
+    return inverse_dynamics(model, q, qd, type(q)(model.nv, 1), f_ext, external=external)
+
+
+def gravity_force(model: Model, q: M) -> M:
+    """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
+    rest = type(q)(model.nv, 1)
+    return inverse_dynamics(model, q, rest, rest)
+
+
+def mass_matrix(model: Model, q: M) -> M:
+    """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
+
+    Symmetric (nv x nv), positive definite, structurally zero between separate branches. O(nb depth).
+    """
+    states = joint_states(model, q)
+    Ic: list[Inertia] = list(model.I)
+    for i, p in reversed(list(model.edges)):
+        if p:
+            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
+    H = type(q)(model.nv, model.nv)
+    for i, _ in model.edges:
+        F = ca.horzcat(*(Ic[i].apply(s) for s in ca.horzsplit(states[i].S)))
+        _write(H, model, i, i, ca.triu2symm(ca.triu(states[i].S.T @ F)))
+        j = i
+        while model.parent[j]:
+            X = states[j].XJ
+            F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
+            j = model.parent[j]
+            _write(H, model, i, j, F.T @ states[j].S)
+    return H
+
+
+def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+    """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
+
+    qdd (nv) [rad/s^2, m/s^2]. O(nb).
+    """
+    states = joint_states(model, q, qd)
+    forces = model.split_v(tau)
+    v, c = [DM(6, 1)], [DM(6, 1)]
+    for i, p in model.edges:
+        X, _, vJ, cJ = states[i]
+        v.append(X.apply(v[p]) + vJ)
+        c.append(cJ + crm(v[i], vJ))
+    pA = [DM(6, 1)] + [crf(v[i], model.I[i].apply(v[i])) for i, _ in model.edges]
+    _subtract_external(model, pA, states, f_ext, external)
+
+    IA = [ArticulatedInertia.of(body) for body in model.I]
+    U: dict[int, Expr] = {}
+    UDinv: dict[int, Expr] = {}
+    Dinv_u: dict[int, Expr] = {}
+    for i, p in reversed(list(model.edges)):
+        X, S = states[i].XJ, states[i].S
+        U[i] = IA[i].apply(S)
+        D = ca.triu2symm(ca.triu(S.T @ U[i]))
+        u = forces[i] - S.T @ pA[i]
+        solved = solve_spd(D, ca.horzcat(u, U[i].T))
+        Dinv_u[i], UDinv[i] = solved[:, 0], solved[:, 1:].T
+        if p:
+            Ia = IA[i].downdate(U[i], UDinv[i])
+            pa = pA[i] + Ia.apply(c[i]) + U[i] @ Dinv_u[i]
+            IA[p] = IA[p] + Ia.to_parent(X)
+            pA[p] = pA[p] + X.apply_transpose(pa)
+
+    a = [_minus_gravity(model)]
+    qdd = []
+    for i, p in model.edges:
+        a_i = states[i].XJ.apply(a[p]) + c[i]
+        qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
+        a.append(a_i + states[i].S @ qdd[-1])
+    return _column(qdd, q)
+
+
+def forward_dynamics_crba(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+    """qdd = H^-1 (tau - C) from CRBA, RNEA and the branch-sparse L'DL factor of H [RBDA, 6.5].
+
+    qdd (nv). O(nb depth^2), and fewer operations than ABA on shallow trees.
+    """
+    qdd: M = factor(model, mass_matrix(model, q)).solve(tau - bias_force(model, q, qd, f_ext, external=external))
+    return qdd
+
+
+def factor(model: Model, H: Expr) -> LTDL:
+    """H = L' D L, keeping the branch-induced sparsity of H [RBDA, table 6.3]."""
+    return ltdl(H, model.dof_parent)
+
+
+def _minus_gravity(model: Model) -> DM:
+    """Acceleration of the ground that stands for gravity."""
+    return sparse([0, 0, 0, *(-g for g in model.gravity)])
+
+
+def _subtract_external(
+    model: Model, f: list[Expr], states: dict[int, JointState], f_ext: Expr | None, external: Names
+) -> None:
+    """f[i] -= X0[i]* f_ext for every named body: world wrenches in body coordinates."""
+    if f_ext is None:
+        if external:
+            raise ValueError(f"external={tuple(external)} names bodies but no f_ext (6 x {len(external)}) is given")
+        return
+    if f_ext.shape != (6, len(external)):
+        raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in external, got {f_ext.shape}")
+    for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
+        body = model.frame(name).body
+        X0 = Transform.identity()
+        for i in model.path(body):
+            X0 = states[i].XJ @ X0
+        f[body] = f[body] - X0.apply_force(wrench)
+
+
+def _write(H: Expr, model: Model, i: int, j: int, block: Expr) -> None:
+    """Block (i, j) of H and, for i != j, its transpose."""
+    rows, columns = model.dofs_of(i), model.dofs_of(j)
+    H[rows.start : rows.stop, columns.start : columns.stop] = block
+    if i != j:
+        H[columns.start : columns.stop, rows.start : rows.stop] = block.T
+
+
+def _column(parts: list[Expr], like: M) -> M:
+    return type(like)(ca.vertcat(*parts))

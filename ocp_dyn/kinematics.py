@@ -1,0 +1,164 @@
+"""Poses, velocities, accelerations and Jacobians of bodies, frames and points [RBDA, ch. 4].
+
+World axes throughout. 6-D quantities are [angular; linear] at a material point of the body; accelerations
+are classical (the true acceleration of the point), without gravity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import casadi as ca
+from casadi import DM
+
+from ._types import Expr, M, Vector, finite_vector, sparse
+from .joints import JointState
+from .model import Frame, Model
+from .spatial import Transform, crm, halves
+
+
+def joint_states(
+    model: Model, q: Expr, qd: Expr | None = None, bodies: Iterable[int] | None = None
+) -> dict[int, JointState]:
+    """`jcalc` of the joints of `bodies` (default: all), by body, with X = XJ X_tree (parent to body) in XJ.
+
+    Without qd the velocities are structurally zero, so whatever they would enter vanishes from the graph.
+    """
+    qd = type(q)(model.nv, 1) if qd is None else qd
+    positions, rates = model.split_q(q), model.split_v(qd)
+    states = {}
+    for i in range(1, model.nb + 1) if bodies is None else bodies:
+        state = model.joints[i].jcalc(positions[i], rates[i])
+        states[i] = state._replace(XJ=state.XJ @ model.X_tree[i])
+    return states
+
+
+def body_transforms(model: Model, q: Expr) -> list[Transform]:
+    """X0[i], ground to body i, for every body (entry 0: the ground)."""
+    states = joint_states(model, q)
+    X0 = [Transform.identity()]
+    for i, p in model.edges:
+        X0.append(states[i].XJ @ X0[p])
+    return X0
+
+
+class Motion(NamedTuple):
+    """Motion of one body: X0 from ground to body; v, a the spatial velocity and acceleration, body axes."""
+
+    X0: Transform
+    v: Expr
+    a: Expr
+
+
+def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = None) -> Motion:
+    """Pose, velocity and acceleration (without gravity) of one body, along its supporting path only.
+
+    `qdd=None` gives the velocity-product acceleration (qdd = 0). Cost: O(depth).
+    """
+    path = model.path(body)
+    states = joint_states(model, q, qd, path)
+    accelerations = model.split_v(type(q)(model.nv, 1) if qdd is None else qdd)
+    X0, v, a = Transform.identity(), DM(6, 1), DM(6, 1)
+    for i in path:
+        X, S, vJ, cJ = states[i]
+        X0 = X @ X0
+        v = X.apply(v) + vJ
+        a = X.apply(a) + S @ accelerations[i] + cJ + crm(v, vJ)
+    return Motion(X0, v, a)
+
+
+def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
+    """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
+    f = resolve(model, frame)
+    X = f.X @ body_motion(model, f.body, q, type(q)(model.nv, 1)).X0
+    one = type(q)(1, 1)
+    return X.E.T + one, X.r + one
+
+
+def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """World position [m] of a point given in frame coordinates."""
+    f = resolve(model, frame)
+    X0 = body_motion(model, f.body, q, type(q)(model.nv, 1)).X0
+    return _typed(X0.point(f.X.point(as_point(point))), q)
+
+
+def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """World velocity [m/s] of a material point."""
+    return _typed(point_velocity_6d(model, frame, q, qd, point)[3:], q)
+
+
+def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes."""
+    f = resolve(model, frame)
+    X0, v, _ = body_motion(model, f.body, q, qd)
+    w, vo = halves(v)
+    R = X0.E.T
+    return _typed(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
+
+
+def point_acceleration(
+    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
+    """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0."""
+    return _typed(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
+
+
+def point_acceleration_6d(
+    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
+    """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes."""
+    f = resolve(model, frame)
+    X0, v, a = body_motion(model, f.body, q, qd, qdd)
+    (w, vo), (dw, ao) = halves(v), halves(a)
+    r = f.X.point(as_point(point))
+    R = X0.E.T
+    vp = vo + ca.cross(w, r)
+    return _typed(ca.vertcat(R @ dw, R @ (ao + ca.cross(dw, r) + ca.cross(w, vp))), q)
+
+
+def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path."""
+    return _typed(point_jacobian_6d(model, frame, q, point)[3:, :], q)
+
+
+def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
+    f = resolve(model, frame)
+    path = model.path(f.body)
+    states = joint_states(model, q, bodies=path)
+    X0 = {0: Transform.identity()}
+    for i in path:
+        X0[i] = states[i].XJ @ X0[model.parent[i]]
+    p = X0[f.body].point(f.X.point(as_point(point)))
+    J = type(q)(6, model.nv)
+    for i in path:
+        R, lever = X0[i].E.T, p - X0[i].r
+        for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
+            Sw, Sv = halves(column)
+            w = R @ Sw
+            J[:, k] = ca.vertcat(w, R @ Sv + ca.cross(w, lever))
+    return J
+
+
+def resolve(model: Model, frame: Frame | str) -> Frame:
+    """The model's frame of that name, or the given one if it is this model's."""
+    if isinstance(frame, str):
+        return model.frame(frame)
+    if model.frames.get(frame.name) is not frame:
+        raise ValueError(f"{frame!r} belongs to another model than {model!r}: take it from model.frame(...)")
+    return frame
+
+
+def as_point(point: Vector | Expr) -> Expr:
+    """Numbers as a structurally sparse column; expressions pass."""
+    if isinstance(point, (ca.SX, ca.MX, ca.DM)):
+        if point.shape != (3, 1):
+            raise ValueError(f"a point must be 3x1, got shape {point.shape}")
+        return point
+    return sparse(finite_vector(point, 3, "a point"))
+
+
+def _typed(x: Expr, like: M) -> M:
+    """x as the type of `like`, also where nothing in it depends on q."""
+    return x if isinstance(x, type(like)) else type(like)(x)
