@@ -18,6 +18,12 @@ from .dynamics import gravity_force as gravity_force
 from .dynamics import inverse_dynamics as inverse_dynamics
 from .dynamics import mass_matrix as mass_matrix
 from .functions import function as function
+from .io import load_model as load_model
+from .io import load_urdf as load_urdf
+from .io import model_from_dict as model_from_dict
+from .io import model_to_dict as model_to_dict
+from .io import parse_urdf as parse_urdf
+from .io import save_model as save_model
 from .joints import Euler as Euler
 from .joints import Fixed as Fixed
 from .joints import FloatingBase as FloatingBase

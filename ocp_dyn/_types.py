@@ -42,6 +42,15 @@ def split(x: Expr, *sizes: int) -> list[Expr]:
     return list(parts)
 
 
+def as_type(x: Expr, like: M) -> M:
+    """x as the type of `like` where x is still numbers; expressions pass.
+
+    So numbers for q and symbols for qd mix: forcing the SX result into the DM of q would make it nan.
+    """
+    typed: M = type(like)(x) if isinstance(x, DM) else x
+    return typed
+
+
 def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
     """`values` as `size` finite floats, or an error that says what was got."""
     try:

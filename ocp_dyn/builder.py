@@ -45,6 +45,7 @@ class ModelBuilder:
     gravity: Vector = (0.0, 0.0, -9.81)
     _bodies: list[_Body] = field(default_factory=list, repr=False)
     _frames: dict[str, Frame] = field(default_factory=dict, repr=False)
+    _joint_names: set[str] = field(default_factory=set, repr=False)
 
     def add_body(
         self,
@@ -76,15 +77,18 @@ class ModelBuilder:
         """
         where = f"body {name!r}"
         self._check_name(name, where)
+        if not isinstance(joint, Joint):
+            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {joint!r}")
         X = self._parent_frame(parent, where)
         placed = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ X.X
         body_inertia = _inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
             return self._merge(name, X.body, placed, body_inertia)
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
-        if any(joint_name == other.joint_name for other in self._bodies):
+        if joint_name in self._joint_names:
             raise ModelError(f"{where}: its joint {joint_name!r} has the name of another joint; names must be unique")
         limits = _limits(joint, lower, upper, velocity, effort, damping, friction, f"joint {joint_name!r}")
+        self._joint_names.add(joint_name)
         self._bodies.append(_Body(name, joint_name, joint, X.body, placed, body_inertia, limits))
         self._frames[name] = Frame(name, len(self._bodies))
         return self._frames[name]
@@ -203,7 +207,10 @@ def _limits(
     where: str,
 ) -> dict[str, Array]:
     def spread(value: float | Vector | None, size: int, absent: float, what: str) -> Array:
-        x = np.asarray(absent if value is None else value, dtype=float).reshape(-1)
+        try:
+            x = np.asarray(absent if value is None else value, dtype=float).reshape(-1)
+        except (TypeError, ValueError):
+            x = np.full(1, np.nan)
         if x.size not in (1, size) or np.any(np.isnan(x)):
             raise ModelError(f"{where}: {what} must be one number or {size}, got {value!r}")
         return np.array(np.broadcast_to(x, (size,)))
@@ -235,7 +242,7 @@ def random_tree(
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
     from (default: all of them, the revolute and prismatic ones about random axes).
     """
-    if n < 1 or branching < 1:
+    if n < 1 or not branching >= 1:
         raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {n}, {branching}")
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")

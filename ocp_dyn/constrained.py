@@ -71,7 +71,7 @@ def impact(model: Model, constraints: Constraints, q: M, qd: M, e: float | M = 0
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic. Kinetic
     energy never grows for e in [0, 1]. Redundant sets as in `constrained_dynamics`.
     """
-    if isinstance(e, (int, float)) and not 0 <= e <= 1:
+    if not isinstance(e, (ca.SX, ca.MX)) and not 0 <= float(e) <= 1:
         raise ValueError(f"restitution e must lie in [0, 1], got {e}")
     G = constraint_jacobian(model, constraints, q)
     space = _Range.of(model, G, q)

@@ -18,10 +18,10 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Expr, M, Vector, finite_vector, sparse
+from ._types import Expr, M, Vector, as_type, finite_vector, sparse
 from .kinematics import point_acceleration_6d, point_jacobian_6d, pose, resolve
 from .model import Frame, Model
-from .rotations import AXES
+from .rotations import AXES, matrix_quaternion
 from .spatial import vee
 
 
@@ -67,8 +67,11 @@ class Contact:
         object.__setattr__(self, "point", (x, y, z))
         object.__setattr__(self, "axes", None if self.axes is None else _directions(self.axes))
         if self.reference is not None:
+            if not isinstance(self.reference, (tuple, list)) or len(self.reference) != 2:
+                raise ValueError(f"Contact reference must be (R, p), a rotation and a position, got {self.reference!r}")
             R = finite_vector(self.reference[0], 9, "Contact reference rotation (3x3)")
             p = finite_vector(self.reference[1], 3, "Contact reference position")
+            matrix_quaternion(R.reshape(3, 3))  # raises unless R is a rotation
             object.__setattr__(self, "reference", (tuple(map(float, R)), tuple(map(float, p))))
 
     @property
@@ -93,9 +96,12 @@ class Contact:
                 f"contact at {self.name!r} has no reference pose, so no phi: "
                 "give Contact(..., reference=(R, p)) or take it from a configuration with contact.at(model, q)"
             )
-        R_ref = sparse(np.reshape(self.reference[0], (3, 3)))
+        return self.position_from(model, q, sparse(np.reshape(self.reference[0], (3, 3))), sparse(self.reference[1]))
+
+    def position_from(self, model: Model, q: Expr, R_ref: Expr, p_ref: Expr) -> Expr:
+        """phi against a reference pose that may be symbolic."""
         R, p = self._pose(model, q)
-        return self._select(ca.vertcat(vee(R @ R_ref.T), p - sparse(self.reference[1])))
+        return self._select(ca.vertcat(vee(R @ R_ref.T), p - p_ref))
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         return self._select(point_jacobian_6d(model, resolve(model, self.body), q, self.point))
@@ -116,17 +122,17 @@ Constraints = Sequence[Constraint]
 
 def constraint_position(model: Model, constraints: Constraints, q: M) -> M:
     """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]."""
-    return type(q)(ca.vertcat(*(c.position(model, q) for c in as_set(constraints))))
+    return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints))), q)
 
 
 def constraint_jacobian(model: Model, constraints: Constraints, q: M) -> M:
     """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6]."""
-    return type(q)(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints))))
+    return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints))), q)
 
 
 def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M) -> M:
     """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8]."""
-    return type(q)(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints))))
+    return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints))), q)
 
 
 def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
@@ -150,10 +156,13 @@ def as_set(constraints: Any) -> tuple[Constraint, ...]:
 
 
 def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:
+    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {axes!r}")
     if isinstance(axes, str):
         if not axes or set(axes) - set(AXES) or len(set(axes)) != len(axes):
-            raise ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {axes!r}")
+            raise wrong
         return tuple(AXES[k] for k in axes)
+    if not isinstance(axes, Iterable):
+        raise wrong
     rows = []
     for axis in axes:
         a = finite_vector(axis, 3, "a contact direction (axes is a subset of 'xyz' or a sequence of them)")

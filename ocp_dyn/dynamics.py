@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, sparse
+from ._types import Expr, M, as_type, sparse
 from .joints import JointState
 from .kinematics import joint_states
 from .linalg import LTDL, ltdl, solve_spd
@@ -29,7 +29,7 @@ def inverse_dynamics(model: Model, q: M, qd: M, qdd: M, f_ext: M | None = None, 
     """
     states = joint_states(model, q, qd)
     v, a = [DM(6, 1)], [_minus_gravity(model)]
-    accelerations = model.split_v(qdd)
+    accelerations = model.split_v(qdd, "qdd")
     for i, p in model.edges:
         X, S, vJ, cJ = states[i]
         v.append(X.apply(v[p]) + vJ)
@@ -46,12 +46,12 @@ def inverse_dynamics(model: Model, q: M, qd: M, qdd: M, f_ext: M | None = None, 
 
 def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = ()) -> M:
     """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb)."""
-    return inverse_dynamics(model, q, qd, type(q)(model.nv, 1), f_ext, external=external)
+    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, external=external)
 
 
 def gravity_force(model: Model, q: M) -> M:
     """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
-    rest = type(q)(model.nv, 1)
+    rest = model.rest(q)
     return inverse_dynamics(model, q, rest, rest)
 
 
@@ -84,7 +84,7 @@ def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, 
     qdd (nv) [rad/s^2, m/s^2]. O(nb).
     """
     states = joint_states(model, q, qd)
-    forces = model.split_v(tau)
+    forces = model.split_v(tau, "tau")
     v, c = [DM(6, 1)], [DM(6, 1)]
     for i, p in model.edges:
         X, _, vJ, cJ = states[i]
@@ -165,4 +165,4 @@ def _write(H: Expr, model: Model, i: int, j: int, block: Expr) -> None:
 
 
 def _column(parts: list[Expr], like: M) -> M:
-    return type(like)(ca.vertcat(*parts))
+    return as_type(ca.vertcat(*parts), like)

@@ -137,10 +137,9 @@ def _build(
     options: dict[str, Any],
 ) -> ca.Function:
     spec = _specification(algorithm, name, signature)
-    symbols = {}
-    for text in spec.inputs:
-        label, size = _size(text, model)
-        symbols[label] = ca.SX.sym(label, size)
+    sizes = [_size(text, model) for text in spec.inputs]
+    _check_names(spec.name, [*(label for label, _ in sizes), *spec.outputs])
+    symbols = {label: ca.SX.sym(label, size) for label, size in sizes}
     outputs = spec.outputs
     positional = list(symbols.values())
     if options.get("residual"):
@@ -180,6 +179,14 @@ def _size(text: str, model: Model) -> tuple[str, int]:
     if text not in SIZES:
         raise KeyError(f"input {text!r} has no known size; known: {', '.join(SIZES)}. Give one, e.g. {text}[3]")
     return text, SIZES[text](model)
+
+
+def _check_names(name: str, labels: list[str]) -> None:
+    if not ca.Function.check_name(name):
+        raise ValueError(f"{name!r} cannot name a Function: letters, digits and single underscores, a letter first")
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise ValueError(f"{name}: every input and output needs a name of its own, got {', '.join(twice)} twice")
 
 
 def _identifier(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, Vector, finite_vector, sparse
+from ._types import Expr, M, Vector, as_type, finite_vector, sparse
 from .joints import JointState
 from .model import Frame, Model
 from .spatial import Transform, crm, halves
@@ -25,8 +25,7 @@ def joint_states(
 
     Without qd the velocities are structurally zero, so whatever they would enter vanishes from the graph.
     """
-    qd = type(q)(model.nv, 1) if qd is None else qd
-    positions, rates = model.split_q(q), model.split_v(qd)
+    positions, rates = model.split_q(q), model.split_v(model.rest(q) if qd is None else qd, "qd")
     states = {}
     for i in range(1, model.nb + 1) if bodies is None else bodies:
         state = model.joints[i].jcalc(positions[i], rates[i])
@@ -58,7 +57,7 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
     """
     path = model.path(body)
     states = joint_states(model, q, qd, path)
-    accelerations = model.split_v(type(q)(model.nv, 1) if qdd is None else qdd)
+    accelerations = model.split_v(model.rest(q) if qdd is None else qdd, "qdd")
     X0, v, a = Transform.identity(), DM(6, 1), DM(6, 1)
     for i in path:
         X, S, vJ, cJ = states[i]
@@ -71,21 +70,20 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
     f = resolve(model, frame)
-    X = f.X @ body_motion(model, f.body, q, type(q)(model.nv, 1)).X0
-    one = type(q)(1, 1)
-    return X.E.T + one, X.r + one
+    X = f.X @ body_motion(model, f.body, q, model.rest(q)).X0
+    return as_type(X.E.T, q), as_type(X.r, q)
 
 
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates."""
     f = resolve(model, frame)
-    X0 = body_motion(model, f.body, q, type(q)(model.nv, 1)).X0
-    return _typed(X0.point(f.X.point(as_point(point))), q)
+    X0 = body_motion(model, f.body, q, model.rest(q)).X0
+    return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
 def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World velocity [m/s] of a material point."""
-    return _typed(point_velocity_6d(model, frame, q, qd, point)[3:], q)
+    return as_type(point_velocity_6d(model, frame, q, qd, point)[3:], q)
 
 
 def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
@@ -94,14 +92,14 @@ def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vect
     X0, v, _ = body_motion(model, f.body, q, qd)
     w, vo = halves(v)
     R = X0.E.T
-    return _typed(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
+    return as_type(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
 
 
 def point_acceleration(
     model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
     """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0."""
-    return _typed(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
+    return as_type(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
 
 
 def point_acceleration_6d(
@@ -114,12 +112,12 @@ def point_acceleration_6d(
     r = f.X.point(as_point(point))
     R = X0.E.T
     vp = vo + ca.cross(w, r)
-    return _typed(ca.vertcat(R @ dw, R @ (ao + ca.cross(dw, r) + ca.cross(w, vp))), q)
+    return as_type(ca.vertcat(R @ dw, R @ (ao + ca.cross(dw, r) + ca.cross(w, vp))), q)
 
 
 def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path."""
-    return _typed(point_jacobian_6d(model, frame, q, point)[3:, :], q)
+    return as_type(point_jacobian_6d(model, frame, q, point)[3:, :], q)
 
 
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
@@ -131,20 +129,22 @@ def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Ex
     for i in path:
         X0[i] = states[i].XJ @ X0[model.parent[i]]
     p = X0[f.body].point(f.X.point(as_point(point)))
-    J = type(q)(6, model.nv)
+    J: list[Expr] = [DM(6, 1)] * model.nv
     for i in path:
         R, lever = X0[i].E.T, p - X0[i].r
         for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
             Sw, Sv = halves(column)
             w = R @ Sw
-            J[:, k] = ca.vertcat(w, R @ Sv + ca.cross(w, lever))
-    return J
+            J[k] = ca.vertcat(w, R @ Sv + ca.cross(w, lever))
+    return as_type(ca.horzcat(*J), q)
 
 
 def resolve(model: Model, frame: Frame | str) -> Frame:
     """The model's frame of that name, or the given one if it is this model's."""
     if isinstance(frame, str):
         return model.frame(frame)
+    if not isinstance(frame, Frame):
+        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {frame!r}")
     if model.frames.get(frame.name) is not frame:
         raise ValueError(f"{frame!r} belongs to another model than {model!r}: take it from model.frame(...)")
     return frame
@@ -157,8 +157,3 @@ def as_point(point: Vector | Expr) -> Expr:
             raise ValueError(f"a point must be 3x1, got shape {point.shape}")
         return point
     return sparse(finite_vector(point, 3, "a point"))
-
-
-def _typed(x: Expr, like: M) -> M:
-    """x as the type of `like`, also where nothing in it depends on q."""
-    return x if isinstance(x, type(like)) else type(like)(x)

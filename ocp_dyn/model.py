@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import Array, Expr, split
+from ._types import Array, Expr, M, split
 from .joints import Joint
 from .spatial import Inertia, Transform
 
@@ -52,6 +52,10 @@ class DofData:
     def __post_init__(self) -> None:
         for array in vars(self).values():
             array.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
+        self.__post_init__()
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +191,16 @@ class Model:
 
     def split_q(self, q: Expr) -> list[Expr]:
         """q joint by joint, indexed by body."""
-        return split(q, *(joint.nq for joint in self.joints))
+        return split(_sized(q, self.nq, "q"), *(joint.nq for joint in self.joints))
 
-    def split_v(self, qd: Expr) -> list[Expr]:
-        """qd (or qdd, tau) joint by joint, indexed by body."""
-        return split(qd, *(joint.nv for joint in self.joints))
+    def split_v(self, qd: Expr, what: str = "qd") -> list[Expr]:
+        """qd (or qdd, tau: `what`) joint by joint, indexed by body. It may have several columns."""
+        return split(_sized(qd, self.nv, what), *(joint.nv for joint in self.joints))
+
+    def rest(self, q: M) -> M:
+        """Velocities (nv) of the type of q that are structurally zero: what they would enter leaves no graph."""
+        velocities: M = type(_sized(q, self.nq, "q"))(self.nv, 1)
+        return velocities
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
@@ -266,6 +275,14 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
+
+
+def _sized(x: Any, rows: int, what: str) -> Any:
+    if not isinstance(x, (SX, MX, DM)):
+        raise TypeError(f"{what} must be a casadi SX, MX or DM, got {type(x).__name__}: write casadi.DM({what})")
+    if x.shape[0] != rows:
+        raise ValueError(f"{what} must have {rows} rows in this model, got shape {x.shape}")
+    return x
 
 
 def _entry(joint: str, label: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, sparse
+from ._types import Expr, M, as_type, sparse
 from .kinematics import joint_states
 from .model import Model
 from .spatial import crm, halves
@@ -21,7 +21,7 @@ def center_of_mass(model: Model, q: M) -> M:
         m[p] = m[p] + m[i]
         h[p] = h[p] + X.E.T @ h[i] + m[i] * X.r
     _check_mass(model)
-    return type(q)(h[0] / model.mass)
+    return as_type(h[0] / model.mass, q)
 
 
 def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
@@ -33,7 +33,7 @@ def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
 def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
     """Acceleration of the centre of mass [m/s^2] (3)."""
     _check_mass(model)
-    return type(q)(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass)
+    return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
 
 
 def momentum(model: Model, q: M, qd: M) -> M:
@@ -45,42 +45,42 @@ def momentum(model: Model, q: M, qd: M) -> M:
     h = [DM(6, 1)] + [model.I[i].apply(v[i]) for i, _ in model.edges]
     for i, p in reversed(list(model.edges)):
         h[p] = h[p] + states[i].XJ.apply_transpose(h[i])
-    return type(q)(h[0])
+    return as_type(h[0], q)
 
 
 def linear_momentum(model: Model, q: M, qd: M) -> M:
     """Linear momentum [N s] (3)."""
-    return type(q)(halves(momentum(model, q, qd))[1])
+    return as_type(halves(momentum(model, q, qd))[1], q)
 
 
 def angular_momentum(model: Model, q: M, qd: M) -> M:
     """Angular momentum about the world origin [N m s] (3)."""
-    return type(q)(halves(momentum(model, q, qd))[0])
+    return as_type(halves(momentum(model, q, qd))[0], q)
 
 
 def centroidal_momentum(model: Model, q: M, qd: M) -> M:
     """h_com = [angular momentum about the centre of mass [N m s]; linear momentum [N s]] (6)."""
-    return type(q)(_about_com(model, q, momentum(model, q, qd)))
+    return as_type(_about_com(model, q, momentum(model, q, qd)), q)
 
 
 def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
     """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the centre of mass."""
-    return type(q)(_about_com(model, q, _momentum_rate(model, q, qd, qdd)))
+    return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
 def kinetic_energy(model: Model, q: M, qd: M) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
     states = joint_states(model, q, qd)
-    v, T = [DM(6, 1)], type(q)(0)
+    v, T = [DM(6, 1)], DM(0)
     for i, p in model.edges:
         v.append(states[i].XJ.apply(v[p]) + states[i].vJ)
         T = T + ca.dot(v[i], model.I[i].apply(v[i])) / 2
-    return T
+    return as_type(T, q)
 
 
 def potential_energy(model: Model, q: M) -> M:
     """V = -m g . com [J], zero when the centre of mass is at the world origin."""
-    return -model.mass * ca.dot(sparse(model.gravity), center_of_mass(model, q))
+    return as_type(-model.mass * ca.dot(sparse(model.gravity), center_of_mass(model, q)), q)
 
 
 def zero_moment_point(model: Model, q: M, qd: M, qdd: M) -> M:
@@ -91,13 +91,13 @@ def zero_moment_point(model: Model, q: M, qd: M, qdd: M) -> M:
     weight = model.mass * sparse(model.gravity)
     n, f = halves(_momentum_rate(model, q, qd, qdd))
     n, f = n - ca.cross(center_of_mass(model, q), weight), f - weight
-    return type(q)(ca.vertcat(-n[1] / f[2], n[0] / f[2], 0))
+    return as_type(ca.vertcat(-n[1] / f[2], n[0] / f[2], 0), q)
 
 
 def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
     """d/dt of [angular momentum about the world origin; linear momentum]."""
     states = joint_states(model, q, qd)
-    accelerations = model.split_v(qdd)
+    accelerations = model.split_v(qdd, "qdd")
     v, a = [DM(6, 1)], [DM(6, 1)]
     for i, p in model.edges:
         X, S, vJ, cJ = states[i]

@@ -46,7 +46,8 @@ def rotation_about(axis: Vector, angle: Expr) -> Expr:
 
 def rpy_matrix(rpy: Vector) -> Array:
     """URDF's roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll), as numbers."""
-    r, p, y = (rotation_about(AXES[k], DM(float(a))) for k, a in zip("xyz", rpy, strict=True))
+    angles = finite_vector(rpy, 3, "roll, pitch, yaw")
+    r, p, y = (rotation_about(AXES[k], DM(float(a))) for k, a in zip("xyz", angles, strict=True))
     return np.array((y @ p @ r).full())
 
 

@@ -1,0 +1,1 @@
+"""Ready optimal control problems; each runs by `python -m problems.NAME`."""

@@ -1,0 +1,231 @@
+"""The XML side of URDF: a safe reader that keeps what dynamics needs and checks it, with line numbers.
+
+A URDF may come from anywhere, so a document type declaration, the only place entities can be declared,
+ends the reading before any entity is expanded. Of the rest only links' inertials and joints are kept:
+meshes, transmissions, sensors and simulator extensions never reach the model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import NoReturn
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from .._types import ModelError
+
+Element = ElementTree.Element
+
+CHILDREN = {
+    "robot": ("link", "joint"),
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+}
+"""Elements that are kept, by the element they stand in; leaves have no entry."""
+
+PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ATTRIBUTES = {
+    "robot": ("name",),
+    "link": ("name",),
+    "joint": ("name", "type"),
+    "inertial": (),
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+    "mass": ("value",),
+    "inertia": PRODUCTS,
+    "parent": ("link",),
+    "child": ("link",),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+"""Attributes that are kept."""
+
+REQUIRED_ATTRIBUTES = {
+    "link": ("name",),
+    "joint": ("name", "type"),
+    "axis": ("xyz",),
+    "mass": ("value",),
+    "inertia": PRODUCTS,
+    "parent": ("link",),
+    "child": ("link",),
+    "mimic": ("joint",),
+}
+REQUIRED_CHILDREN = {"inertial": ("mass",), "joint": ("parent", "child")}
+TEXTS = ("name", "type", "link", "joint")
+"""Attributes that are not numbers."""
+VECTORS = {"xyz": 3, "rpy": 3}
+"""Attributes of several numbers."""
+EXACT = ("origin", "axis", "mass", "inertia")
+"""Elements in which an attribute we do not know would change the mechanism (a misspelling, a quaternion)."""
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+
+LARGEST = 1e50
+"""No mass, length, angle or inertia is larger; products of such numbers stay finite."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+UNLIMITED = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+XACRO = "expand the file with xacro first (`xacro robot.urdf.xacro > robot.urdf`)"
+
+
+@dataclass
+class UrdfTree:
+    """What was kept of a URDF: the XML tree, and where its links and joints stand."""
+
+    source: str
+    root: Element
+    lines: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def where(self, tag: str, name: str) -> str:
+        """ "robot.urdf, line 12: joint 'knee'": the opening of a message."""
+        return f"{self.source}, line {self.lines[tag, name]}: {tag} {name!r}"
+
+
+def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
+    """The links' inertials and the joints of a URDF text, every number checked. `source` opens the messages.
+
+    Raises ModelError, with the line, for: text that is empty, not XML, not a URDF, or holds a document
+    type declaration or xacro; missing, misspelt or repeated parts; what should be a finite number and is not.
+    """
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"URDF text must be a str or bytes, got {type(text).__name__}")
+    if not text.strip():
+        raise ModelError(f"{source} is empty; a URDF holds one <robot> element with its links and joints")
+    return _Reader(source).read(text)
+
+
+class _Reader:
+    """expat handlers that build the kept tree and check every element as it opens and closes."""
+
+    def __init__(self, source: str) -> None:
+        self.tree = UrdfTree(source, Element("robot"))
+        self.open: list[Element] = []
+        self.opened_at: list[int] = []
+        self.skipping = 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+
+    def read(self, text: str | bytes) -> UrdfTree:
+        try:
+            self.parser.Parse(text, True)
+        except expat.ExpatError as error:
+            kind = expat.ErrorString(error.code)
+            hint = "; a URDF is an XML file that opens with <robot name=...>" if not self.open else ""
+            raise ModelError(f"{self.tree.source}, line {error.lineno}: not well-formed XML: {kind}{hint}") from None
+        except ModelError:
+            raise
+        except (ValueError, LookupError) as error:  # an encoding that is unknown, or that the text does not keep to
+            raise ModelError(f"{self.tree.source}: cannot be decoded: {error}; save it as UTF-8") from None
+        return self.tree
+
+    def _fail(self, message: str, line: int | None = None) -> NoReturn:
+        line = self.parser.CurrentLineNumber if line is None else line
+        raise ModelError(f"{self.tree.source}, line {line}: {message}")
+
+    def _doctype(self, name: str, *_: object) -> NoReturn:
+        self._fail(
+            f"a document type declaration (<!DOCTYPE {name}>) is refused: it can declare entities that expand "
+            "without end or read other files, and a URDF needs none; delete it"
+        )
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag.startswith("xacro:"):
+            self._fail(f"<{tag}> is xacro, not URDF; {XACRO}")
+        if self.skipping or (self.open and tag not in CHILDREN.get(self.open[-1].tag, ())):
+            self.skipping += 1
+            return
+        if not self.open:
+            if tag != "robot":
+                self._fail(f"the outermost element is <{tag}>, expected <robot>; convert the file to URDF first")
+            element = self.tree.root
+        else:
+            if tag not in ("link", "joint") and self.open[-1].find(tag) is not None:
+                self._fail(f"{self._what()}: a second <{tag}>; keep one")
+            element = ElementTree.SubElement(self.open[-1], tag)
+        self.open.append(element)
+        self.opened_at.append(self.parser.CurrentLineNumber)
+        self._take_attributes(element, attributes)
+
+    def _end(self, tag: str) -> None:
+        if self.skipping:
+            self.skipping -= 1
+            return
+        for child in REQUIRED_CHILDREN.get(tag, ()):
+            if self.open[-1].find(child) is None:
+                self._fail(f"{self._what()} has no <{child}>; add one", self.opened_at[-1])
+        self.open.pop()
+        self.opened_at.pop()
+
+    def _take_attributes(self, element: Element, attributes: dict[str, str]) -> None:
+        tag = element.tag
+        for key in ATTRIBUTES[tag]:
+            if key in attributes:
+                element.set(key, attributes[key])
+        if tag in ("link", "joint"):
+            self._register(tag, attributes.get("name", ""))
+        for key in REQUIRED_ATTRIBUTES.get(tag, ()):
+            if not element.get(key):
+                self._fail(f'{self._what()} has no {key}="..."; it needs one' + _zero_hint(tag))
+        unknown = [key for key in attributes if key not in ATTRIBUTES[tag]]
+        if tag in EXACT and unknown:
+            self._fail(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
+                       "correct or delete it")  # fmt: skip
+        if tag == "joint" and element.get("type") not in JOINT_TYPES:
+            known = ", ".join(JOINT_TYPES)
+            self._fail(f"{self._what()}: unknown type {element.get('type')!r}, expected one of {known}")
+        for key, value in element.items():
+            if key not in TEXTS:
+                self._check_numbers(key, value, limit=tag == "limit")
+        if tag == "limit":
+            _complete_limit(element)
+        if tag == "robot" and not element.get("name"):
+            element.set("name", PurePath(self.tree.source).stem)
+
+    def _register(self, tag: str, name: str) -> None:
+        if not name.strip():
+            self._fail(f"a <{tag}> without a name; give it one of its own")
+        if (tag, name) in self.tree.lines:
+            first = self.tree.lines[tag, name]
+            self._fail(f"{tag} {name!r} is already defined on line {first}; names must be unique, rename one")
+        self.tree.lines[tag, name] = self.parser.CurrentLineNumber
+
+    def _check_numbers(self, key: str, text: str, limit: bool) -> None:
+        words, expected = text.split(), VECTORS.get(key, 1)
+        count = "one number" if expected == 1 else f"{expected} numbers"
+        where = f"{self._what()}: {key}={text!r}"
+        if len(words) != expected:
+            self._fail(f"{where} has {len(words)} values, expected {count}")
+        for word in words:
+            if limit and UNLIMITED.fullmatch(word):
+                continue
+            if not NUMBER.fullmatch(word):
+                hint = f"; {XACRO}" if "$" in text else "; correct it"
+                self._fail(f"{where} is not {count}: got {word!r}, expected a finite decimal number{hint}")
+            if not limit and abs(float(word)) > LARGEST:
+                self._fail(f"{where}: {word!r} is larger than {LARGEST:g}, no physical value; correct it")
+
+    def _what(self) -> str:
+        """ "joint 'knee' <limit>": the element being read."""
+        inner = "".join(f" <{e.tag}>" for e in self.open[2:])
+        return f"{self.open[1].tag} {self.open[1].get('name', '')!r}{inner}"
+
+
+def _zero_hint(tag: str) -> str:
+    return "; write 0 for a product of inertia that vanishes" if tag == "inertia" else ""
+
+
+def _complete_limit(limit: Element) -> None:
+    """What a <limit> leaves out, as documented in `load_urdf`."""
+    unbounded = "lower" not in limit.attrib and "upper" not in limit.attrib
+    defaults = {
+        "lower": "-inf" if unbounded else "0",
+        "upper": "inf" if unbounded else "0",
+        "effort": "inf",
+        "velocity": "inf",
+    }
+    for key, value in defaults.items():
+        limit.set(key, limit.get(key, value))

@@ -1,0 +1,354 @@
+"""Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
+
+The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
+body order; "parent" 0 is the ground) and "frames". Numbers are written with the digits that give the same
+double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints are named by class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import math
+import os
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .. import joints as joint_kinds
+from .._types import ModelError
+from ..joints import Fixed, Joint
+from ..model import DofData, Frame, Model
+from ..spatial import Inertia, Transform
+
+FORMAT, VERSION = "ocp_dyn model", 1
+KINDS: dict[str, type[Joint]] = {
+    name: kind
+    for name, kind in vars(joint_kinds).items()
+    if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and not name.startswith("_")
+}
+"""The joints a file may name: those of `ocp_dyn.joints`."""
+DOF_FIELDS = {"q_lower": "nq", "q_upper": "nq", "qd_max": "nv", "tau_max": "nv", "damping": "nv", "friction": "nv"}
+
+
+def save_model(model: Model, path: str | PathLike[str]) -> None:
+    """Writes `model` as JSON, a body per line; an existing file is replaced only once all is written.
+
+    Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), OSError if it cannot be written.
+    """
+    data = model_to_dict(model)
+    parts = []
+    for key, value in data.items():
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        if key in ("bodies", "frames"):
+            rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in value)
+            text = f"[\n{rows}\n ]"
+        parts.append(f" {json.dumps(key)}: {text}")
+    target = Path(fspath(path))
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_model(path: str | PathLike[str]) -> Model:
+    """The model `save_model` wrote: equal to it bit for bit.
+
+    Raises ModelError, opening with the file's name, for what is not such a file; OSError if it cannot be read.
+    """
+    source = fspath(path)
+    raw = Path(source).read_bytes()
+    try:
+        data = json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+        return model_from_dict(data)
+    except ModelError as error:
+        raise ModelError(f"{source}: {error}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{source}: not JSON: {error}; write it with save_model") from None
+    except (RecursionError, ValueError) as error:  # nested without end; an integer of thousands of digits
+        raise ModelError(f"{source}: not a model file: {error}; write it with save_model") from None
+
+
+def model_to_dict(model: Model) -> dict[str, Any]:
+    """The model as plain lists, numbers and strings, ready for `json.dumps` (no NaN, no infinite float).
+
+    Raises ModelError for symbolic parameters and for joints that are not the library's.
+    """
+    bodies = []
+    for i, parent in model.edges:
+        where = f"body {model.body_names[i - 1]!r}"
+        body: dict[str, Any] = {
+            "name": model.body_names[i - 1],
+            "joint_name": model.joint_names[i - 1],
+            "parent": parent,
+            "joint": _joint_to_dict(model.joints[i], where),
+            "X_tree": _transform_to_dict(model.X_tree[i], where),
+            "inertia": {
+                "m": _numbers(model.I[i].m, where)[0][0],
+                "h": [row[0] for row in _numbers(model.I[i].h, where)],
+                "I": _numbers(model.I[i].I, where),
+            },
+        }
+        q, v = model.q_index[i : i + 2], model.v_index[i : i + 2]
+        for key, size in DOF_FIELDS.items():
+            part = getattr(model.dofs, key)[slice(*(q if size == "nq" else v))]
+            body[key] = [_number(x) for x in part]
+        bodies.append(body)
+    frames = [
+        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {f.name!r}")}
+        for f in model.frames.values()
+    ]
+    return {
+        "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [_number(g) for g in model.gravity],
+        "bodies": bodies, "frames": frames,
+    }  # fmt: skip
+
+
+def model_from_dict(data: Mapping[str, Any]) -> Model:
+    """The model of what `model_to_dict` gave. Raises ModelError that names the entry for anything malformed.
+
+    Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. Whether a body can have an
+    inertia is not: that was done when the model was built, and derived models may hold other ones on purpose.
+    """
+    top = _Entry(data, "model")
+    if top["format"] != FORMAT:
+        raise ModelError(f"format is {top['format']!r}, expected {FORMAT!r}; write the file with save_model")
+    if top["version"] != VERSION or isinstance(top["version"], bool):
+        raise ModelError(f"version is {top['version']!r}, this library reads {VERSION}; save the model again")
+    bodies = [_Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
+    if not bodies:
+        raise ModelError("bodies is empty; a model has at least one moving body")
+    joints = [_joint_from_dict(body.entry("joint")) for body in bodies]
+    gx, gy, gz = top.vector("gravity", 3)
+    model = Model(
+        name=top.text("name"),
+        gravity=(gx, gy, gz),
+        parent=(-1, *(body.index("parent", i + 1) for i, body in enumerate(bodies))),
+        joints=(Fixed(), *joints),
+        X_tree=(Transform.identity(), *(_transform_from_dict(body.entry("X_tree")) for body in bodies)),
+        I=(Inertia.zero(), *(_inertia_from_dict(body.entry("inertia")) for body in bodies)),
+        joint_names=_unique([body.text("joint_name") for body in bodies], "joint"),
+        body_names=_unique([body.text("name") for body in bodies], "body"),
+        frames=_frames_from_list(top.items("frames"), len(bodies)),
+        dofs=_dofs_from_dicts(bodies, joints),
+    )
+    for i, name in enumerate(model.body_names, start=1):
+        if name not in model.frames or model.frames[name].body != i:
+            raise ModelError(f"bodies[{i - 1}]: frames must hold {name!r} as a frame of body {i}")
+    return model
+
+
+# Writing
+
+
+def _number(x: Any) -> float | str:
+    value = float(x)
+    if math.isnan(value):
+        raise ModelError("a model holds a number that is not a number (NaN); correct the model")
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def _numbers(matrix: Any, where: str) -> list[list[float | str]]:
+    if not isinstance(matrix, DM):
+        raise ModelError(
+            f"{where}: holds symbols ({type(matrix).__name__}), JSON holds numbers only; put numbers in before saving"
+        )
+    return [[_number(x) for x in row] for row in matrix.full()]
+
+
+def _transform_to_dict(X: Transform, where: str) -> dict[str, Any]:
+    return {"E": _numbers(X.E, where), "r": [row[0] for row in _numbers(X.r, where)]}
+
+
+def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
+    kind = type(joint).__name__
+    if KINDS.get(kind) is not type(joint):
+        raise ModelError(f"{where}: a joint of class {kind} is not one of the library's and cannot be written to JSON")
+    fields: dict[str, Any] = {"kind": kind}
+    for field in dataclasses.fields(joint):  # type: ignore[arg-type]
+        value = getattr(joint, field.name)
+        if isinstance(value, tuple) and all(isinstance(x, (int, float)) for x in value):
+            value = [_number(x) for x in value]
+        elif not isinstance(value, str):
+            raise ModelError(f"{where}: {kind}.{field.name} = {value!r} cannot be written to JSON")
+        fields[field.name] = value
+    return fields
+
+
+# Reading
+
+
+class _Entry:
+    """A JSON object with its place in the file: every access is checked."""
+
+    def __init__(self, data: Any, where: str) -> None:
+        if not isinstance(data, Mapping):
+            raise ModelError(f"{where} must be an object, got {_short(data)}")
+        self.data, self.where = data, where
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self.data:
+            raise ModelError(f"{self.where}: {key!r} is missing; write the file with save_model")
+        return self.data[key]
+
+    def fail(self, key: str, expected: str) -> ModelError:
+        return ModelError(f"{self.where}: {key!r} must be {expected}, got {_short(self[key])}")
+
+    def entry(self, key: str) -> _Entry:
+        return _Entry(self[key], f"{self.where}: {key!r}")
+
+    def items(self, key: str) -> list[Any]:
+        if not isinstance(self[key], list):
+            raise self.fail(key, "a list")
+        return list(self[key])
+
+    def text(self, key: str) -> str:
+        if not isinstance(self[key], str):
+            raise self.fail(key, "a string")
+        return str(self[key])
+
+    def index(self, key: str, below: int) -> int:
+        value = self[key]
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
+            raise self.fail(key, f"a body index from 0 (the ground) to {below - 1}")
+        return value
+
+    def vector(self, key: str, size: int, infinite: bool = False) -> list[float]:
+        value = self[key]
+        numbers = [_float(x, infinite) for x in value] if isinstance(value, list) else []
+        if len(numbers) != size or not isinstance(value, list) or None in numbers:
+            raise self.fail(key, f"a list of {size} {'' if infinite else 'finite '}numbers")
+        return [x for x in numbers if x is not None]
+
+    def matrix(self, key: str) -> DM:
+        """A 3x3 matrix, structurally sparse as a model's are; not snapped: it comes back bit for bit."""
+        rows = self[key]
+        if not isinstance(rows, list) or len(rows) != 3:
+            raise self.fail(key, "3 rows of 3 numbers")
+        return _sparse([_Entry({key: row}, self.where).vector(key, 3) for row in rows])
+
+
+def _float(x: Any, infinite: bool) -> float | None:
+    if isinstance(x, str):
+        return {"inf": math.inf, "-inf": -math.inf}.get(x) if infinite else None
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        return None
+    try:
+        value = float(x)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _sparse(values: Any) -> DM:
+    return ca.sparsify(DM(np.array(values)))
+
+
+def _transform_from_dict(entry: _Entry) -> Transform:
+    E = entry.matrix("E")
+    A = np.array(E.full())
+    if not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+        raise entry.fail("E", "a rotation (orthonormal, determinant +1)")
+    return Transform(E, _sparse(entry.vector("r", 3)))
+
+
+def _inertia_from_dict(entry: _Entry) -> Inertia:
+    m = _float(entry["m"], infinite=False)
+    if m is None or m < 0:
+        raise entry.fail("m", "a finite number >= 0")
+    I = entry.matrix("I")
+    A = np.array(I.full())
+    if not np.allclose(A, A.T, rtol=0, atol=1e-8 * float(np.abs(A).max())):
+        raise entry.fail("I", "a symmetric matrix")
+    return Inertia(_sparse(m), _sparse(entry.vector("h", 3)), I)
+
+
+def _joint_from_dict(entry: _Entry) -> Joint:
+    name = entry.text("kind")
+    if name not in KINDS:
+        raise ModelError(f"{entry.where}: no kind of joint {name!r}; known: {', '.join(KINDS)}")
+    kind = KINDS[name]
+    fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    for key in entry.data:
+        if key != "kind" and key not in fields:
+            raise ModelError(f"{entry.where}: {name} has no {key!r}; it has: {', '.join(fields) or 'nothing'}")
+    values: dict[str, Any] = {}
+    for key in fields:
+        value = entry[key]
+        if not isinstance(value, str):
+            value = tuple(entry.vector(key, len(value) if isinstance(value, list) else 3))
+        values[key] = value
+    try:
+        joint = kind(**values)
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"{entry.where}: {error}") from None
+    for key, value in values.items():
+        _restore(joint, key, value, entry)
+    return joint
+
+
+def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
+    """Puts back the very numbers of the file: a constructor normalises axes, which moves the last bit."""
+    made = getattr(joint, key)
+    if made == value:
+        return
+    if isinstance(made, str) or len(made) != len(value) or not np.allclose(made, value, rtol=0, atol=1e-12):
+        raise entry.fail(key, f"{made} for a {type(joint).__name__}")
+    object.__setattr__(joint, key, value)
+
+
+def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
+    arrays = {}
+    for key, size in DOF_FIELDS.items():
+        parts = [b.vector(key, getattr(j, size), infinite=True) for b, j in zip(bodies, joints, strict=True)]
+        arrays[key] = np.array([x for part in parts for x in part], dtype=float)
+    for key in ("qd_max", "tau_max", "damping", "friction"):
+        if np.any(arrays[key] < 0):
+            raise ModelError(f"{key} must not be negative, got {_short(arrays[key].tolist())}")
+    if np.any(arrays["q_lower"] > arrays["q_upper"]):
+        raise ModelError("q_lower must not lie above q_upper")
+    return DofData(**arrays)
+
+
+def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
+    entries = [_Entry(row, f"frames[{i}]") for i, row in enumerate(rows)]
+    names = _unique([entry.text("name") for entry in entries], "frame")
+    return {
+        name: Frame(name, entry.index("body", nb + 1), _transform_from_dict(entry.entry("X")))
+        for name, entry in zip(names, entries, strict=True)
+    }
+
+
+def _unique(names: list[str], what: str) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for name in names:
+        if not name or name in seen:
+            got = f"{name!r} twice" if name else "an empty one"
+            raise ModelError(f"{what} names must be unique and not empty, got {got}")
+        seen.add(name)
+    return tuple(names)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _no_constant(text: str) -> None:
+    raise ModelError(f'{text} is not a number a model may hold; limits without bound are written as "inf", "-inf"')
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ModelError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} stands twice in one object")
+    return data

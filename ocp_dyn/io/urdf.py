@@ -1,0 +1,305 @@
+"""URDF -> Model. The only module that imports `urdf_parser_py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import numpy as np
+
+from .._types import Array, ModelError, Vector
+from ..builder import WORLD, ModelBuilder, check_inertia
+from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
+from ..model import Model
+from ..rotations import rpy_matrix, unit_axis
+from ._urdf_xml import UrdfTree, read_urdf_xml
+
+EARTH: Vector = (0.0, 0.0, -9.81)
+DEFAULT_AXIS = (1.0, 0.0, 0.0)
+"""The axis of a URDF joint that gives none."""
+
+
+def load_urdf(
+    path: str | PathLike[str],
+    root: Joint | None = None,
+    *,
+    gravity: Vector = EARTH,
+    mimic: Literal["refuse", "free"] = "refuse",
+    inertia: Literal["refuse", "keep"] = "refuse",
+) -> Model:
+    """The model of a URDF file: joints depth-first in the file's order, fixed joints merged, links as frames.
+
+    root: None fixes the root link to the ground; `FloatingBase()`, `Planar()` or any other joint moves it.
+    That joint is called `root.name` for a FloatingBase, "root" otherwise; its body is called as the root link.
+    gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
+
+    mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
+    "refuse" (default) raises; "free" loads a mimic joint as an independent one.
+    inertia: a link whose inertia no body can have (see `_check_inertias`) is refused; "keep" takes it as it is,
+    and the mass matrix may then not be positive definite.
+
+    What a file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
+    <axis> (x), <limit> or its parts (no limit; but of lower and upper one alone leaves the other at 0, as
+    URDF says). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
+    continuous joint has no lower or upper limit whatever is written. Limits and dynamics of floating and planar
+    joints, one number for metres and radians alike, are not kept. A planar joint moves
+    in the plane normal to its axis; see `_add_planar`.
+
+    Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
+    cannot be read. Nothing is printed, and no file is opened but this one.
+    """
+    name = fspath(path)
+    if name.lstrip().startswith("<"):
+        raise ModelError(f"a path was expected, got what looks like URDF text ({name[:30]!r}...): use parse_urdf")
+    return parse_urdf(Path(name).read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+
+
+def parse_urdf(
+    text: str | bytes,
+    root: Joint | None = None,
+    *,
+    gravity: Vector = EARTH,
+    mimic: Literal["refuse", "free"] = "refuse",
+    inertia: Literal["refuse", "keep"] = "refuse",
+    source: str = "URDF text",
+) -> Model:
+    """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
+    if root is not None and not isinstance(root, Joint):
+        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {root!r}")
+    if mimic not in ("refuse", "free"):
+        raise ValueError(f"mimic must be 'refuse' or 'free', got {mimic!r}")
+    if inertia not in ("refuse", "keep"):
+        raise ValueError(f"inertia must be 'refuse' or 'keep', got {inertia!r}")
+    tree = read_urdf_xml(text, source)
+    robot = _parsed(tree)
+    root_link, joints = _depth_first(robot, tree)
+    links = {link.name: link for link in robot.links}
+    builder = ModelBuilder(robot.name, gravity)
+    _add_root(builder, links[root_link], root, tree)
+    for joint in joints:
+        if joint.mimic is not None and joint.type != "fixed" and mimic == "refuse":
+            raise ModelError(
+                f"{tree.where('joint', joint.name)} mimics joint {joint.mimic.joint!r}: a model does not couple joints; "
+                'load with mimic="free" to make this one independent, or give it type="fixed" in the file'
+            )
+        if joint.child == WORLD:
+            where = tree.where("link", joint.child)
+            raise ModelError(f"{where}: only a root link may have this name, which is the ground's; rename the link")
+        with _at(tree.where("joint", joint.name)):
+            _add_joint(builder, joint, links[joint.child])
+    with _at(source):
+        model = builder.build()
+    if inertia == "refuse":
+        _check_inertias(model, robot.links, tree)
+    return model
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Puts the place in the file before the message of an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise ModelError(f"{where}: {error}") from None
+
+
+def _parsed(tree: UrdfTree) -> Any:
+    """The `urdf_parser_py` robot of the kept tree.
+
+    That parser prints on what it does not know, knows no lines and takes any float, "nan" too: it is
+    handed only what `read_urdf_xml` has checked. It is imported here because it brings YAML along.
+    """
+    from urdf_parser_py.urdf import URDF
+
+    try:
+        return URDF.from_xml_string(ElementTree.tostring(tree.root))
+    except Exception as error:  # noqa: BLE001, it raises bare Exception and AssertionError
+        raise ModelError(f"{tree.source}: urdf_parser_py cannot read it: {error}") from None
+
+
+# The tree of links
+
+
+def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
+    """The root link and all joints, parents before children, siblings in the file's order."""
+    names = [link.name for link in robot.links]
+    if not names:
+        raise ModelError(f"{tree.source}: no <link> in <robot>; a robot needs at least one")
+    known = set(names)
+    children: dict[str, list[Any]] = {name: [] for name in names}
+    moved_by: dict[str, Any] = {}
+    for joint in robot.joints:
+        where = tree.where("joint", joint.name)
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in known:
+                raise ModelError(f"{where}: its {role} link {link!r} is not defined; define it or correct the name")
+        if joint.child in moved_by:
+            other = moved_by[joint.child].name
+            raise ModelError(
+                f"{where}: link {joint.child!r} is already the child of joint {other!r}; URDF describes trees, "
+                "so open the loop at one joint and close it with a constraint"
+            )
+        moved_by[joint.child] = joint
+        children[joint.parent].append(joint)
+    roots = [name for name in names if name not in moved_by]
+    if len(roots) > 1:
+        shown = ", ".join(map(repr, roots[:8])) + (", ..." if roots[8:] else "")
+        raise ModelError(
+            f"{tree.source}: {len(roots)} root links ({shown}), expected one; join them with joints. "
+            f"{roots[1]!r} is defined on line {tree.lines['link', roots[1]]}"
+        )
+    order: list[Any] = []
+    ahead = children[roots[0]][::-1] if roots else []
+    while ahead:
+        joint = ahead.pop()
+        order.append(joint)
+        ahead.extend(reversed(children[joint.child]))
+    if len(order) < len(robot.joints) or not roots:
+        _fail_on_cycle(moved_by, {joint.child for joint in order}, tree)
+    return roots[0], order
+
+
+def _fail_on_cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) -> None:
+    """Raises with the names of the links of one cycle."""
+    link = next(name for name in moved_by if name not in reached)
+    seen: dict[str, None] = {}
+    while link not in seen:
+        seen[link] = None
+        link = moved_by[link].parent
+    upwards = list(seen)
+    cycle = [*upwards[upwards.index(link) :], link][::-1]
+    shown = " -> ".join(map(repr, cycle if len(cycle) < 12 else [*cycle[:10], "...", cycle[-1]]))
+    raise ModelError(
+        f"{tree.where('joint', moved_by[link].name)}: links form a cycle that hangs on no root: {shown}; URDF "
+        "describes trees, so open the loop at one joint and close it with a constraint"
+    )
+
+
+# Bodies
+
+
+def _add_root(builder: ModelBuilder, link: Any, root: Joint | None, tree: UrdfTree) -> None:
+    joint = root or Fixed()
+    name = joint.name if isinstance(joint, FloatingBase) else "root"
+    if not isinstance(joint, Fixed) and ("joint", name) in tree.lines:
+        remedy = "name the floating base otherwise, FloatingBase(name=...), or rename the joint"
+        if not isinstance(joint, FloatingBase):
+            remedy = "rename the joint"
+        raise ModelError(f"{tree.where('joint', name)} has the name of the root joint; {remedy}")
+    with _at(tree.where("link", link.name)):
+        builder.add_body(link.name, joint, joint_name=name, **_inertial(link))
+
+
+def _add_joint(builder: ModelBuilder, joint: Any, link: Any) -> None:
+    """Adds the child link of a joint."""
+    xyz, rpy = _pose(joint.origin)
+    rotation = rpy_matrix(rpy)
+    if joint.type == "planar":
+        _add_planar(builder, joint, link, xyz, rotation)
+        return
+    if joint.type in ("fixed", "floating"):  # no axis; files write 0 0 0 there
+        kind: Joint = Fixed() if joint.type == "fixed" else FloatingBase()
+    else:
+        kind = (Prismatic if joint.type == "prismatic" else Revolute)(_axis(joint.axis))
+    builder.add_body(
+        link.name, kind, joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation,
+        **_inertial(link), **_dof_data(joint),
+    )  # fmt: skip
+
+
+def _add_planar(builder: ModelBuilder, joint: Any, link: Any, xyz: Vector, rotation: Array) -> None:
+    """Adds the child link of a planar joint, which moves in the plane normal to its axis.
+
+    Our `Planar` moves along x and y of its frame and turns about z. For another axis the joint frame is
+    turned so that its z is the axis; the moving body, called "<link>_plane", has its axes along that
+    frame, and the link is a frame of it turned back, so that points of the link keep their coordinates and at q = 0
+    the link lies where the file puts it. For the axes x, y and z, q is (y, z, theta), (z, x, theta) and (x, y, theta).
+    """
+    turn = _plane_axes(_axis(joint.axis))
+    if np.array_equal(turn, np.eye(3)):
+        builder.add_body(
+            link.name, Planar(), joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation, **_inertial(link)
+        )
+        return
+    plane = f"{link.name}_plane"
+    builder.add_body(plane, Planar(), joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation @ turn)
+    builder.add_body(link.name, Fixed(), plane, rotation=turn.T, **_inertial(link))
+
+
+def _plane_axes(axis: Vector) -> Array:
+    """A rotation whose third column is the unit vector `axis`, the identity for z.
+
+    The first column is the coordinate axis that follows the largest entry of `axis`, brought into the plane.
+    """
+    n = np.array(axis)
+    a = np.roll(np.eye(3), 1, axis=0)[:, int(np.argmax(np.abs(n)))]
+    a = a - (a @ n) * n
+    a /= np.linalg.norm(a)
+    return np.column_stack([a, np.cross(n, a), n])
+
+
+def _pose(origin: Any) -> tuple[Vector, Vector]:
+    """xyz and rpy of an <origin>, zero where it says nothing."""
+    zero = (0.0, 0.0, 0.0)
+    return (zero, zero) if origin is None else (origin.xyz or zero, origin.rpy or zero)
+
+
+def _axis(axis: Any) -> tuple[float, float, float]:
+    if axis is None:
+        return DEFAULT_AXIS
+    largest = max(map(abs, axis))
+    return unit_axis([x / largest if largest > 1 else x for x in axis])  # the square of a huge entry would overflow
+
+
+def _inertial(link: Any) -> dict[str, Any]:
+    """mass, com and inertia of a link for `ModelBuilder.add_body`, turned into link axes."""
+    inertial = link.inertial
+    if inertial is None:
+        return {}
+    xyz, rpy = _pose(inertial.origin)
+    R = rpy_matrix(rpy)
+    I = np.zeros((3, 3)) if inertial.inertia is None else np.array(inertial.inertia.to_matrix())
+    return {"mass": inertial.mass, "com": xyz, "inertia": R @ I @ R.T, "inertia_check": False}
+
+
+def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
+    """Raises for a link whose inertia no body can have.
+
+    Files fix dummy and rounded inertias to bigger links. What counts is the moving body they make together, so
+    a link may be wrong by a thousandth of the largest moment of inertia of its moving body (fixed to the ground:
+    of the model's largest), as a link by itself may by a thousandth of its own.
+    """
+    largest = [0.0]
+    for body in model.I[1:]:
+        m, h = float(body.m), np.array(body.h.full()).ravel()
+        about_com = np.array(body.I.full())
+        if m > 0:
+            about_com -= (h @ h * np.eye(3) - np.outer(h, h)) / m
+        largest.append(float(np.abs(np.linalg.eigvalsh(about_com)).max()))
+    largest[0] = max(largest)
+    for link in links:
+        if link.inertial is None or link.inertial.inertia is None:
+            continue
+        I = np.array(link.inertial.inertia.to_matrix())
+        try:
+            check_inertia(I, tree.where("link", link.name), slack=1e-3 * largest[model.frame(link.name).body])
+        except ModelError as error:
+            raise ModelError(f'{error}, or load with inertia="keep"') from None
+
+
+def _dof_data(joint: Any) -> dict[str, Any]:
+    """Limits and dynamics of a one-dof joint for `ModelBuilder.add_body`."""
+    data: dict[str, Any] = {}
+    if joint.type not in ("revolute", "continuous", "prismatic"):
+        return data
+    if joint.limit is not None:
+        data |= {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
+        if joint.type != "continuous":
+            data |= {"lower": joint.limit.lower, "upper": joint.limit.upper}
+    if joint.dynamics is not None:
+        data |= {"damping": joint.dynamics.damping or 0.0, "friction": joint.dynamics.friction or 0.0}
+    return data

@@ -1,0 +1,10 @@
+"""Ready models: pendulums, benchmark trees, the five-link biped, a whole human."""
+
+from .anthropometry import HumanDimensions as HumanDimensions
+from .anthropometry import human_dimensions as human_dimensions
+from .biped import FiveLinkParameters as FiveLinkParameters
+from .biped import absolute_angles as absolute_angles
+from .biped import five_link_biped as five_link_biped
+from .human import human as human
+from .simple import chain as chain
+from .simple import pendulum as pendulum

@@ -1,0 +1,235 @@
+"""Sizes and mass distribution of a man and a woman of any stature and mass, from published tables.
+
+Sources:
+
+[dL96] P. de Leva, Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters, J. Biomechanics 29(9),
+       1996, Table 4: lengths, masses, centres of mass, radii of gyration; mean man 73.0 kg, 1.741 m, mean
+       woman 61.9 kg, 1.735 m.
+[DC66] R. Drillis, R. Contini, Body segment parameters, 1966, as in D. Winter, Biomechanics and Motor Control of
+       Human Movement, Fig. 4.1: breadths and the height of the ankle as fractions of stature.
+[D90]  S. Delp et al., An interactive graphics-based model of the lower extremity, IEEE Trans. Biomed. Eng.
+       37(8), 1990: places of the hip and ankle joints in the skeleton of a man of 1.80 m.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, NamedTuple
+
+Sex = Literal["male", "female"]
+
+STATURE: dict[str, float] = {"male": 1.741, "female": 1.735}
+"""Stature [m] of the mean man and woman of [dL96]; every length scales with height / STATURE."""
+
+MASS: dict[str, float] = {"male": 73.0, "female": 61.9}
+"""Mass [kg] of the mean man and woman of [dL96]."""
+
+MASS_RANGE = (20.0, 250.0)
+HEIGHT_RANGE = (1.0, 2.3)
+"""Mass [kg] and stature [m] outside which adults' tables are no model of anybody."""
+
+
+class Segment(NamedTuple):
+    """One row of [dL96], Table 4: lengths and radii of the mean man or woman.
+
+    length [mm] between the end points; mass [% of body mass]; com [% of length from the first end point];
+    radii of gyration about the centre of mass [% of length]: sagittal (about the fore-and-aft axis),
+    transverse (about the left-right axis), longitudinal.
+    """
+
+    length: float
+    mass: float
+    com: float
+    sagittal: float
+    transverse: float
+    longitudinal: float
+
+
+SEGMENTS: dict[str, dict[str, Segment]] = {
+    "male": {
+        "head": Segment(203.3, 6.94, 59.76, 36.2, 37.6, 31.2),
+        "upper_trunk": Segment(170.7, 15.96, 29.99, 71.6, 45.4, 65.9),
+        "middle_trunk": Segment(215.5, 16.33, 45.02, 48.2, 38.3, 46.8),
+        "lower_trunk": Segment(145.7, 11.17, 61.15, 61.5, 55.1, 58.7),
+        "upper_arm": Segment(281.7, 2.71, 57.72, 28.5, 26.9, 15.8),
+        "forearm": Segment(268.9, 1.62, 45.74, 27.6, 26.5, 12.1),
+        "hand": Segment(86.2, 0.61, 79.00, 62.8, 51.3, 40.1),
+        "thigh": Segment(422.2, 14.16, 40.95, 32.9, 32.9, 14.9),
+        "shank": Segment(434.0, 4.33, 44.59, 25.5, 24.9, 10.3),
+        "foot": Segment(258.1, 1.37, 44.15, 25.7, 24.5, 12.4),
+    },
+    "female": {
+        "head": Segment(200.2, 6.68, 58.94, 33.0, 35.9, 31.8),
+        "upper_trunk": Segment(142.5, 15.45, 20.77, 74.6, 50.2, 71.8),
+        "middle_trunk": Segment(205.3, 14.65, 45.12, 43.3, 35.4, 41.5),
+        "lower_trunk": Segment(181.5, 12.47, 49.20, 43.3, 40.2, 44.4),
+        "upper_arm": Segment(275.1, 2.55, 57.54, 27.8, 26.0, 14.8),
+        "forearm": Segment(264.3, 1.38, 45.59, 26.1, 25.7, 9.4),
+        "hand": Segment(78.0, 0.56, 74.74, 53.1, 45.4, 33.5),
+        "thigh": Segment(368.5, 14.78, 36.12, 36.9, 36.4, 16.2),
+        "shank": Segment(432.3, 4.81, 44.16, 27.1, 26.7, 9.3),
+        "foot": Segment(228.3, 1.29, 40.14, 29.9, 27.9, 13.9),
+    },
+}
+"""[dL96], Table 4. End points: head from the vertex to mid-gonion (mass with the neck); upper trunk from
+suprasternale to xiphion, middle to omphalion, lower to mid-hip; arm from joint to joint, hand from the wrist to
+the third metacarpal's head; thigh from hip to knee, shank to the lateral malleolus; foot from heel to toe tip."""
+
+PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+"""The segments a body has two of."""
+
+MID_SHOULDER = {"male": 515.5, "female": 497.9}
+"""Mid-shoulder to mid-hip [mm], joint centres: [dL96], Table 4, the trunk between its other end points."""
+
+ANKLE_HEIGHT = 0.039  # of stature, [DC66]
+HIP_WIDTH = 0.191  # of stature, [DC66]: the breadth of the body at the hips
+SHOULDER_WIDTH = 0.259  # of stature, [DC66]: biacromial; taken for the distance of the shoulder joints, as [DC66] draws it
+FOOT_BREADTH = 0.055  # of stature, [DC66]
+HIP_SPACING = 2 * 0.0835 / 1.80
+"""Distance of the hip joint centres, of stature: [D90], hip centres 83.5 mm from the midplane at 1.80 m. (The hip
+width of [DC66] is that of the body with its soft tissue, and about twice as much.)"""
+ANKLE_AHEAD_OF_HEEL = 0.23
+"""Ankle ahead of the rear of the heel, of the foot's length. Rounded: in [D90] the ankle lies 48.8 mm ahead of the
+rear of the bone at 1.80 m; about 10 mm of soft tissue behind it make 0.22 (man) to 0.25 (woman)."""
+
+
+@dataclass(frozen=True)
+class HumanDimensions:
+    """Lengths [m] of a standing human of given sex and stature; made by `human_dimensions`.
+
+    Segments: `head` (vertex to mid-gonion), `neck_gap` (mid-gonion to suprasternale), `upper_trunk`
+    (to xiphion), `middle_trunk` (to omphalion), `lower_trunk` (to mid-hip), `thigh`, `shank` (to the ankle),
+    `ankle_height` (to the sole): these eight add up to `height`. `upper_arm`, `forearm`, `hand` (wrist to
+    the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
+    reaches behind and ahead of the ankle. `shoulder_height` above the sole; `shoulder_width` and
+    `hip_spacing` between the joint centres; `hip_width`: breadth of the body at the hips.
+    """
+
+    sex: str
+    height: float
+    head: float
+    neck_gap: float
+    upper_trunk: float
+    middle_trunk: float
+    lower_trunk: float
+    thigh: float
+    shank: float
+    ankle_height: float
+    upper_arm: float
+    forearm: float
+    hand: float
+    foot_length: float
+    foot_breadth: float
+    heel: float
+    toe: float
+    shoulder_height: float
+    shoulder_width: float
+    hip_spacing: float
+    hip_width: float
+
+    @property
+    def leg_length(self) -> float:
+        """Hip joint centre to sole [m]: the height of the pelvis' origin when standing."""
+        return self.thigh + self.shank + self.ankle_height
+
+    @property
+    def lumbar_height(self) -> float:
+        """Height of the lumbar joint above the sole [m]."""
+        return self.leg_length + self.lower_trunk
+
+    @property
+    def sole_half_length(self) -> float:
+        """Half the length of the sole [m]: the frame `sole` to `heel` and to `toe`."""
+        return self.foot_length / 2
+
+    @property
+    def sole_half_breadth(self) -> float:
+        """Half the breadth of the sole [m]."""
+        return self.foot_breadth / 2
+
+
+def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> HumanDimensions:
+    """The lengths of a human of that stature [m] and sex ("male" or "female").
+
+    Segment and foot lengths and the height of the shoulders from [dL96], scaled by stature; ankle height, hip
+    width, shoulder width and foot breadth from [DC66]; hip spacing from [D90]; see the module's constants.
+
+    The lengths of [dL96] leave out the neck between mid-gonion and suprasternale: `neck_gap` is what the others
+    leave of the stature, 4.7 % of it in men and 7.9 % in women. (By the distances of vertex and mid-hip from
+    cervicale in the same table it would be 6.4 % and 7.4 %, but then a man's parts add up to 1.7 % more than
+    his stature.) It has no mass of its own: the head's includes the neck.
+
+    `ValueError` for another sex, or a height that is not a number between 1.0 and 2.3 m.
+    """
+    check_sex(sex)
+    check_range("height", height, HEIGHT_RANGE, "m")
+    scale = height / STATURE[sex] / 1000.0
+    length = {name: segment.length * scale for name, segment in SEGMENTS[sex].items()}
+    foot, ankle = length.pop("foot"), ANKLE_HEIGHT * height
+    column = ("head", "upper_trunk", "middle_trunk", "lower_trunk", "thigh", "shank")
+    return HumanDimensions(
+        sex=sex,
+        height=height,
+        neck_gap=height - ankle - sum(length[name] for name in column),
+        **length,
+        ankle_height=ankle,
+        foot_length=foot,
+        foot_breadth=FOOT_BREADTH * height,
+        heel=ANKLE_AHEAD_OF_HEEL * foot,
+        toe=(1 - ANKLE_AHEAD_OF_HEEL) * foot,
+        shoulder_height=MID_SHOULDER[sex] * scale + length["thigh"] + length["shank"] + ankle,
+        shoulder_width=SHOULDER_WIDTH * height,
+        hip_spacing=HIP_SPACING * height,
+        hip_width=HIP_WIDTH * height,
+    )
+
+
+class SegmentBody(NamedTuple):
+    """Mass [kg], length [m], centre of mass [m from the first end point], principal inertias [kg m^2]."""
+
+    mass: float
+    length: float
+    com: float
+    sagittal: float
+    transverse: float
+    longitudinal: float
+
+
+def segment_bodies(mass: float, height: float, sex: Sex) -> dict[str, SegmentBody]:
+    """The segments of [dL96] scaled to a body mass [kg] and a stature [m]; one side of the paired ones.
+
+    The percentages of the table add up to 100 but for rounding (99.99 in women); they are divided by their
+    sum, so that the masses add up to `mass`. `ValueError` as in `human_dimensions`, and for a mass that is
+    not a number between 20 and 250 kg.
+    """
+    check_sex(sex)
+    check_range("height", height, HEIGHT_RANGE, "m")
+    check_range("mass", mass, MASS_RANGE, "kg")
+    table = SEGMENTS[sex]
+    total = sum(s.mass * (2 if name in PAIRED else 1) for name, s in table.items())
+    bodies = {}
+    for name, s in table.items():
+        m, l = mass * s.mass / total, s.length / 1000.0 * height / STATURE[sex]
+        inertias = (m * (l * radius / 100.0) ** 2 for radius in (s.sagittal, s.transverse, s.longitudinal))
+        bodies[name] = SegmentBody(m, l, l * s.com / 100.0, *inertias)
+    return bodies
+
+
+def check_sex(sex: str) -> None:
+    """Raises `ValueError` unless there is a table for that sex."""
+    if sex not in STATURE:
+        raise ValueError(f"sex must be 'male' or 'female' (the sexes of the tables), got {sex!r}")
+
+
+def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:
+    """Raises `ValueError` unless value is a number within the allowed range."""
+    low, high = allowed
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{what} must be a number of {unit}, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(
+            f"{what} must lie between {low:g} and {high:g} {unit}, where the tables of adults still make sense, "
+            f"got {value:g}; is it in {unit}?"
+        )

@@ -1,0 +1,167 @@
+"""A whole human body in three dimensions, of any mass, stature and sex."""
+
+from __future__ import annotations
+
+from ..builder import WORLD, ModelBuilder
+from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
+from ..model import Model
+from .anthropometry import (
+    MASS,
+    STATURE,
+    HumanDimensions,
+    SegmentBody,
+    Sex,
+    human_dimensions,
+    segment_bodies,
+)
+from .joint_limits import joint_limits, strengths
+
+_FLOATING = FloatingBase()
+
+
+def human(
+    mass: float = MASS["male"], height: float = STATURE["male"], sex: Sex = "male", root: Joint = _FLOATING
+) -> Model:
+    """A human of body mass [kg] and stature [m]: 14 bodies, 29 dofs with a floating base.
+
+    x forward, y to the left, z up. At `neutral()` the body stands upright with hanging arms and flat feet; every
+    body and joint frame has the world's axes. The pelvis' origin is midway between the hip joints,
+    `human_dimensions(height, sex).leg_length` above the soles: that is the z of the root when standing.
+
+    Positive rotations; on the right the signs about x and z are the other way round, about y the same, so
+    that the mirror image of a pose changes sides and the signs of the x and z rotations:
+
+    | joint (order of its entries) | about y | about x, left | about z, left | limits about y, x, z [degrees] |
+    |---|---|---|---|---|
+    | `lumbar` (y, x, z) | flexion | bend to the RIGHT | turn to the left | -25..80, -35..35, -45..45 |
+    | `hip_l` (y, x, z) | extension | abduction | external rotation | -120..30, -30..45, -45..45 |
+    | `knee_l` (y) | flexion | | | 0..135 |
+    | `ankle_l` (y) | plantar flexion | | | -20..50 |
+    | `subtalar_l` (x) | | eversion | | -35..15 |
+    | `shoulder_l` (y, x, z) | extension | abduction | external rotation | -180..60, -30..80, -70..90 |
+    | `elbow_l` (y) | extension | | | -150..0 |
+
+    So flexion of hip, shoulder and elbow and dorsiflexion are negative. Three-dof joints are `Euler("yxz")`:
+    flexion first, then abduction, then axial rotation, singular at 90 degrees of abduction.
+
+    Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`,
+    `talus` (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar
+    joint is at the omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae.
+    Ankle and subtalar axes meet in the ankle's centre. The joint of `root` is called `root`.
+
+    Frames beside the bodies: `heel_l`, `toe_l` (ends of the midline of the sole), `sole_l` (midway
+    between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head), `head` (vertex), `upper_trunk`
+    (suprasternale), the same on the right.
+
+    Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
+    their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centres of mass but the
+    feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
+    vertical. No damping and no friction: passive joint torques are not modelled.
+
+    root: the joint between world and pelvis, `FloatingBase()` unless said (`FloatingBase("euler_zyx")`:
+    nq = nv; `Fixed()`: the pelvis is held).
+
+    `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a
+    root that is no joint.
+    """
+    if not isinstance(root, Joint):
+        raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {root!r}")
+    size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
+    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex))
+    figure.trunk(root)
+    for side in "lr":
+        figure.leg(side)
+    for side in "lr":
+        figure.arm(side)
+    return figure.builder.build()
+
+
+class _Figure:
+    """The body under construction."""
+
+    def __init__(
+        self,
+        builder: ModelBuilder,
+        size: HumanDimensions,
+        bodies: dict[str, SegmentBody],
+        strength: dict[str, tuple[float, ...]],
+    ) -> None:
+        self.builder, self.size, self.bodies, self.strength = builder, size, bodies, strength
+
+    def trunk(self, root: Joint) -> None:
+        size = self.size
+        self.add("lower_trunk", "pelvis", WORLD, (0.0, 0.0, 0.0), root, top=size.lower_trunk)
+        self.hinge("lumbar", "yxz", "middle_trunk", "torso", "pelvis", (0.0, 0.0, size.lower_trunk),
+                   top=size.middle_trunk)  # fmt: skip
+        suprasternale = size.middle_trunk + size.upper_trunk
+        self.add("upper_trunk", "upper_trunk", "torso", (0.0, 0.0, suprasternale), Fixed())
+        self.add("head", "head", "torso", (0.0, 0.0, size.height - size.lumbar_height), Fixed())
+
+    def leg(self, side: str) -> None:
+        size, out = self.size, 1.0 if side == "l" else -1.0
+        self.hinge("hip", "yxz", "thigh", "thigh", "pelvis", (0.0, out * size.hip_spacing / 2, 0.0), side)
+        self.hinge("knee", "y", "shank", "shank", f"thigh_{side}", (0.0, 0.0, -size.thigh), side)
+        self.hinge("ankle", "y", None, "talus", f"shank_{side}", (0.0, 0.0, -size.shank), side)
+        self.hinge("subtalar", "x", "foot", "foot", f"talus_{side}", (0.0, 0.0, 0.0), side)
+        for name, x in (("heel", -size.heel), ("sole", (size.toe - size.heel) / 2), ("toe", size.toe)):
+            self.builder.add_frame(f"{name}_{side}", f"foot_{side}", (x, 0.0, -size.ankle_height))
+
+    def arm(self, side: str) -> None:
+        size, out = self.size, 1.0 if side == "l" else -1.0
+        shoulder = (0.0, out * size.shoulder_width / 2, size.shoulder_height - size.lumbar_height)
+        self.hinge("shoulder", "yxz", "upper_arm", "upper_arm", "torso", shoulder, side)
+        self.hinge("elbow", "y", "forearm", "forearm", f"upper_arm_{side}", (0.0, 0.0, -size.upper_arm), side)
+        self.add("hand", f"hand_{side}", f"forearm_{side}", (0.0, 0.0, -size.forearm), Fixed())
+        self.builder.add_frame(f"fingertip_{side}", f"hand_{side}", (0.0, 0.0, -size.hand))
+
+    def hinge(
+        self,
+        joint: str,
+        axes: str,
+        segment: str | None,
+        name: str,
+        parent: str,
+        origin: tuple[float, float, float],
+        side: str = "",
+        top: float = 0.0,
+    ) -> None:
+        """A body on a joint with the limits of the literature; names get the side."""
+        suffix = f"_{side}" if side else ""
+        limits = joint_limits(joint, axes, side, self.strength)
+        kind = Euler(axes) if len(axes) == 3 else Revolute(axes)
+        self.add(segment, name + suffix, parent, origin, kind, joint + suffix, top, limits._asdict())
+
+    def add(
+        self,
+        segment: str | None,
+        name: str,
+        parent: str,
+        origin: tuple[float, float, float],
+        joint: Joint,
+        joint_name: str | None = None,
+        top: float = 0.0,
+        limits: dict[str, list[float]] | None = None,
+    ) -> None:
+        """A body with the mass and inertia of a segment (None: massless).
+
+        top: height of the segment's first end point, from which the tables measure, above the origin.
+        """
+        mass, com, inertia = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if segment == "foot":
+            mass, com, inertia = self._foot()
+        elif segment is not None:
+            body = self.bodies[segment]
+            mass, com = body.mass, (0.0, 0.0, top - body.com)
+            inertia = (body.sagittal, body.transverse, body.longitudinal)
+        if parent == WORLD and not isinstance(joint, FloatingBase):
+            joint_name = "root"
+        self.builder.add_body(
+            name, joint, parent, joint_name=joint_name, origin=origin, mass=mass, com=com, inertia=inertia,
+            **(limits or {}),  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def _foot(self) -> tuple[float, tuple[float, float, float], tuple[float, float, float]]:
+        """The foot's long axis, heel to toe, is x; then its sagittal axis, at right angles to it and to y, is z."""
+        body = self.bodies["foot"]
+        com = (body.com - self.size.heel, 0.0, -self.size.ankle_height / 2)
+        return body.mass, com, (body.longitudinal, body.transverse, body.sagittal)

@@ -1,0 +1,71 @@
+"""Small mechanisms for examples, tests and benchmarks: planar pendulums and kinematic trees."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+
+from ..builder import WORLD, ModelBuilder
+from ..joints import Revolute
+from ..model import Model
+
+LIMB_LENGTH, LIMB_RADIUS, LIMB_MASS = 0.35, 0.05, 4.0
+"""Size [m] and mass [kg] of a link of `chain`: rounded from the mean of a man's thigh, shank, upper arm and forearm."""
+
+
+def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
+    """An n-link planar pendulum of equal uniform thin rods, hanging along -z at q = 0.
+
+    Bodies `link1` ... on joints `joint1` ..., all about +y, so a positive angle swings a rod towards -x; each
+    angle is relative to the previous rod. The frame `tip` is the free end of the last rod.
+
+    n: number of rods; length [m] and mass [kg] of each. The moment of inertia about a rod's centre is
+    m l^2 / 12 across the rod and 0 along it. `ValueError` for n < 1, or length or mass not positive.
+    """
+    _check_count(n, "pendulum", "rods")
+    for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {value!r}")
+    across = mass * length**2 / 12
+    builder = ModelBuilder(f"pendulum_{n}")
+    for i in range(1, n + 1):
+        builder.add_body(
+            f"link{i}", Revolute("y"), f"link{i - 1}" if i > 1 else WORLD, joint_name=f"joint{i}",
+            origin=(0.0, 0.0, -length if i > 1 else 0.0),
+            mass=mass, com=(0.0, 0.0, -length / 2), inertia=(across, across, 0.0),
+        )  # fmt: skip
+    builder.add_frame("tip", f"link{n}", (0.0, 0.0, -length))
+    return builder.build()
+
+
+def chain(n: int, branching: float = 1.0) -> Model:
+    """A kinematic tree of n equal links on revolute joints, the same at every call: for benchmarks.
+
+    Body i hangs on body floor((i - 2 + ceil(b)) / b) for branching b ([RBDA] Featherstone 2008, autoTree): 1 is a
+    chain, 2 a binary tree, infinity a star. Bodies `body1` ..., joints `joint1` ..., about y and x in
+    turns; a link is a uniform cylinder the size of a human limb (`LIMB_LENGTH`, `LIMB_RADIUS`,
+    `LIMB_MASS`) along -z, its children at its end, side by side along y.
+
+    `ValueError` for n < 1 or branching < 1.
+    """
+    _check_count(n, "chain", "links")
+    if not branching >= 1:
+        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {branching!r}")
+    along = LIMB_MASS * LIMB_RADIUS**2 / 2
+    across = LIMB_MASS * (LIMB_LENGTH**2 / 12 + LIMB_RADIUS**2 / 4)
+    builder = ModelBuilder(f"chain_{n}")
+    children = [0] * (n + 1)
+    for i in range(1, n + 1):
+        p = 0 if i == 1 or math.isinf(branching) else int((i - 2 + math.ceil(branching)) // branching)
+        builder.add_body(
+            f"body{i}", Revolute("yx"[(i + 1) % 2]), f"body{p}" if p else WORLD, joint_name=f"joint{i}",
+            origin=(0.0, 2 * LIMB_RADIUS * children[p], -LIMB_LENGTH if p else 0.0),
+            mass=LIMB_MASS, com=(0.0, 0.0, -LIMB_LENGTH / 2), inertia=(across, across, along),
+        )  # fmt: skip
+        children[p] += 1
+    return builder.build()
+
+
+def _check_count(n: int, model: str, what: str) -> None:
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"{model}: the number of {what} must be a whole number of at least 1, got {n!r}")

@@ -1,0 +1,165 @@
+"""The left-right mirror map of a model, found from its geometry and checked by its dynamics.
+
+Reflection at the world's x-z plane, M = diag(1, -1, 1), turns a configuration q of a symmetric model into another,
+q' = mirror(q), in which every body stands where the reflection of its partner was. For velocities
+the map is a signed permutation; for positions too, with quaternions (x, y, z, w) -> (-x, y, -z, w).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Array, Expr, ModelError
+from ..dynamics import bias_force, mass_matrix
+from ..functions import function
+from ..kinematics import body_transforms, point_jacobian_6d
+from ..model import Frame, Model
+from ..momentum import center_of_mass
+from ..spatial import Transform
+
+REFLECTION = np.diag([1.0, -1.0, 1.0])
+PSEUDO = np.diag([-1.0, 1.0, -1.0])  # what reflection does to rotation vectors
+
+
+@dataclass(frozen=True, eq=False)
+class MirrorMap:
+    """`mirror.q(q)`, `mirror.qd(v)`: the reflected position and velocity; partners of bodies and frames by name."""
+
+    model: Model
+    q_matrix: DM
+    v_matrix: DM
+    partners: tuple[int, ...]
+
+    def q(self, q: Expr) -> Expr:
+        """The reflected configuration (nq)."""
+        return self.q_matrix @ q
+
+    def qd(self, qd: Expr) -> Expr:
+        """The reflected velocity, acceleration or generalised force (nv)."""
+        return self.v_matrix @ qd
+
+    def frame(self, name: str) -> Frame:
+        """The frame that lies where the reflection of this one does, on the partner body."""
+        frame = self.model.frame(name)
+        q = DM(self.model.neutral())
+        X0 = body_transforms(self.model, q)
+        target = REFLECTION @ _origin(frame, X0)
+        candidates = [f for f in self.model.frames.values() if f.body == self.partners[frame.body]]
+        near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < 1e-6]
+        same_kind = [f for f in near if (f.name in self.model.body_names) == (name in self.model.body_names)]
+        if not near:
+            raise ModelError(f"frame {name!r} has no mirror image on body {self.partners[frame.body]}: add one")
+        return (same_kind or near)[0]
+
+
+def mirror_map(model: Model) -> MirrorMap:
+    """Derives the mirror map of a left-right symmetric model; a ModelError says where it is not symmetric.
+
+    Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be
+    a symmetric posture; signs come from the bodies' Jacobians there. The result is checked at random
+    states: mass matrix, bias force and centre of mass of the image are the images of the original's.
+    """
+    partners = _match_bodies(model)
+    q0 = DM(model.neutral())
+    v_matrix = np.zeros((model.nv, model.nv))
+    jacobians = [np.zeros((6, model.nv))] + [
+        np.array(point_jacobian_6d(model, name, q0).full()) for name in model.body_names
+    ]
+    leaves = _tips(model)
+    for i, _ in model.edges:
+        j = partners[i]
+        for k, image in zip(model.dofs_of(i), model.dofs_of(j), strict=True):
+            v_matrix[image, k] = _sign(model, jacobians, partners, leaves[i], k, image)
+    q_matrix = _position_matrix(model, partners, v_matrix)
+    mirror = MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(v_matrix)), partners)
+    _check(mirror)
+    return mirror
+
+
+def _origin(frame: Frame, X0: list[Transform]) -> Array:
+    X = frame.X @ X0[frame.body]
+    return np.array(DM(X.r).full()).ravel()
+
+
+def _match_bodies(model: Model) -> tuple[int, ...]:
+    """Partner of every body: children of partners that lie at mirrored places and have equal masses."""
+    X0 = body_transforms(model, DM(model.neutral()))
+    place = [np.array(DM(X.r).full()).ravel() for X in X0]
+    com = [
+        np.array(DM(X.point(body.h / body.m if float(body.m) else body.h)).full()).ravel()
+        for X, body in zip(X0, model.I, strict=True)
+    ]
+    partners = {0: 0}
+    for i, p in model.edges:
+
+        def distance(j: int, i: int = i) -> float:
+            gap = np.linalg.norm(place[j] - REFLECTION @ place[i]) + np.linalg.norm(com[j] - REFLECTION @ com[i])
+            return float(gap + abs(float(model.I[j].m) - float(model.I[i].m)))
+
+        siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
+        best = min(siblings, key=distance, default=0)
+        if not best or distance(best) > 1e-6 * max(1.0, model.mass):
+            raise ModelError(
+                f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
+                "neutral posture (same parent's image, mass and mirrored centre of mass)"
+            )
+        partners[i] = best
+    return tuple(partners[i] for i in range(model.nb + 1))
+
+
+def _tips(model: Model) -> list[int]:
+    """For every body, the last body it supports: its Jacobian tells what the joint does."""
+    tips = list(range(model.nb + 1))
+    for i, p in reversed(list(model.edges)):
+        tips[p] = max(tips[p], tips[i])
+    return tips
+
+
+def _sign(model: Model, J: list[Array], partners: tuple[int, ...], tip: int, k: int, image: int) -> float:
+    """+1 or -1, such that moving dof `image` by it moves the partner's body as the mirror shows dof k."""
+    seen = np.concatenate([PSEUDO @ J[tip][:3, k], REFLECTION @ J[tip][3:, k]])
+    made = J[partners[tip]][:, image]
+    for sign in (1.0, -1.0):
+        if np.allclose(seen, sign * made, atol=1e-8):
+            return sign
+    raise ModelError(
+        f"{model!r}: dof {model.qd_names[k]!r} and its counterpart {model.qd_names[image]!r} do not mirror each other: "
+        "their axes must be mirror images in the neutral posture"
+    )
+
+
+def _position_matrix(model: Model, partners: tuple[int, ...], v_matrix: Array) -> Array:
+    """The map of q: that of qd, where a joint's q has the same entries; for a quaternion (., w) w stays."""
+    S = np.zeros((model.nq, model.nq))
+    for i, _ in model.edges:
+        rows, columns = range(model.q_index[partners[i]], model.q_index[partners[i] + 1]), model.dofs_of(i)
+        block = v_matrix[np.ix_(list(model.dofs_of(partners[i])), list(columns))]
+        n = len(columns)
+        S[rows.start : rows.start + n, model.q_index[i] : model.q_index[i] + n] = block
+        if len(rows) == n + 1:
+            S[rows.stop - 1, model.q_index[i + 1] - 1] = 1.0
+    return S
+
+
+def _check(mirror: MirrorMap) -> None:
+    model, S = mirror.model, mirror.v_matrix
+    rng = np.random.default_rng(0)
+    H, C, com = function(mass_matrix, model), function(bias_force, model), function(center_of_mass, model)
+    for _ in range(3):
+        q, qd = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
+        image = mirror.q(q)
+        errors = {
+            "mass matrix": H(image) - S @ H(q) @ S.T,
+            "bias force": C(image, mirror.qd(qd)) - S @ C(q, qd),
+            "centre of mass": com(image) - DM(REFLECTION) @ com(q),
+        }
+        for what, error in errors.items():
+            worst = float(ca.norm_inf(ca.vec(ca.densify(error))))
+            if worst > 1e-6 * max(1.0, model.mass):
+                raise ModelError(
+                    f"{model!r} is not left-right symmetric: its {what} differs from the image's by {worst:.2g}"
+                )

@@ -1,0 +1,212 @@
+"""Path constraints and objectives by name. Each is data with one method; a user's own is a class or a function.
+
+`where` says what a path constraint needs: "node" (q, v), at the nodes inside a phase; "interval" (also a, tau and
+contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import casadi as ca
+import numpy as np
+
+from .._types import Expr, Vector
+from ..kinematics import point_position
+from .stage import Stage
+
+Bounded = tuple[Expr, Any, Any]
+"""An expression with its lower and upper bounds."""
+
+
+class PathConstraint(Protocol):
+    """Rows that hold all along a phase."""
+
+    @property
+    def where(self) -> str: ...
+
+    def rows(self, stage: Stage) -> Bounded: ...
+
+
+class Objective(Protocol):
+    """An integrand [unit of the cost per second]; its integral over the motion is a cost term."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def integrand(self, stage: Stage) -> Expr: ...
+
+
+@dataclass(frozen=True)
+class Unilateral:
+    """f_z >= minimum [N]: contacts push and never pull."""
+
+    minimum: float = 0.0
+    where: ClassVar[str] = "wrench"
+
+    def rows(self, stage: Stage) -> Bounded:
+        return _stack([w[5] for w in stage.wrenches.values()], self.minimum, np.inf)
+
+
+@dataclass(frozen=True)
+class FrictionCone:
+    """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet."""
+
+    mu: float = 0.7
+    mu_yaw: float = 0.03
+    where: ClassVar[str] = "wrench"
+
+    def rows(self, stage: Stage) -> Bounded:
+        rows = []
+        for foothold, w in stage.wrenches.items():
+            limit = self.mu / math.sqrt(2) * w[5]
+            rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
+            if foothold.contact.axes is None:
+                rows += [self.mu_yaw * w[5] - w[2], self.mu_yaw * w[5] + w[2]]
+        return _stack(rows, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class CentreOfPressure:
+    """The centre of pressure of every flat foot stays inside its sole, `margin` [m] from the edge."""
+
+    margin: float = 0.005
+    where: ClassVar[str] = "wrench"
+
+    def rows(self, stage: Stage) -> Bounded:
+        rows = []
+        for foothold, w in stage.wrenches.items():
+            if foothold.contact.axes is not None:
+                continue
+            c, s = ca.cos(stage.places[foothold][2]), ca.sin(stage.places[foothold][2])
+            nx, ny = c * w[0] + s * w[1], -s * w[0] + c * w[1]
+            for moment, half in ((ny, foothold.half_length), (nx, foothold.half_width)):
+                rows += [(half - self.margin) * w[5] - moment, (half - self.margin) * w[5] + moment]
+        return _stack(rows, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Points of a swinging foot stay above the ground: z >= height sin(pi s)^2 [m], s the fraction of the phase."""
+
+    points: Sequence[tuple[str, Vector]]
+    height: float = 0.03
+    where: ClassVar[str] = "node"
+
+    def rows(self, stage: Stage) -> Bounded:
+        need = self.height * ca.sin(math.pi * stage.s) ** 2
+        return _stack([_position(stage, *point)[2] - need for point in self.points], 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y)."""
+
+    pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
+    distance: float
+    where: ClassVar[str] = "node"
+
+    def rows(self, stage: Stage) -> Bounded:
+        gaps = [_position(stage, *left)[1] - _position(stage, *right)[1] for left, right in self.pairs]
+        return _stack(gaps, self.distance, np.inf)
+
+
+@dataclass(frozen=True)
+class Path:
+    """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval".
+
+    ends: at the first and the last node of the phase too.
+    """
+
+    function: Callable[[Stage], Expr]
+    lower: Any = 0.0
+    upper: Any = 0.0
+    where: str = "node"
+    ends: bool = False
+
+    def rows(self, stage: Stage) -> Bounded:
+        return self.function(stage), self.lower, self.upper
+
+
+@dataclass(frozen=True)
+class TorqueSquared:
+    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
+
+    weight: float = 1.0
+    scale: Any = 1.0
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.sumsqr(stage.tau / ca.DM(self.scale))
+
+
+@dataclass(frozen=True)
+class AccelerationSquared:
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4], joints only unless base=True."""
+
+    weight: float = 1.0
+    base: bool = False
+
+    def integrand(self, stage: Stage) -> Expr:
+        first = 0 if self.base else stage.model.joints[1].nv
+        return ca.sumsqr(stage.a[first:])
+
+
+@dataclass(frozen=True)
+class JointAngleSquared:
+    """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
+
+    stiffness [N m/rad]: a number, or one per entry of qd (the base's are not used).
+    """
+
+    weight: float = 1.0
+    stiffness: Any = 1.0
+
+    def integrand(self, stage: Stage) -> Expr:
+        model = stage.model
+        first = model.joints[1].nv
+        k = np.broadcast_to(np.asarray(self.stiffness, dtype=float), (model.nv,))[first:]
+        joints = model.joints[2:]
+        angles = [
+            joint.difference(ca.DM(joint.neutral()), q)
+            for joint, q in zip(joints, model.split_q(stage.q)[2:], strict=True)
+        ]
+        return ca.sumsqr(ca.DM(k) * ca.vertcat(*angles))
+
+
+@dataclass(frozen=True)
+class ForceSquared:
+    """sum of (f / scale)^2 over the contact wrenches."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def integrand(self, stage: Stage) -> Expr:
+        return sum((ca.sumsqr(w) for w in stage.wrenches.values()), start=ca.SX(0)) / self.scale**2
+
+
+@dataclass(frozen=True)
+class Integral:
+    """A user's own objective: the integral of function(stage) over time."""
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    name: str = "integral"
+
+    def integrand(self, stage: Stage) -> Expr:
+        return self.function(stage)
+
+
+def objective_name(objective: Objective) -> str:
+    """What a cost term is called in reports."""
+    return str(getattr(objective, "name", type(objective).__name__))
+
+
+def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:
+    return ca.vertcat(ca.SX(0, 1), *rows), lower, upper
+
+
+def _position(stage: Stage, frame: str, point: Vector) -> Expr:
+    return point_position(stage.model, frame, stage.q, point)

@@ -1,0 +1,84 @@
+"""What every problem's command line shares: options, files, report, the line of JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ocp_dyn.ocp import Solution
+
+BEGIN = time.perf_counter()
+
+
+def parser(doc: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that every problem has."""
+    text = (doc or "").strip()
+    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--out", type=Path, metavar="DIR", help="write the solution, pictures and a report to DIR")
+    p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
+    p.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    return p
+
+
+def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, Any], title: str) -> int:
+    """Prints and writes what was found; 0 if the solver converged, 1 if not."""
+    stats = solution.stats
+    numbers = {
+        "converged": solution.converged,
+        "status": solution.status,
+        **numbers,
+        "iterations": stats["iterations"],
+        "infeasibility": stats["infeasibility"],
+        "build_seconds": round(stats["build_seconds"], 3),
+        "solve_seconds": round(stats["solve_seconds"], 3),
+    }
+    if options.out is not None:
+        write(options.out, solution, numbers, title, quiet=options.quiet)
+    numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
+    print(title)
+    for key, value in numbers.items():
+        print(f"  {key:28s} {_shown(value)}")
+    if not solution.converged:
+        print(f"not converged: {solution.status}; the worst constraint is {stats['worst_row']!r}", file=sys.stderr)
+    if options.json:
+        print(json.dumps(numbers))
+    return 0 if solution.converged else 1
+
+
+def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
+    """walk.npz, walk.gif, plots and report.md in `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    if not quiet:
+        print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
+    solution.save(out / "walk.npz")
+    solution.animate(out / "walk.gif")
+    solution.plot(out / "motion.png")
+    rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
+    cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
+    text = f"""# {title}
+
+![animation](walk.gif)
+
+| quantity | value |
+|---|---|
+{rows}
+
+| cost term | value |
+|---|---|
+{cost}
+
+![joint angles, torques and forces](motion.png)
+
+Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` holds everything:
+`ocp_dyn.ocp.Solution.load("walk.npz")`.
+"""
+    (out / "report.md").write_text(text)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

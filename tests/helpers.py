@@ -1,0 +1,115 @@
+"""What several test files share: models of every joint, random states, evaluation, comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import ocp_dyn as od
+from ocp_dyn.joints import EULER_ORDERS
+
+TIGHT = 1e-10
+"""The relative error of all comparisons that do not say why it is larger."""
+
+JOINTS: dict[str, od.Joint] = {
+    "revolute_z": od.Revolute("z"),
+    "revolute_-y": od.Revolute("-y"),
+    "revolute_skew": od.Revolute((0.3, -0.5, 0.8)),
+    "prismatic_x": od.Prismatic("x"),
+    "prismatic_skew": od.Prismatic((-0.4, 0.2, 0.9)),
+    "translation": od.Translation(),
+    "spherical": od.Spherical(),
+    "planar": od.Planar(),
+    "floating": od.FloatingBase(),
+    **{f"euler_{order}": od.Euler(order) for order in EULER_ORDERS},
+    **{f"floating_{order}": od.FloatingBase(f"euler_{order}") for order in EULER_ORDERS},
+}
+
+TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
+    # each kind at the root and inside, with a branch and a fork below it
+    **{k: ((k, "revolute_skew", k, "prismatic_skew", k), (0, 1, 1, 2, 3)) for k in JOINTS},
+    "chain": (("revolute_z", "prismatic_x", "revolute_skew", "revolute_-y"), (0, 1, 2, 3)),
+    "star": (("revolute_z", "spherical", "planar", "floating"), (0, 0, 0, 0)),
+    "forest": (("floating", "spherical", "revolute_z", "planar", "euler_xyz", "prismatic_x"), (0, 1, 1, 0, 4, 4)),
+}
+
+
+def random_rotation(rng: np.random.Generator) -> np.ndarray:
+    return od.quaternion_matrix(ca.DM(rng.normal(size=4))).full()
+
+
+def random_inertia(rng: np.random.Generator, mass: float) -> np.ndarray:
+    """The inertia of some box, about its centre, turned."""
+    R, s = random_rotation(rng), rng.uniform(0.05, 0.2, 3) ** 2
+    return R @ (mass / 3 * np.diag([s[1] + s[2], s[0] + s[2], s[0] + s[1]])) @ R.T
+
+
+def add_random(builder: od.ModelBuilder, name: str, joint: od.Joint, parent: str, rng: np.random.Generator) -> None:
+    mass = rng.uniform(0.5, 2.0)
+    builder.add_body(
+        name, joint, parent, joint_name=f"{name}_joint", origin=rng.uniform(-0.5, 0.5, 3),
+        rotation=random_rotation(rng), mass=mass, com=rng.uniform(-0.2, 0.2, 3), inertia=random_inertia(rng, mass),
+    )  # fmt: skip
+
+
+def tree(key: str, rng: np.random.Generator | None = None) -> od.Model:
+    """The tree of `TREES`; body i is called `b<i>`."""
+    rng = rng or np.random.default_rng(7)
+    kinds, parents = TREES[key]
+    builder = od.ModelBuilder(key, gravity=(1.1, -2.3, -9.81))
+    for i, (kind, p) in enumerate(zip(kinds, parents, strict=True), 1):
+        add_random(builder, f"b{i}", JOINTS[kind], f"b{p}" if p else "world", rng)
+    return builder.build()
+
+
+@dataclass
+class State:
+    """A random state of a model."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+
+    @staticmethod
+    def of(model: od.Model, rng: np.random.Generator) -> State:
+        return State(model.random_q(rng), *(rng.normal(size=model.nv) for _ in range(3)))
+
+
+def evaluate(algorithm: Any, model: od.Model, *static: Any, args: Sequence[Any], **options: Any) -> Any:
+    """An algorithm's Function at numbers, as arrays: columns flat, matrices as they are."""
+    results = od.function(algorithm, model, *static, **options)(*args)
+    arrays = [flat(r) for r in (results if isinstance(results, tuple) else (results,))]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def flat(x: Any) -> np.ndarray:
+    a = ca.DM(x).full()
+    return a[:, 0] if a.shape[1] == 1 else a
+
+
+def close(a: Any, b: Any, tolerance: float = TIGHT) -> None:
+    """Asserts |a - b| / (1 + |b|) <= tolerance, entry by entry, and equal shapes."""
+    a, b = flat(a), flat(b)
+    assert a.shape == b.shape, f"shapes {a.shape} and {b.shape}"
+    error = np.abs(a - b) / (1 + np.abs(b))
+    good = error <= tolerance  # nan is not
+    assert good.all(), f"relative error {np.max(error):.3g} > {tolerance:g}: {a[~good][:6]} is not {b[~good][:6]}"
+
+
+def rate_of(expression: Any, model: od.Model, q: Any, qd: Any, qdd: Any | None = None) -> Any:
+    """d/dt of an SX expression of q (and qd) along dq/dt = q_dot(q, qd), d(qd)/dt = qdd."""
+    shape = expression.shape
+    x = ca.vec(expression)
+    dt = ca.jacobian(x, q) @ model.q_dot(q, qd)
+    if qdd is not None:
+        dt = dt + ca.jacobian(x, qd) @ qdd
+    return ca.reshape(dt, shape)
+
+
+def symbols(model: od.Model) -> tuple[ca.SX, ca.SX, ca.SX]:
+    return ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("qdd", model.nv)

@@ -1,0 +1,325 @@
+"""The equation of motion: identities that hold on every tree, closed forms, another library."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, MX, SX
+
+import ocp_dyn as od
+from ocp_dyn.dynamics import factor
+from ocp_dyn.linalg import ancestors
+from tests.helpers import (
+    TREES,
+    State,
+    add_random,
+    close,
+    evaluate,
+    flat,
+    random_rotation,
+    rate_of,
+    symbols,
+    tree,
+)
+
+RANDOM = {f"random{b}": b for b in (1, 1.5, np.inf)}
+every_tree = pytest.mark.parametrize("key", [*TREES, *RANDOM])
+
+
+def model_of(key: str) -> od.Model:
+    return od.random_tree(7, RANDOM[key], rng=np.random.default_rng(11)) if key in RANDOM else tree(key)
+
+
+def joint_space(model: od.Model, s: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tau, H, C) at a state."""
+    tau = evaluate(od.inverse_dynamics, model, args=(s.q, s.qd, s.qdd))
+    H = ca.DM(od.function(od.mass_matrix, model)(s.q)).full()
+    return tau, H, evaluate(od.bias_force, model, args=(s.q, s.qd))
+
+
+@every_tree
+def test_inverse_dynamics_is_the_mass_matrix_and_the_bias(rng, key):
+    """tau = H qdd + C, and column by column H e_i = ID(e_i) - C."""
+    model = model_of(key)
+    s = State.of(model, rng)
+    tau, H, C = joint_space(model, s)
+    close(tau, H @ s.qdd + C)
+    columns = od.function(od.inverse_dynamics, model)(s.q, s.qd, np.eye(model.nv)).full()
+    close(columns - C[:, None], H)
+    rest = np.zeros(model.nv)
+    close(evaluate(od.gravity_force, model, args=(s.q,)), evaluate(od.bias_force, model, args=(s.q, rest)))
+
+
+@every_tree
+def test_mass_matrix_is_symmetric_positive_definite_and_branch_sparse(rng, key):
+    model = model_of(key)
+    function = od.function(od.mass_matrix, model)
+    H = function(model.random_q(rng)).full()
+    assert np.array_equal(H, H.T)
+    np.linalg.cholesky(H)  # raises unless positive definite
+    body = [i for i in range(1, model.nb + 1) for _ in model.dofs_of(i)]
+    related = np.array([[i in model.path(j) or j in model.path(i) for j in body] for i in body])
+    pattern = DM(function.sparsity_out(0), 1).full().astype(bool)
+    assert not np.any(pattern & ~related)
+
+
+@every_tree
+def test_forward_dynamics_inverts_inverse_dynamics(rng, key):
+    model = model_of(key)
+    s = State.of(model, rng)
+    tau, H, C = joint_space(model, s)
+    args = (s.q, s.qd, tau)
+    close(evaluate(od.forward_dynamics, model, args=args), s.qdd)
+    close(evaluate(od.forward_dynamics_crba, model, args=args), s.qdd)
+    args = (s.q, s.qd, s.tau)
+    expected = np.linalg.solve(H, s.tau - C)
+    close(evaluate(od.forward_dynamics, model, args=args), expected)
+    close(evaluate(od.forward_dynamics_crba, model, args=args), expected)
+
+
+@every_tree
+def test_the_factor_keeps_the_branch_pattern(rng, key):
+    model = model_of(key)
+    q = model.random_q(rng)
+    H = od.mass_matrix(model, DM(q))
+    F = factor(model, H)
+    L = np.eye(model.nv)
+    for i, row in enumerate(F.L):
+        for j, value in row.items():
+            L[i, j] = float(value)
+    close(L.T @ np.diag([float(d) for d in F.d]) @ L, H)
+    for i, row in enumerate(F.L):
+        assert set(row) <= set(ancestors(model.dof_parent, i))
+
+
+@every_tree
+def test_energy(rng, key):
+    """T = 1/2 qd' H qd, and the power balance d(T + V)/dt = qd' tau."""
+    model = model_of(key)
+    s = State.of(model, rng)
+    q, qd, qdd = symbols(model)
+    _, H, _ = joint_space(model, s)
+    close(evaluate(od.kinetic_energy, model, args=(s.q, s.qd)), [s.qd @ H @ s.qd / 2])
+    E = od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
+    power = ca.dot(qd, od.inverse_dynamics(model, q, qd, qdd))
+    close(*ca.Function("f", [q, qd, qdd], [rate_of(E, model, q, qd, qdd), power])(s.q, s.qd, s.qdd))
+
+
+@every_tree
+def test_the_bias_holds_no_power_of_its_own(rng, key):
+    """d(H)/dt - 2 C is power-free: qd' dH/dt qd = 2 qd' (C - tau_g)."""
+    model = model_of(key)
+    s = State.of(model, rng)
+    q, qd, _ = symbols(model)
+    H_rate = rate_of(ca.densify(od.mass_matrix(model, q)), model, q, qd)
+    coriolis = od.bias_force(model, q, qd) - od.gravity_force(model, q)
+    f = ca.Function("f", [q, qd], [ca.bilin(H_rate, qd, qd), 2 * ca.dot(qd, coriolis)])
+    close(*f(s.q, s.qd))
+
+
+@every_tree
+def test_external_forces_enter_as_minus_jacobian_transpose(rng, key):
+    """tau = H qdd + C - J' f: J at the body point that is at the world origin, as the moment is about it."""
+    model = model_of(key)
+    s = State.of(model, rng)
+    names = (model.body_names[-1], model.body_names[0])
+    f_ext = rng.normal(size=(6, 2))
+    push = np.zeros(model.nv)
+    for name, wrench in zip(names, f_ext.T, strict=True):
+        R, p = od.pose(model, name, DM(s.q))
+        push += flat(od.point_jacobian_6d(model, name, DM(s.q), -R.T @ p).T @ DM(wrench))
+    tau, H, C = joint_space(model, s)
+    args = {"args": (s.q, s.qd, s.qdd, f_ext), "external": names}
+    close(evaluate(od.inverse_dynamics, model, **args), tau - push)
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), external=names), C - push)
+    args["args"] = (s.q, s.qd, s.tau, f_ext)
+    qdd = np.linalg.solve(H, s.tau - C + push)
+    close(evaluate(od.forward_dynamics, model, **args), qdd)
+    close(evaluate(od.forward_dynamics_crba, model, **args), qdd)
+
+
+def test_external_forces_on_merged_and_ground_frames_and_twice_on_one(rng):
+    builder = od.ModelBuilder()
+    add_random(builder, "a", od.FloatingBase(), "world", rng)
+    add_random(builder, "plate", od.Fixed(), "a", rng)
+    builder.add_frame("wall", "world")
+    model = builder.build()
+    s = State.of(model, rng)
+    w = rng.normal(size=6)
+    one = evaluate(od.bias_force, model, args=(s.q, s.qd, w), external=("a",))
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, w), external=("plate",)), one)
+    halves = np.column_stack([w / 4, w * 3 / 4, w * 9])
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, halves), external=("a", "a", "wall")), one)
+
+
+def test_external_forces_are_checked():
+    model = tree("chain")
+    q, v = DM(model.neutral()), DM(model.nv, 1)
+    with pytest.raises(ValueError, match=r"f_ext must be 6 x 1, a column per name in external, got \(6, 2\)"):
+        od.inverse_dynamics(model, q, v, v, DM(6, 2), external=("b1",))
+    with pytest.raises(ValueError, match=r"external=\('b1',\) names bodies but no f_ext \(6 x 1\) is given"):
+        od.forward_dynamics(model, q, v, v, external=("b1",))
+    with pytest.raises(KeyError, match="no frame 'hand'"):
+        od.bias_force(model, q, v, DM(6, 1), external=("hand",))
+
+
+@pytest.mark.parametrize("kind", [DM, MX])
+def test_all_matrix_types_agree(rng, kind):
+    """The same source on DM and MX as on SX, without a Function between."""
+    model = od.random_tree(5, rng=np.random.default_rng(2))
+    s = State.of(model, rng)
+    q, qd, x = kind(DM(s.q)), kind(DM(s.qd)), kind(DM(s.tau))
+
+    def value(y: object) -> object:
+        return y if kind is DM else ca.evalf(y)
+
+    for algorithm, args in (
+        (od.inverse_dynamics, (q, qd, x)),
+        (od.forward_dynamics, (q, qd, x)),
+        (od.forward_dynamics_crba, (q, qd, x)),
+        (od.gravity_force, (q,)),
+    ):
+        result = algorithm(model, *args)
+        assert isinstance(result, kind)
+        close(value(result), evaluate(algorithm, model, args=(s.q, s.qd, s.tau)[: len(args)]), 1e-11)
+    close(value(od.mass_matrix(model, q)), od.function(od.mass_matrix, model)(s.q))
+
+
+def test_massless_bodies_in_between_do_no_harm(rng):
+    """Two massless links make a universal joint; the tree with one Euler joint moves alike."""
+    chain, single = od.ModelBuilder(), od.ModelBuilder()
+    chain.add_body("z", od.Revolute("z"))
+    chain.add_body("y", od.Revolute("y"), "z")
+    for builder, joint, parent in ((chain, od.Revolute("x"), "y"), (single, od.Euler("zyx"), "world")):
+        builder.add_body("body", joint, parent, mass=2, com=(0.1, 0.2, -0.3), inertia=(0.1, 0.2, 0.25))
+    a, b = chain.build(), single.build()
+    s = State.of(b, rng)
+    for algorithm in (od.inverse_dynamics, od.forward_dynamics, od.forward_dynamics_crba):
+        close(evaluate(algorithm, a, args=(s.q, s.qd, s.tau)), evaluate(algorithm, b, args=(s.q, s.qd, s.tau)))
+
+
+# Closed forms
+
+
+def test_pendulum():
+    """(I + m l^2) qdd + m g l sin(q) = tau."""
+    m, l, I, g = 1.3, 0.7, 0.05, 9.81
+    builder = od.ModelBuilder("pendulum")
+    builder.add_body("rod", od.Revolute("-y"), mass=m, com=(0, 0, -l), inertia=(I, I, 0))
+    model = builder.build()
+    q, qd, tau = 0.6, 1.1, 0.4
+    close(evaluate(od.mass_matrix, model, args=(q,)), [I + m * l**2])
+    close(evaluate(od.bias_force, model, args=(q, qd)), [m * g * l * np.sin(q)])
+    expected = (tau - m * g * l * np.sin(q)) / (I + m * l**2)
+    close(evaluate(od.forward_dynamics, model, args=(q, qd, tau)), [expected])
+
+
+def test_two_link_arm():
+    """The planar double pendulum of every textbook: angles from the downward vertical, relative elbow."""
+    m1, m2, l1, c1, c2, I1, I2, g = 1.2, 0.8, 0.9, 0.4, 0.35, 0.07, 0.03, 9.81
+    builder = od.ModelBuilder("arm", gravity=(0, -g, 0))
+    builder.add_body("upper", od.Revolute("z"), mass=m1, com=(0, -c1, 0), inertia=(I1, 0, I1))
+    builder.add_body("lower", od.Revolute("z"), "upper", origin=(0, -l1, 0), mass=m2, com=(0, -c2, 0),
+                     inertia=(I2, 0, I2))  # fmt: skip
+    model = builder.build()
+    (a, b), (da, db) = q, qd = (0.5, -1.2), (0.9, 1.7)
+    h = m2 * l1 * c2
+    H22 = I2 + m2 * c2**2
+    H12 = H22 + h * np.cos(b)
+    H11 = I1 + m1 * c1**2 + m2 * l1**2 + H22 + 2 * h * np.cos(b)
+    g2 = m2 * g * c2 * np.sin(a + b)
+    g1 = (m1 * c1 + m2 * l1) * g * np.sin(a) + g2
+    C = [g1 - h * np.sin(b) * (2 * da * db + db**2), g2 + h * np.sin(b) * da**2]
+    close(evaluate(od.mass_matrix, model, args=(q,)), [[H11, H12], [H12, H22]])
+    close(evaluate(od.bias_force, model, args=(q, qd)), C)
+
+
+def test_a_free_body_obeys_euler(rng):
+    """Torque-free: I dw + w x I w = 0 in body axes, and the mass centre falls."""
+    I = np.diag([0.1, 0.2, 0.25])
+    builder = od.ModelBuilder()
+    builder.add_body("body", od.FloatingBase(), mass=2.0, inertia=I)
+    model = builder.build()
+    s = State.of(model, rng)
+    w = s.qd[3:]
+    expected = [0, 0, -9.81, *np.linalg.solve(I, -np.cross(w, I @ w))]
+    close(evaluate(od.forward_dynamics, model, args=(s.q, s.qd, np.zeros(6))), expected)
+
+
+# Another library
+
+
+def pinocchio_joint(pin, joint: od.Joint):
+    match joint:
+        case od.Revolute():
+            return pin.JointModelRevoluteUnaligned(*joint.axis)
+        case od.Prismatic():
+            return pin.JointModelPrismaticUnaligned(*joint.axis)
+        case od.Spherical():
+            return pin.JointModelSpherical()
+        case od.Translation():
+            return pin.JointModelTranslation()
+        case od.Euler(order="zyx"):
+            return pin.JointModelSphericalZYX()
+        case od.FloatingBase():
+            return pin.JointModelFreeFlyer()
+    raise NotImplementedError(joint)
+
+
+@pytest.mark.parametrize("branching", [1, 1.5, np.inf])
+def test_pinocchio_agrees_on_random_trees(rng, branching):
+    pin = pytest.importorskip("pinocchio")
+    joints = [od.Revolute((1, -2, 3)), od.Prismatic((0, 1, 2)), od.Spherical(), od.Translation(), od.Euler("zyx")]
+    model = od.random_tree(9, branching, joints, rng)
+    theirs = pin.Model()
+    ids = {0: 0}
+    for i in sorted(range(1, model.nb + 1), key=model.path):  # depth-first: pin.crba needs subtrees in one piece
+        p = model.parent[i]
+        X, I = model.X_tree[i], model.I[i]
+        place = pin.SE3(X.E.full().T, X.r.full().ravel())
+        ids[i] = theirs.addJoint(ids[p], pinocchio_joint(pin, model.joints[i]), place, f"j{i}")
+        m = float(I.m)
+        c = I.h.full().ravel() / m
+        about_com = I.I.full() - m * (c @ c * np.eye(3) - np.outer(c, c))
+        theirs.appendBodyToJoint(ids[i], pin.Inertia(m, c, about_com), pin.SE3.Identity())
+    s = State.of(model, rng)
+    iq = np.concatenate([theirs.idx_qs[ids[i]] + np.arange(model.joints[i].nq) for i, _ in model.edges])
+    iv = np.concatenate([theirs.idx_vs[ids[i]] + np.arange(model.joints[i].nv) for i, _ in model.edges])
+
+    def to(x: np.ndarray, index: np.ndarray) -> np.ndarray:
+        y = np.empty_like(x)
+        y[index] = x
+        return y
+
+    data, q, qd, x = theirs.createData(), to(s.q, iq), to(s.qd, iv), to(s.tau, iv)
+    close(evaluate(od.inverse_dynamics, model, args=(s.q, s.qd, s.tau)), pin.rnea(theirs, data, q, qd, x)[iv])
+    close(evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau)), pin.aba(theirs, data, q, qd, x)[iv])
+    H = np.triu(pin.crba(theirs, data, q))
+    H = H + np.triu(H, 1).T
+    close(od.function(od.mass_matrix, model)(s.q), H[np.ix_(iv, iv)])
+
+
+def test_the_joint_frame_orientation_does_not_matter(rng):
+    """One mechanism described with a turned joint frame: the same motion, the same mass matrix."""
+    R, Q = random_rotation(rng), random_rotation(rng)
+    axis, com, I = rng.normal(size=3), rng.normal(size=3), np.diag([0.1, 0.2, 0.25])
+    a, b = od.ModelBuilder(), od.ModelBuilder()
+    a.add_body("x", od.Revolute(axis), rotation=R, mass=1.5, com=com, inertia=I)
+    b.add_body("x", od.Revolute(Q.T @ axis), rotation=R @ Q, mass=1.5, com=Q.T @ com, inertia=Q.T @ I @ Q)
+    s = State.of(a.build(), rng)
+    for algorithm in (od.inverse_dynamics, od.forward_dynamics):
+        args = (s.q, s.qd, s.tau)
+        close(evaluate(algorithm, a.build(), args=args), evaluate(algorithm, b.build(), args=args))
+
+
+def test_symbolic_sizes_are_checked():
+    model = tree("chain")
+    q, v, wrong = SX.sym("q", model.nq), SX.sym("v", model.nv), SX.sym("w", model.nv + 1)
+    for what, call in (
+        ("qd", lambda: od.inverse_dynamics(model, q, wrong, v)),
+        ("qdd", lambda: od.inverse_dynamics(model, q, v, wrong)),
+        ("tau", lambda: od.forward_dynamics(model, q, v, wrong)),
+    ):
+        with pytest.raises(ValueError, match=f"^{what} must have 4 rows in this model"):
+            call()

@@ -1,0 +1,167 @@
+"""Every joint model: what `jcalc` returns belongs together, and the manifold steps fit the velocities."""
+
+from __future__ import annotations
+
+import copy
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, SX
+from scipy.spatial.transform import Rotation
+
+import ocp_dyn as od
+from ocp_dyn.joints import EULER_ORDERS
+from tests.helpers import JOINTS, close, flat
+from tests.test_spatial import crm_matrix
+
+every_joint = pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS.keys())
+
+
+def sampled(joint: od.Joint, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    return joint.random_q(rng), rng.normal(size=joint.nv)
+
+
+@every_joint
+def test_velocity_is_the_rate_of_the_transform(joint, rng):
+    """d(XJ)/dt = -crm(vJ) XJ along dq/dt = q_dot, and vJ = S qd."""
+    q, qd = SX.sym("q", joint.nq), SX.sym("qd", joint.nv)
+    state = joint.jcalc(q, qd)
+    XJ = state.XJ.matrix()
+    rate = ca.jtimes(ca.vec(ca.densify(SX(XJ))), q, joint.q_dot(q, qd))
+    f = ca.Function("f", [q, qd], [XJ, rate, state.S, state.vJ])
+    values, rates = sampled(joint, rng)
+    XJ, rate, S, vJ = (x.full() for x in f(values, rates))
+    close(rate.reshape(6, 6, order="F"), -crm_matrix(vJ[:, 0]) @ XJ)
+    close(vJ, S @ rates[:, None])
+    assert np.linalg.matrix_rank(S) == joint.nv
+
+
+@every_joint
+def test_velocity_product_acceleration_is_the_apparent_rate_of_the_subspace(joint, rng):
+    q, qd = SX.sym("q", joint.nq), SX.sym("qd", joint.nv)
+    state = joint.jcalc(q, qd)
+    S_rate = ca.jtimes(ca.vec(ca.densify(SX(state.S))), q, joint.q_dot(q, qd))
+    f = ca.Function("f", [q, qd], [ca.reshape(S_rate, 6, joint.nv) @ qd, state.cJ])
+    expected, cJ = f(*sampled(joint, rng))
+    close(cJ, flat(expected))
+
+
+@every_joint
+def test_at_rest_nothing_moves_structurally(joint):
+    q = SX.sym("q", joint.nq)
+    state = joint.jcalc(q, SX(joint.nv, 1))
+    assert state.vJ.nnz() == 0
+    assert state.cJ.nnz() == 0
+
+
+@every_joint
+def test_neutral_is_the_identity(joint):
+    XJ = joint.jcalc(DM(joint.neutral()), DM(joint.nv, 1)).XJ
+    close(XJ.matrix(), np.eye(6))
+    assert joint.neutral().shape == (joint.nq,)
+
+
+@every_joint
+def test_integrate_and_difference_are_inverse(joint, rng):
+    q0, q1 = joint.random_q(rng), joint.random_q(rng)
+    v = flat(joint.difference(DM(q0), DM(q1)))
+    assert v.shape == (joint.nv,)
+    moved = flat(joint.integrate(DM(q0), DM(v)))
+    close(*(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.matrix() for q in (moved, q1)))
+    step = rng.uniform(-1, 1, joint.nv)
+    close(joint.difference(DM(q0), joint.integrate(DM(q0), DM(step))), step)
+    close(joint.difference(DM(q0), DM(q0)), np.zeros(joint.nv))
+
+
+@every_joint
+def test_integrate_starts_with_velocity_q_dot(joint, rng):
+    q, v = SX.sym("q", joint.nq), SX.sym("v", joint.nv)
+    step = joint.integrate(q, v)
+    first = ca.jacobian(step, v)
+    f = ca.Function("f", [q, v], [first @ v, joint.q_dot(q, v), first, ca.jacobian(ca.vec(first), v)])
+    g = ca.Function("g", [q], list(f(q, SX(joint.nv, 1))[2:]))
+    values, rates = sampled(joint, rng)
+    close(g(values)[0] @ rates, flat(f(values, rates)[1]))
+    assert all(np.all(np.isfinite(x.full())) for x in g(joint.neutral()))
+
+
+@every_joint
+def test_integrate_is_a_motion_at_constant_velocity(joint, rng):
+    """integrate(q, s v) has velocity v all along: two half steps are one whole step."""
+    q, v = sampled(joint, rng)
+    half = joint.integrate(DM(q), DM(v) / 2)
+    close(joint.integrate(half, DM(v) / 2), flat(joint.integrate(DM(q), DM(v))))
+
+
+@every_joint
+def test_random_q_is_valid_and_seeded(joint):
+    q, again = (joint.random_q(np.random.default_rng(3)) for _ in range(2))
+    assert q.shape == (joint.nq,)
+    assert np.array_equal(q, again)
+    E = joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.E
+    close(E @ E.T, np.eye(3))
+
+
+@every_joint
+def test_labels_and_equality(joint):
+    assert len(joint.q_labels) == joint.nq
+    assert len(joint.v_labels) == joint.nv
+    twin = copy.deepcopy(joint)
+    assert twin == joint
+    assert hash(twin) == hash(joint)
+    assert sum(other == joint for other in JOINTS.values()) == 1
+
+
+def pose(joint: od.Joint, q: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    X = joint.jcalc(DM(q), DM(joint.nv, 1)).XJ
+    return X.E.full().T, X.r.full().ravel()
+
+
+@pytest.mark.parametrize("order", EULER_ORDERS)
+def test_euler_is_intrinsic(order):
+    angles = [0.4, -0.9, 1.3]
+    R = Rotation.from_euler(order.upper(), angles).as_matrix()  # upper case: intrinsic
+    close(pose(od.Euler(order), angles)[0], R)
+    moved = pose(od.FloatingBase(f"euler_{order}"), [1, 2, 3, *angles])
+    close(moved[0], R)
+    close(moved[1], [1, 2, 3])
+
+
+def test_simple_joints_move_as_said():
+    R, p = pose(od.Revolute((0, 0, 2)), [0.3])
+    close(R, Rotation.from_euler("z", 0.3).as_matrix())
+    close(p, np.zeros(3))
+    close(pose(od.Prismatic((0, 3, 4)), [2.0])[1], [0, 1.2, 1.6])
+    close(pose(od.Translation(), [1, 2, 3])[1], [1, 2, 3])
+    R, p = pose(od.Planar(), [1, 2, 0.5])
+    close(p, [1, 2, 0])
+    close(R, Rotation.from_euler("z", 0.5).as_matrix())
+    R, p = pose(od.FloatingBase(), [1, 2, 3, 0, np.sin(0.2), 0, np.cos(0.2)])
+    close(p, [1, 2, 3])
+    close(R, Rotation.from_euler("y", 0.4).as_matrix())
+
+
+def test_floating_velocity_is_linear_in_the_world_and_angular_in_the_body(rng):
+    joint = od.FloatingBase()
+    q, qd = sampled(joint, rng)
+    close(joint.q_dot(DM(q), DM(qd))[:3], qd[:3])
+    vJ = flat(joint.jcalc(DM(q), DM(qd)).vJ)
+    close(vJ[:3], qd[3:])
+    close(vJ[3:], pose(joint, q)[0].T @ qd[:3])
+
+
+def test_joints_refuse_nonsense():
+    for wrong in (lambda: od.Euler("xyx"), lambda: od.FloatingBase("euler"), lambda: od.FloatingBase("euler_zzz")):
+        with pytest.raises(ValueError, match="must be one of"):
+            wrong()
+    with pytest.raises(ValueError, match="axis must not be zero"):
+        od.Revolute((0, 0, 0))
+    with pytest.raises(ValueError, match="axis must be"):
+        od.Prismatic("u")
+
+
+def test_a_fixed_joint_does_nothing():
+    state = od.Fixed().jcalc(DM(0, 1), DM(0, 1))
+    close(state.XJ.matrix(), np.eye(6))
+    assert (od.Fixed().nq, od.Fixed().nv, state.S.shape) == (0, 0, (6, 0))

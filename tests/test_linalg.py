@@ -1,0 +1,89 @@
+"""Branch-sparse factorisation, small dense solves, and the solve that survives dependent rows."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, MX, SX
+
+from ocp_dyn.linalg import ancestors, chain, ltdl, solve_semidefinite, solve_spd
+from tests.helpers import close
+
+TREE = [-1, 0, 1, 0, 3, 3, -1, 6]
+
+
+def branch_sparse(rng: np.random.Generator, parent: list[int]) -> np.ndarray:
+    """A random positive definite matrix with the pattern of the tree: L' D L."""
+    n = len(parent)
+    L = np.eye(n)
+    for i in range(n):
+        for j in ancestors(parent, i):
+            L[i, j] = rng.normal()
+    return L.T @ np.diag(rng.uniform(0.5, 2.0, n)) @ L
+
+
+def test_ancestors():
+    assert list(ancestors(TREE, 5)) == [3, 0]
+    assert list(ancestors(TREE, 0)) == []
+    assert chain(3) == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("kind", [DM, SX, MX])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_factor_solves_and_keeps_the_pattern(rng, kind, columns):
+    A, b = branch_sparse(rng, TREE), rng.normal(size=(len(TREE), columns))
+    sparse = ca.sparsify(DM(A))
+    As, bs = kind(sparse), kind(DM(b))
+    factor = ltdl(As, TREE)
+    assert [set(row) for row in factor.L] == [set(ancestors(TREE, i)) for i in range(len(TREE))]
+    x = factor.solve(bs)
+    halves = factor.solve_Lt(bs).T @ factor.scale(factor.solve_Lt(bs))
+    x, halves = ca.Function("f", [], [ca.densify(x), ca.densify(halves)])().values() if kind is not DM else (x, halves)
+    close(x, np.linalg.solve(A, b).squeeze())
+    close(halves, (b.T @ np.linalg.solve(A, b)).squeeze())
+
+
+def test_fill_in_along_a_path_is_kept(rng):
+    """An arrow matrix: zero between a tip and the middle of its path, which the elimination fills in."""
+    A = np.diag([5.0, 4.0, 3.0, 2.0])
+    A[0, 3] = A[3, 0] = A[1, 3] = A[3, 1] = 0.7  # row 1, column 0 is zero, and fills in
+    b = rng.normal(size=4)
+    close(ltdl(ca.sparsify(DM(A)), chain(4)).solve(DM(b)), np.linalg.solve(A, b))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_dense_solve(rng, n):
+    A = rng.normal(size=(n, n))
+    A, b = A @ A.T + np.eye(n), rng.normal(size=(n, 4))
+    close(solve_spd(DM(A), DM(b)), np.linalg.solve(A, b))
+
+
+def test_semidefinite_solve_of_full_rank_is_the_solve(rng):
+    A = rng.normal(size=(5, 5))
+    A, b = A @ A.T, rng.normal(size=5)
+    close(solve_semidefinite(DM(A), DM(b)), np.linalg.solve(A, b), 1e-9)  # as ill-conditioned as A
+
+
+@pytest.mark.parametrize("rows", [[0, 0], [0, 1, 0], [0, 1, 2, 1, 0], [2, 2, 2, 0]])
+def test_semidefinite_solve_skips_rows_that_repeat(rng, rows):
+    B = rng.normal(size=(3, 6))[rows]
+    A = B @ B.T
+    b = A @ rng.normal(size=len(rows))
+    x = solve_semidefinite(DM(A), DM(b)).full().ravel()
+    close(A @ x, b, 1e-9)  # the tolerance for rank is 1e-10
+    repeated = [k for k, row in enumerate(rows) if row in rows[:k]]
+    close(x[repeated], np.zeros(len(repeated)))
+
+
+def test_semidefinite_solve_skips_zero_rows_structural_or_not():
+    A = DM([[2, 0, 0], [0, 0, 0], [0, 0, 4]])
+    for matrix in (A, ca.sparsify(A), SX(A), SX(ca.sparsify(A))):
+        close(ca.evalf(SX(solve_semidefinite(matrix, type(matrix)(DM([2, 0, 4]))))), [1, 0, 1])
+
+
+def test_semidefinite_solve_has_finite_derivatives_where_rows_repeat():
+    a = SX.sym("a")
+    row = ca.vertcat(a, 2 * a, a)
+    x = solve_semidefinite(row @ row.T, row * a)
+    assert np.all(np.isfinite(ca.Function("f", [a], [ca.jacobian(x, a)])(0.7).full()))

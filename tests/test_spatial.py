@@ -1,0 +1,125 @@
+"""The compact spatial algebra against the 6x6 matrices it stands for [RBDA, ch. 2 and app. A]."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, SX
+
+import ocp_dyn as od
+from ocp_dyn import spatial
+from ocp_dyn.spatial import ArticulatedInertia
+from tests.helpers import close, random_inertia, random_rotation
+
+
+def cross_matrix(u: np.ndarray) -> np.ndarray:
+    return np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+
+
+def crm_matrix(v: np.ndarray) -> np.ndarray:
+    w, u = cross_matrix(v[:3]), cross_matrix(v[3:])
+    return np.block([[w, np.zeros((3, 3))], [u, w]])
+
+
+def transform(rng: np.random.Generator) -> od.Transform:
+    return od.Transform(DM(random_rotation(rng)), DM(rng.normal(size=3)))
+
+
+def matrix_of(X: od.Transform) -> np.ndarray:
+    """[E, 0; -E r x, E], written out here so that `Transform.matrix` itself is tested."""
+    E, r = X.E.full(), X.r.full().ravel()
+    return np.block([[E, np.zeros((3, 3))], [-E @ cross_matrix(r), E]])
+
+
+def inertia(rng: np.random.Generator) -> od.Inertia:
+    mass = rng.uniform(0.5, 2.0)
+    return od.Inertia.from_com(mass, rng.normal(size=3), random_inertia(rng, mass))
+
+
+def articulated(rng: np.random.Generator) -> ArticulatedInertia:
+    A = rng.normal(size=(6, 6))
+    A = A @ A.T
+    return ArticulatedInertia(DM(A[:3, :3]), DM(A[:3, 3:]), DM(A[3:, 3:]))
+
+
+def test_skew_and_vee(rng):
+    a, b = rng.normal(size=3), rng.normal(size=3)
+    close(spatial.skew(DM(a)) @ b, np.cross(a, b))
+    close(spatial.vee(spatial.skew(DM(a))), a)
+    symmetric = DM(np.outer(a, a))
+    close(spatial.vee(symmetric + spatial.skew(DM(a))), a)
+
+
+@pytest.mark.parametrize("kind", [SX, ca.MX])
+def test_skew_has_a_structurally_zero_diagonal(kind):
+    assert spatial.skew(kind.sym("r", 3)).nnz() == 6
+    assert spatial.skew(SX(ca.sparsify(DM([0, 0, 1])))).nnz() == 2
+
+
+def test_cross_products(rng):
+    v, m, f = (rng.normal(size=6) for _ in range(3))
+    close(spatial.crm(DM(v), DM(m)), crm_matrix(v) @ m)
+    close(spatial.crf(DM(v), DM(f)), -crm_matrix(v).T @ f)
+
+
+def test_transform_is_its_matrix(rng):
+    X, Y = transform(rng), transform(rng)
+    M = matrix_of(X)
+    close(X.matrix(), M)
+    close((X @ Y).matrix(), M @ matrix_of(Y))
+    close(X.inverse().matrix(), np.linalg.inv(M))
+    v = rng.normal(size=6)
+    close(X.apply(DM(v)), M @ v)
+    close(X.apply_inverse(DM(v)), np.linalg.solve(M, v))
+    close(X.apply_force(DM(v)), np.linalg.inv(M).T @ v)
+    close(X.apply_transpose(DM(v)), M.T @ v)
+
+
+def test_transform_moves_points(rng):
+    R, p, point = random_rotation(rng), rng.normal(size=3), rng.normal(size=3)
+    X = od.Transform.pose(R, p)
+    close(X.point(DM(point)), p + R @ point)
+    close(X.inverse().point(X.point(DM(point))), point)
+    close(od.Transform.identity().matrix(), np.eye(6))
+
+
+def test_rigid_inertia_is_its_matrix(rng):
+    body, X = inertia(rng), transform(rng)
+    M, T = body.matrix().full(), matrix_of(X)
+    v, a = rng.normal(size=6), rng.normal(size=6)
+    close(body.apply(DM(v)), M @ v)
+    close(body.force(DM(v), DM(a)), M @ a - crm_matrix(v).T @ (M @ v))
+    close(body.to_parent(X).matrix(), T.T @ M @ T)
+
+
+def test_inertia_from_com_is_the_parallel_axis_theorem(rng):
+    mass, c = 1.7, rng.normal(size=3)
+    Ic = random_inertia(rng, mass)
+    cx = cross_matrix(c)
+    expected = np.block([[Ic + mass * cx @ cx.T, mass * cx], [mass * cx.T, mass * np.eye(3)]])
+    close(od.Inertia.from_com(mass, c, Ic).matrix(), expected)
+    close(od.Inertia.zero().matrix(), np.zeros((6, 6)))
+
+
+def test_inertias_add(rng):
+    a, b = inertia(rng), inertia(rng)
+    close((a + b).matrix(), a.matrix() + b.matrix())
+    c, d = articulated(rng), articulated(rng)
+    close((c + d).matrix(), c.matrix() + d.matrix())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_articulated_inertia_is_its_matrix(rng, n):
+    A, X, U = articulated(rng), transform(rng), rng.normal(size=(6, n))
+    M, T = A.matrix().full(), matrix_of(X)
+    assert np.allclose(M, M.T)
+    close(A.apply(DM(U)), M @ U)
+    D = U.T @ U + np.eye(n)
+    close(A.downdate(DM(U), DM(U @ np.linalg.inv(D))).matrix(), M - U @ np.linalg.inv(D) @ U.T)
+    close(A.to_parent(X).matrix(), T.T @ M @ T)
+
+
+def test_articulated_inertia_of_a_rigid_body(rng):
+    body = inertia(rng)
+    close(ArticulatedInertia.of(body).matrix(), body.matrix())
