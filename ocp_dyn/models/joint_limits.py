@@ -8,6 +8,8 @@ Sources:
        velocity, J. Biomechanics 40(14), 2007, Table 3: C1, largest isometric torque / (mass g height), age 18-25.
 [S14]  D. Sugimoto et al., Comparison of isokinetic hip abduction and adduction peak torques, Clin. J. Sport
        Med. 24(5), 2014: hip abduction at 60 degrees/s, N m per kg.
+[R15]  A. Rabin et al., Weight-bearing ankle dorsiflexion range of motion: can side-to-side symmetry be assumed?,
+       J. Athletic Training 50(1), 2015.
 [S82]  T. Stobbe, 1982, as in D. Chaffin and G. Andersson, Occupational Biomechanics: static strengths of workers,
        50th percentile, N m. Typed without a second source at hand: check before you build on a last digit.
 """
@@ -35,12 +37,13 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "lumbar": ((-25, 80), (-35, 35), (-45, 45)),  # extension, flexion; to a side; turn (thoracolumbar spine)
     "hip": ((-120, 30), (-30, 45), (-45, 45)),  # flexion, extension; adduction, abduction; internal, external
     "knee": ((0, 135),),  # extension, flexion
-    "ankle": ((-20, 50),),  # dorsiflexion, plantar flexion
+    "ankle": ((-30, 50),),  # dorsiflexion (loaded), plantar flexion
     "subtalar": ((-35, 15),),  # inversion, eversion
     "shoulder": ((-180, 60), (-30, 80), (-70, 90)),  # as the hip
     "elbow": ((-150, 0),),  # flexion, extension
 }
-"""Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for three. Extension
+"""Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for four. Dorsiflexion is that of a loaded ankle, 30, the low end of the 30 to 38 that are
+usual in the weight-bearing lunge test: an unloaded one reaches 20 [AAOS], and the two differ [R15]. Extension
 of the spine is the middle of its 20 to 30 degrees. The shoulder's adduction, 30, is a round number: [AAOS] gives
 none. Its abduction, 180, is cut at 80: at 90 the three axes of the joint are no longer independent, and an arm
 goes overhead by flexion. What [AAOS] measures for the thoracolumbar spine the model does in one joint."""

@@ -23,5 +23,6 @@ from .terms import Integral as Integral
 from .terms import JointAngleSquared as JointAngleSquared
 from .terms import Path as Path
 from .terms import Separation as Separation
+from .terms import TorqueRateSquared as TorqueRateSquared
 from .terms import TorqueSquared as TorqueSquared
 from .terms import Unilateral as Unilateral

@@ -18,7 +18,7 @@ from ..joints import FloatingBase
 from ..model import Model
 from .mirror import MirrorMap, mirror_map
 from .stage import Foothold, Stage, _interval
-from .terms import Bounded, Objective, PathConstraint
+from .terms import Bounded, Objective, PathConstraint, RateObjective
 
 if TYPE_CHECKING:
     from .solution import Solution
@@ -39,7 +39,7 @@ class Phase:
     duration: Any
     footholds: tuple[Foothold, ...] = ()
     path: tuple[PathConstraint, ...] = ()
-    objective: tuple[Objective, ...] = ()
+    objective: tuple[Objective | RateObjective, ...] = ()
 
     def __post_init__(self) -> None:
         if self.intervals < 1:

@@ -143,6 +143,21 @@ class TorqueSquared:
 
 
 @dataclass(frozen=True)
+class TorqueRateSquared:
+    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
+
+    In a periodic motion the last interval's torques lead on to the first one's.
+    """
+
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: ClassVar[str] = "TorqueRateSquared"
+
+    def rate_integrand(self, tau_rate: Expr) -> Expr:
+        return ca.sumsqr(tau_rate / ca.DM(self.scale))
+
+
+@dataclass(frozen=True)
 class AccelerationSquared:
     """sum of qdd^2 [rad^2/s^4, m^2/s^4], joints only unless base=True."""
 
@@ -199,7 +214,16 @@ class Integral:
         return self.function(stage)
 
 
-def objective_name(objective: Objective) -> str:
+class RateObjective(Protocol):
+    """An integrand of the rate of the torques."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def rate_integrand(self, tau_rate: Expr) -> Expr: ...
+
+
+def objective_name(objective: Objective | RateObjective) -> str:
     """What a cost term is called in reports."""
     return str(getattr(objective, "name", type(objective).__name__))
 

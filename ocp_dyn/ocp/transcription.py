@@ -31,7 +31,7 @@ from .mirror import MirrorMap
 from .nlp import Program, Rows, Variable
 from .problem import Continuous, Impact, Phase, Problem, Transition
 from .stage import Foothold, Stage
-from .terms import PathConstraint, objective_name
+from .terms import Objective, PathConstraint, RateObjective, objective_name
 
 FORCE_SCALE = 100.0
 """Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
@@ -78,6 +78,7 @@ def transcribe(problem: Problem, threads: int = 2) -> Transcription:
     _add_variables(t)
     for p, phase in enumerate(problem.phases):
         _add_intervals(t, p, phase)
+        _add_rates(t, p, phase)
         _add_path(t, p, phase)
         _add_arrivals(t, p)
     for p, transition in enumerate(problem.transitions):
@@ -198,7 +199,7 @@ def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
         stage.s = (z["k"] + 0.5) / phase.intervals
         _constrain_path(rows, phase.path, ("interval", "wrench"), stage)
         per = 1 / z["step_length"] if problem.per_distance else 1.0
-        for objective in phase.objective:
+        for objective in _integrands(phase):
             rows.cost(objective_name(objective), objective.weight * h * per * objective.integrand(stage))
 
     block = t.program.block(phase.name, slots, body, k=1)
@@ -208,6 +209,43 @@ def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
         local |= {"a": x.a[k]} if implicit else {}
         local |= {"lam": x.lam[k]} if x.lam else {}
         block.add(local | constant, k=k)
+
+
+def _integrands(phase: Phase) -> list[Objective]:
+    return [term for term in phase.objective if not hasattr(term, "rate_integrand")]
+
+
+def _rate_terms(phase: Phase) -> list[RateObjective]:
+    return [term for term in phase.objective if hasattr(term, "rate_integrand")]
+
+
+def _add_rates(t: Transcription, p: int, phase: Phase) -> None:
+    """Costs on the rate of the torques: from interval to interval, and from this phase into the next."""
+    terms, problem, x = _rate_terms(phase), t.problem, t.phases[p]
+    if not terms:
+        return
+    last = p == len(problem.phases) - 1
+    following = (p + 1) % len(problem.phases)
+    for inside in (True, False):
+        if not inside and last and problem.periodic is None:
+            continue
+        turn = t.mirror if last and not inside else None
+        y, other = (x, phase) if inside else (t.phases[following], problem.phases[following])
+        slots = {"tau": x.tau[-1], "tau1": y.tau[0], "T": x.duration}
+        slots |= {"T1": y.duration} if y is not x else {}
+        slots |= {"step_length": t.step_length} if problem.per_distance and t.step_length is not None else {}
+
+        def body(z: dict[str, SX], rows: Rows, turn: Any = turn, other: Phase = other) -> None:
+            h = (z["T"] / phase.intervals + z.get("T1", z["T"]) / other.intervals) / 2
+            tau, tau1 = (_full_tau(problem, z[key]) for key in ("tau", "tau1"))
+            rate = (tau1 - (turn.qd(tau) if turn is not None else tau)) / h
+            per = 1 / z["step_length"] if problem.per_distance else 1.0
+            for term in terms:
+                rows.cost(objective_name(term), term.weight * h * per * term.rate_integrand(rate))
+
+        block = t.program.block(f"torque rate in {phase.name}" if inside else f"torque rate after {phase.name}", slots, body)
+        for k in range(phase.intervals - 1) if inside else [phase.intervals - 1]:
+            block.add(slots | {"tau": x.tau[k], "tau1": x.tau[k + 1] if inside else y.tau[0]})
 
 
 def _implicit_step(t: Transcription, phase: Phase, z: dict[str, SX], h: SX, rows: Rows) -> Stage:
