@@ -1,5 +1,6 @@
 """Rigid-body dynamics on CasADi, and optimal control of walking."""
 
+from . import codegen as codegen
 from ._types import ModelError as ModelError
 from .builder import ModelBuilder as ModelBuilder
 from .builder import random_tree as random_tree

@@ -17,6 +17,7 @@ Expr = Any
 """A DM, SX or MX. A union would not type-check: SX and MX never meet in one expression."""
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Vector = Sequence[float] | Array
 """What a user may write for a vector of numbers."""
 

@@ -66,14 +66,14 @@ class ModelBuilder:
         effort: float | Vector | None = None,
         damping: float | Vector = 0.0,
         friction: float | Vector = 0.0,
-    ) -> Frame:
+    ) -> None:
         """Adds a body moved by `joint`, whose fixed frame lies in `parent` (a body, a frame, or "world").
 
         origin [m], rotation (3x3, active: columns are the joint frame's axes in the parent); mass [kg],
         com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
         inertia_check=False takes an inertia that no body can have.
         Limits per entry of q (lower, upper) and of qd (velocity, effort); None: no limit. A body on a
-        `Fixed` joint is merged into its parent. Returns the body's frame.
+        `Fixed` joint is merged into its parent.
         """
         where = f"body {name!r}"
         self._check_name(name, where)
@@ -83,7 +83,8 @@ class ModelBuilder:
         placed = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ X.X
         body_inertia = _inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
-            return self._merge(name, X.body, placed, body_inertia)
+            self._merge(name, X.body, placed, body_inertia)
+            return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
         if joint_name in self._joint_names:
             raise ModelError(f"{where}: its joint {joint_name!r} has the name of another joint; names must be unique")
@@ -91,16 +92,14 @@ class ModelBuilder:
         self._joint_names.add(joint_name)
         self._bodies.append(_Body(name, joint_name, joint, X.body, placed, body_inertia, limits))
         self._frames[name] = Frame(name, len(self._bodies))
-        return self._frames[name]
 
-    def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Frame:
+    def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> None:
         """Adds a named frame fixed to a body (or to another frame, or to "world")."""
         where = f"frame {name!r}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
         X = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ parent.X
         self._frames[name] = Frame(name, parent.body, X)
-        return self._frames[name]
 
     def build(self) -> Model:
         """The frozen model. At least one moving body is needed."""
@@ -126,11 +125,10 @@ class ModelBuilder:
             dofs=DofData(**{key: np.concatenate([b.limits[key] for b in bodies]) for key in bodies[0].limits}),
         )
 
-    def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> Frame:
+    def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:
         if body:  # what is fixed to the ground does not move and has no inertia to add
             self._bodies[body - 1].inertia = self._bodies[body - 1].inertia + inertia.to_parent(X)
         self._frames[name] = Frame(name, body, X)
-        return self._frames[name]
 
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:

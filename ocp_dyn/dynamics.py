@@ -122,7 +122,7 @@ def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, 
 def forward_dynamics_crba(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, external: Names = ()) -> M:
     """qdd = H^-1 (tau - C) from CRBA, RNEA and the branch-sparse L'DL factor of H [RBDA, 6.5].
 
-    qdd (nv). O(nb depth^2), and fewer operations than ABA on shallow trees.
+    qdd (nv). O(nb depth^2). Gives the factor of H on the way; ABA alone takes fewer operations on most robots.
     """
     qdd: M = factor(model, mass_matrix(model, q)).solve(tau - bias_force(model, q, qd, f_ext, external=external))
     return qdd

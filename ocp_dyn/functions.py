@@ -7,13 +7,14 @@ and outputs, and their sizes. A user's own algorithm plugs in with a signature o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 
 from . import constrained, constraints, dynamics, momentum
+from .joints import Joint
 from .model import Model
 
 Algorithm = Callable[..., Any]
@@ -89,7 +90,30 @@ UNITS = {
 }
 """What every input and output of the registry holds, for headers and reports."""
 
+
+class Label(NamedTuple):
+    """What an input or output holds: its units, and the names of its rows and columns where they have any."""
+
+    units: str
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+class Description(NamedTuple):
+    """What a Function tells of its model. It holds no Model, so that a model can go before its Functions."""
+
+    model: str
+    joints: tuple[Joint, ...]
+    labels: Mapping[str, Label]
+
+
 _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionary()
+_descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
+
+
+def describe(f: ca.Function) -> Description | None:
+    """Model name, joints and labels of the inputs and outputs of a Function made by `function`; None for others."""
+    return _descriptions.get(f)
 
 
 def function(
@@ -123,8 +147,10 @@ def function(
             return kept[key]
     except TypeError:
         raise TypeError(f"static arguments and options must be hashable (tuples, not arrays), got {static!r}") from None
-    kept[key] = _build(algorithm, model, static, name, signature, tuple(external), options)
-    return kept[key]
+    f = kept[key] = _build(algorithm, model, static, name, signature, tuple(external), options)
+    registered = signature is None
+    _descriptions[f] = Description(model.name, model.joints, _labels(f, model, static, tuple(external), registered))
+    return f
 
 
 def _build(
@@ -158,6 +184,26 @@ def _build(
         raise ValueError(f"{spec.name}: signature names outputs {outputs}, the algorithm returned {len(values)}")
     values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
     return ca.Function(spec.name, list(symbols.values()), values, list(symbols), list(outputs), {"cse": True})
+
+
+def _labels(
+    f: ca.Function, model: Model, static: tuple[Any, ...], external: tuple[str, ...], registered: bool
+) -> dict[str, Label]:
+    """Labels of all inputs, and of the outputs whose meaning the registry knows."""
+    names = [name for name in f.name_in() if name in (*SIZES, "f_ext")] + (f.name_out() if registered else [])
+    rows: tuple[str, ...] = ()
+    if not {"phi", "G", "gamma", "lam", "Lam", "residual"}.isdisjoint(names):
+        rows = constraints.constraint_rows(static[0])
+    dofs = model.qd_names
+    entries: dict[str, tuple[tuple[str, ...], ...]] = {
+        "q": (model.q_names,),
+        **dict.fromkeys(("qd", "qdd", "tau", "v", "C", "tau_g", "qd_plus"), (dofs,)),
+        **dict.fromkeys(("phi", "gamma", "lam", "Lam", "residual"), (rows,)),
+        "H": (dofs, dofs),
+        "G": (rows, dofs),
+        "f_ext": ((), external),
+    }
+    return {name: Label(UNITS[name], *entries.get(name, ())) for name in names if name in UNITS}
 
 
 def _specification(algorithm: Algorithm, name: str | None, signature: str | None) -> Signature:

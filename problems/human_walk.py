@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from casadi import DM
@@ -38,7 +38,7 @@ def problem(
     speed: float = 1.2,
     mass: float = 73.0,
     height: float = 1.741,
-    sex: str = "male",
+    sex: Literal["male", "female"] = "male",
     *,
     base: str = "quaternion",
     form: str = "implicit",

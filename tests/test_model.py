@@ -215,10 +215,10 @@ def test_printing():
         assert row in text
     assert repr(tree("star")) == "<Model 'star': nb=4, nq=15, nv=13>"
     builder = od.ModelBuilder()
-    frame = builder.add_body("a", od.Revolute())
+    builder.add_body("a", od.Revolute())
     builder.add_frame("tip", "a")
     assert str(builder.build()).endswith("other frames: tip")
-    assert repr(frame) == "Frame('a', body=1)"
+    assert repr(builder.build().body("a")) == "Frame('a', body=1)"
 
 
 def test_limits_are_kept_per_entry():

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import Array, Expr
+from .._types import Array, Expr, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Variable:
     """Some entries of the program's x: `x[index] = value / scale`."""
 
     name: str
-    index: Array
+    index: Indices
     scale: Array
 
     @property
@@ -105,7 +105,7 @@ class Block:
         self.hessian_function = ca.Function(f"hess_{name}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)])
 
     @property
-    def gather(self) -> Array:
+    def gather(self) -> Indices:
         """Indices into x of every instance's z: one column per instance."""
         return np.array([np.concatenate([v.index for v in inst]) for inst in self.instances], dtype=int).T
 
@@ -207,7 +207,7 @@ class Assembled:
 
     def _local(self, block: Block, x: MX) -> MX:
         gather = block.gather
-        return ca.reshape(x[gather.T.ravel().tolist()], *gather.shape)
+        return ca.reshape(x[gather.T.ravel()], *gather.shape)
 
     def _map(self, function: ca.Function, count: int) -> ca.Function:
         if count == 1 or self._threads < 2 or count < 2 * self._threads:
@@ -267,13 +267,13 @@ class Assembled:
         return _assembled(rows, columns, ca.vertcat(*values), (self.n, self.n))
 
 
-def _scatter(rows: Array, size: int) -> DM:
+def _scatter(rows: Indices, size: int) -> DM:
     """The 0/1 matrix that adds entry k of a vector to entry rows[k] of a longer one."""
     count = len(rows)
     return DM.triplet(rows.tolist(), list(range(count)), DM.ones(count), size, count)
 
 
-def _assembled(rows: Sequence[Array], columns: Sequence[Array], values: MX, shape: tuple[int, int]) -> MX:
+def _assembled(rows: Sequence[Indices], columns: Sequence[Indices], values: MX, shape: tuple[int, int]) -> MX:
     """The sparse matrix with these entries; entries in one place are summed."""
     keys = np.concatenate(columns) * shape[0] + np.concatenate(rows)  # CasADi's column-major order
     unique, place = np.unique(keys, return_inverse=True)

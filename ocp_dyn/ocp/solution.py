@@ -21,7 +21,7 @@ from ..model import Model
 from .mirror import MirrorMap, mirror_map
 from .nlp import Assembled
 from .stage import Foothold
-from .transcription import Transcription
+from .variables import Transcription
 
 FILE_FORMAT = "ocp_dyn solution 1"
 
@@ -256,8 +256,8 @@ def _flow(model: Model, contacts: tuple[Contact, ...]) -> ca.Function:
         qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
     else:
         qdd = function(forward_dynamics, model)(q, v, tau)
-    ode = {"x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
-    options = {"abstol": 1e-10, "reltol": 1e-10, "linear_multistep_method": "adams"}
+    ode: Any = {"x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
+    options: Any = {"abstol": 1e-10, "reltol": 1e-10, "linear_multistep_method": "adams"}
     return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, options | {"nonlinear_solver_iteration": "functional"})
 
 

@@ -10,10 +10,12 @@ import casadi as ca
 import numpy as np
 
 from .._types import Array
+from .guess import initial_guess
 from .nlp import Assembled
 from .problem import Problem
 from .solution import Solution, collect
-from .transcription import Transcription, initial_guess, transcribe
+from .transcription import transcribe
+from .variables import Transcription
 
 IPOPT = {
     "print_level": 0,

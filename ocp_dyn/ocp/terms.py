@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -31,6 +31,7 @@ class PathConstraint(Protocol):
     def rows(self, stage: Stage) -> Bounded: ...
 
 
+@runtime_checkable
 class Objective(Protocol):
     """An integrand [unit of the cost per second]; its integral over the motion is a cost term."""
 
@@ -38,6 +39,16 @@ class Objective(Protocol):
     def weight(self) -> float: ...
 
     def integrand(self, stage: Stage) -> Expr: ...
+
+
+@runtime_checkable
+class RateObjective(Protocol):
+    """An integrand of the rate of the torques."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def rate_integrand(self, tau_rate: Expr) -> Expr: ...
 
 
 @dataclass(frozen=True)
@@ -212,15 +223,6 @@ class Integral:
 
     def integrand(self, stage: Stage) -> Expr:
         return self.function(stage)
-
-
-class RateObjective(Protocol):
-    """An integrand of the rate of the torques."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def rate_integrand(self, tau_rate: Expr) -> Expr: ...
 
 
 def objective_name(objective: Objective | RateObjective) -> str:

@@ -1,0 +1,215 @@
+"""What a set of Functions looks like from C: entry points, arguments, layouts, names that must not clash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..functions import Description, Label, describe
+from .names import macro_stems, parameters
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One input or output: an array of `size` doubles.
+
+    label: the Function's name for it; name: the C parameter; macro: begins its macros; rows, columns: the shape;
+    layout: "dense", "row-major", "column-major" or "sparse" (the nonzeros, column by column, at `pattern`).
+    """
+
+    label: str
+    name: str
+    macro: str
+    is_input: bool
+    rows: int
+    columns: int
+    layout: str
+    pattern: tuple[tuple[int, ...], tuple[int, ...]]
+    units: str
+    row_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+    example: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Length of the array."""
+        return len(self.pattern[0]) if self.layout == "sparse" else self.rows * self.columns
+
+    @property
+    def declaration(self) -> str:
+        return f"{'const ' if self.is_input else ''}double *{self.name}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function of an export.
+
+    name: the Function's; public: its C name; internal: the name of `function`, the same mathematics in the
+    layout of the export, in CasADi's generated file; model: the model's name where known.
+    """
+
+    name: str
+    public: str
+    internal: str
+    function: ca.Function
+    arguments: tuple[Argument, ...]
+    model: str | None
+
+    @property
+    def inputs(self) -> list[Argument]:
+        return [a for a in self.arguments if a.is_input]
+
+    @property
+    def outputs(self) -> list[Argument]:
+        return [a for a in self.arguments if not a.is_input]
+
+    @property
+    def prototype(self) -> str:
+        """The C declaration, without semicolon."""
+        return f"int {self.public}({', '.join(a.declaration for a in self.arguments) or 'void'})"
+
+    def table(self, argument: Argument, kind: str) -> str:
+        """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
+        return f"{self.public}_{argument.name}_{kind}"
+
+
+def entries(functions: Iterable[ca.Function], prefix: str, dense: bool) -> list[Entry]:
+    """The entry points of `functions`, in order; a Function given twice counts once."""
+    result = [_entry(f, k, prefix, dense) for k, f in enumerate(_distinct(functions))]
+    _check_clashes(result)
+    return result
+
+
+def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
+    if isinstance(functions, (ca.Function, str)) or not isinstance(functions, Iterable):
+        got = f"the Function {functions.name()!r}" if isinstance(functions, ca.Function) else repr(functions)
+        raise TypeError(f"export needs a list of Functions, such as [ID, FDc], got {got}")
+    distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity
+    for f in functions:
+        if not isinstance(f, ca.Function):
+            raise TypeError(f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {f!r}")
+        distinct.setdefault(hash(f), f)
+    if not distinct:
+        raise ValueError("export got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
+    names: dict[str, str] = {}
+    for f in distinct.values():
+        _check_function(f)
+        if f.name().lower() in names:
+            raise ValueError(
+                f"two different functions are called {names[f.name().lower()]!r} and {f.name()!r} in one export: names "
+                f'must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
+            )
+        names[f.name().lower()] = f.name()
+    return list(distinct.values())
+
+
+def _check_function(f: ca.Function) -> None:
+    if f.is_null():
+        raise ValueError("export got an empty Function(): there is nothing to generate")
+    if f.name().startswith("casadi_"):
+        raise ValueError(f"{f.name()!r}: names that begin with casadi_ belong to CasADi's generated code; rename it")
+    if f.has_free():
+        raise ValueError(f"{f.name()!r} has free variables {f.get_free()}: make them inputs")
+    # what the wrapper takes is renamed, but CasADi writes the labels of inner functions into comments as they are
+    for inner in (f, *f.find_functions()):
+        unsafe = [label for label in inner.name_in() + inner.name_out() if not re.fullmatch(r"[A-Za-z0-9_ ]*", label)]
+        if unsafe and not (inner is f and f.is_a("SXFunction")):
+            raise ValueError(
+                f"{f.name()!r}: {inner.name()!r} inside it names an input or output {unsafe[0]!r}, which is not safe "
+                "in C; use letters, digits and underscores"
+            )
+
+
+def _entry(f: ca.Function, k: int, prefix: str, dense: bool) -> Entry:
+    names = parameters(f.name_in() + f.name_out(), prefix)
+    public, internal = f"{prefix}_{f.name()}", f"{prefix}_casadi_e{k}_{f.name()}"
+    description = describe(f)
+    macros = [f"{prefix.upper()}_{f.name().upper()}_{stem}" for stem in macro_stems(names)]
+    labels = description.labels if description else {}
+    configuration = _configuration(description) if description else ()
+    arguments = []
+    for i, label in enumerate(f.name_in() + f.name_out()):
+        is_input = i < f.n_in()
+        pattern = f.sparsity_in(i) if is_input else f.sparsity_out(i - f.n_in())
+        rows, columns = pattern.shape
+        layout = _layout(pattern, dense)
+        known = labels.get(label, Label(""))
+        size = pattern.nnz() if layout == "sparse" else rows * columns
+        fits = label == "q" and len(configuration) == size
+        arguments.append(
+            Argument(
+                label=label,
+                name=names[i],
+                macro=macros[i],
+                is_input=is_input,
+                rows=rows,
+                columns=columns,
+                layout=layout,
+                pattern=(tuple(pattern.row()), tuple(pattern.get_col())) if layout == "sparse" else ((), ()),
+                units=known.units,
+                row_names=known.rows if len(known.rows) == rows else (),
+                column_names=known.columns if len(known.columns) == columns else (),
+                example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
+            )
+        )
+    relaid = _relaid(f, internal, names, dense)
+    return Entry(f.name(), public, internal, relaid, tuple(arguments), description.model if description else None)
+
+
+def _layout(pattern: ca.Sparsity, dense: bool) -> str:
+    if not dense and not pattern.is_dense():
+        return "sparse"
+    if min(pattern.shape) <= 1:
+        return "dense"
+    return "row-major" if dense else "column-major"
+
+
+def _configuration(description: Description) -> tuple[float, ...]:
+    """A configuration that is valid and in no way special: some way from neutral, along every dof."""
+    parts: list[DM] = []
+    for joint in description.joints:
+        start = sum(other.nv for other in description.joints[: len(parts)])
+        step = DM([(1 + k % 9) / 10 for k in range(start, start + joint.nv)])
+        parts.append(DM(joint.integrate(DM(joint.neutral()), step)) if joint.nv else DM(0, 1))
+    return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
+
+
+def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Function:
+    """f under another name and, if `dense`, with dense arguments whose memory is row-major.
+
+    A matrix stored row by row is its transpose stored column by column, as CasADi does.
+    """
+    scalar = f.is_a("SXFunction")
+    kind: Any = ca.SX if scalar else ca.MX
+    symbols: Any = f.sx_in() if scalar else f.mx_in()
+    if dense:
+        shapes = [f.size_in(i) for i in range(f.n_in())]
+        symbols = [kind.sym("x", *(shape[::-1] if min(shape) > 1 else shape)) for shape in shapes]
+    given = [x.T if dense and min(x.shape) > 1 else x for x in symbols]
+    values: Any = f.call(given, True, False) if scalar else f.call(given)
+    if dense:
+        values = [ca.densify(x) for x in values]
+        values = [x.T if min(x.shape) > 1 else x for x in values]
+    return ca.Function(name, symbols, values, labels[: f.n_in()], labels[f.n_in() :])
+
+
+def _check_clashes(all_entries: list[Entry]) -> None:
+    """Every C name and macro of the header is used once."""
+    owners: dict[str, str] = {}
+    for entry in all_entries:
+        names = [entry.public]
+        for argument in entry.arguments:
+            names += [f"{argument.macro}_{kind}" for kind in ("ROWS", "COLS", "SIZE")]
+            names += [entry.table(argument, kind) for kind in ("row", "col")]
+        for name in names:
+            if owners.setdefault(name, entry.name) != entry.name:
+                raise ValueError(
+                    f"functions {owners[name]!r} and {entry.name!r} would both define {name} in the header; "
+                    "rename one with od.function(..., name=...)"
+                )

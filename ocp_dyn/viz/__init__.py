@@ -1,0 +1,14 @@
+"""Pictures of solved motions: animations, plots over the gait cycle, strips of stick figures.
+
+Nothing here touches matplotlib's global state, and matplotlib is loaded only when something is drawn.
+"""
+
+from .animation import animate as animate
+from .plots import plot as plot
+from .plots import plot_angles as plot_angles
+from .plots import plot_forces as plot_forces
+from .plots import plot_torques as plot_torques
+from .skeleton import Point as Point
+from .skeleton import Segment as Segment
+from .skeleton import locate as locate
+from .skeleton import skeleton as skeleton

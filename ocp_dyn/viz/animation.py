@@ -1,0 +1,261 @@
+"""Animations of solved motions, in real time: a walker from its side and from ahead."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from .drawing import FAINT, INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, partial_file, used_points
+from .gait import Motion, Stretch, ground_forces, unroll, weight
+from .skeleton import Segment, locate, side_words, size, skeleton
+
+Progress = Callable[[int, int], None]
+
+VIEWS: dict[str, tuple[Plane, ...]] = {"side": ("side",), "front": ("front",), "side+front": ("side", "front")}
+DPI = 100
+HOLD = 0.8
+"""How long the last frame of a motion that does not repeat stays [s] before it starts again."""
+
+FORCE_HEIGHT = 0.4
+"""Length of the arrow of one body weight, in heights of the model."""
+
+
+def animate(
+    solution: Motion,
+    path: str | Path,
+    *,
+    steps: int = 4,
+    fps: float = 25.0,
+    view: str | None = None,
+    speed: float = 1.0,
+    size: tuple[int, int] = (720, 420),
+    progress: Progress | None = None,
+) -> Path:
+    """Writes a motion as a looping .gif, or as .mp4 where the program ffmpeg is installed; returns the path.
+
+    The camera follows a walker at its mean speed; the ground shows the way gone [m]. Arrows are ground
+    reaction forces at the centre of pressure (one body weight: 0.4 of the model's height). A motion that
+    does not repeat is shown once from a fixed camera, its last frame held before it starts again.
+
+    steps: how many steps to walk, odd ones mirrored where the solution says so; use an even number for a smooth
+        loop. fps: frames per second, at most 50; a .gif counts hundredths of a second per frame, and the motion is
+        sampled to suit, so the pace stays true. view: "side" (from the walker's right), "front" (from ahead),
+        "side+front"; None takes both unless the model is planar. speed: 1 is real time, 0.5 slow motion.
+    size: pixels (width, height). progress: called with (frames done, frames in all).
+
+    The file appears whole or not at all. `ValueError` for another suffix, view, or number out of range;
+    `RuntimeError` for .mp4 without ffmpeg.
+    """
+    path = Path(path)
+    ffmpeg = _writer(path)
+    _check(steps, fps, view, speed, size)
+    ticks = max(2, round(100 / fps))  # hundredths of a second per frame
+    film = _film(solution, steps, ticks / 100 * speed, speed, view)
+    stage = _Stage(film, size)
+
+    def frames() -> Iterator[Array]:
+        for k in range(len(film.times)):
+            yield stage.picture(k)
+            if progress is not None:
+                progress(k + 1, len(film.times))
+
+    hold = 0.0 if film.repeats else HOLD
+    with partial_file(path) as partial:
+        if ffmpeg:
+            _write_mp4(ffmpeg, partial, frames(), size, 100 / ticks, round(hold * 100 / ticks))
+        else:
+            _write_gif(partial, list(frames()), 10 * ticks, int(1000 * hold))
+    return path
+
+
+def _writer(path: Path) -> str | None:
+    """Where ffmpeg is, None for a .gif; errors come before any work is done."""
+    suffix = path.suffix.lower()
+    if suffix == ".gif":
+        return None
+    if suffix != ".mp4":
+        raise ValueError(f"{path.name!r}: an animation is written as .gif or .mp4, got {suffix or 'no suffix'!r}")
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise RuntimeError(f"{path.name!r}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead")
+    return program
+
+
+def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
+    if isinstance(steps, bool) or steps != int(steps) or steps < 1:
+        raise ValueError(f"animate: steps must be a whole number of at least 1, got {steps!r}")
+    if not 0 < fps <= 50:
+        raise ValueError(f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {fps!r}")
+    if view is not None and view not in VIEWS:
+        raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {view!r}")
+    if not (speed > 0 and np.isfinite(speed)):
+        raise ValueError(f"animate: speed must be a positive number (1: real time), got {speed!r}")
+    if len(size) != 2 or min(size) < 120 or any(n != int(n) or n % 2 for n in size):
+        raise ValueError(f"animate: size must be two even numbers of pixels, at least 120, got {size!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Film:
+    """All that the frames show: points (frames, n, 3) relative to a camera at x = camera (frames)."""
+
+    segments: list[Segment]
+    stretches: list[Stretch]
+    times: Array
+    points: Array
+    camera: Array
+    planes: tuple[Plane, ...]
+    motion: Motion
+    speed: float
+    reach: float
+
+    @property
+    def repeats(self) -> bool:
+        return bool(self.motion.step_length)
+
+
+def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
+    model = motion.model
+    repeats = bool(motion.step_length)
+    total = motion.duration * (steps if repeats else 1)
+    count = max(2, round(total / pace))
+    # a loop's last frame comes one before the first again; a single motion shows its end
+    times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
+    segments = skeleton(model)
+    points = locate(model, used_points(segments), motion.sample(times))
+    camera = np.zeros(len(times))
+    if repeats:
+        camera = motion.step_length * times / motion.duration
+        points = points - camera[:, None, None] * [1.0, 0.0, 0.0]
+        camera = camera + points[..., 0].mean()
+        points = points - points[..., 0].mean() * np.array([1.0, 0.0, 0.0])
+    reach = size(model)
+    if view is None:
+        view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
+    return _Film(
+        segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach
+    )
+
+
+class _Stage:
+    """The figure, and what moves in it."""
+
+    def __init__(self, film: _Film, size: tuple[int, int]) -> None:
+        self.film = film
+        self.figure = figure(size[0] / DPI, size[1] / DPI, DPI)
+        self.grounded = bool(film.points[..., 2].min() > -0.05 * film.reach)
+        self.newton = FORCE_HEIGHT * film.reach / weight(film.motion.model)
+        self.least = 0.01 * weight(film.motion.model)
+        forces = any(s.place is not None for stretch in film.stretches for s in stretch.supports)
+        self.views = []
+        for plane, (rectangle, limits) in zip(film.planes, _layout(film, size, self.grounded), strict=True):
+            axes = self.figure.add_axes(rectangle)
+            bare(axes)
+            if self.grounded:
+                ground(axes, 0.0, 0.5 if plane == "side" and film.reach > 0.3 else 0.0, " m")
+            axes.set_xlim(*limits[0])
+            axes.set_ylim(*limits[1])
+            arrows = Arrows(axes, plane, 0.011 * film.reach)
+            self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
+        top = 1 - 17 / size[1]
+        self.caption = self.figure.text(12 / size[0], top, "", fontsize=9, color=INK, va="center")
+        legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, force=forces)
+
+    def picture(self, k: int) -> Array:
+        """Frame k as (height, width, 3) bytes."""
+        film, time = self.film, float(self.film.times[k])
+        stretch = next(s for s in film.stretches if time < s.t[-1] or s is film.stretches[-1])
+        shift = np.array([film.camera[k], 0.0, 0.0])
+        forces = [(p, f * self.newton) for _, p, f in ground_forces(stretch, time, self.least)]
+        for plane, axes, (low, high), puppet, arrows in self.views:
+            offset = shift[0] if plane == "side" else 0.0
+            axes.set_xlim(low + offset, high + offset)
+            puppet.draw(film.points[k] + shift)
+            arrows.draw(forces)
+        self.caption.set_text(self._text(time, stretch))
+        canvas: Any = self.figure.canvas
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+    def _text(self, time: float, stretch: Stretch) -> str:
+        motion = self.film.motion
+        parts = [f"{time:4.2f} s"]
+        if motion.step_length:
+            parts.append(f"{motion.step_length / motion.duration:.2f} m/s")
+        parts.append(stretch.name.replace("_", " "))
+        if self.film.speed != 1:
+            parts.append(f"(shown at {self.film.speed:g} of real time)")
+        return "    ".join(parts)
+
+
+def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[Any, Any]]:
+    """For every view its rectangle in the figure and its limits [m]: one scale for all, the side view takes the rest."""
+    width, height = size
+    margin, head, foot = 10.0, 32.0, 30.0 if grounded else 12.0
+    pad = 0.02 * film.reach + max((max(s.radii) for s in film.segments), default=0.0)
+    boxes = []
+    for plane in film.planes:
+        seen = flat(film.points, plane).reshape(-1, 2)
+        boxes.append((seen.min(axis=0) - pad, seen.max(axis=0) + pad))
+    low = min(float(box[0][1]) for box in boxes)
+    high = max(float(box[1][1]) for box in boxes)
+    if grounded:
+        low = -0.02 * film.reach
+    spans = [float(box[1][0] - box[0][0]) for box in boxes]
+    room = width - (len(boxes) + 1) * margin
+    scale = min(room / sum(spans), (height - head - foot) / (high - low))
+    spare = room / scale - sum(spans)
+    tall = (height - head - foot) / scale - (high - low)
+    vertical = (low, high + tall) if grounded else (low - tall / 2, high + tall / 2)
+    found, left = [], margin
+    for k, ((a, b), span) in enumerate(zip(boxes, spans, strict=True)):
+        extra = spare if k == 0 else 0.0
+        pixels = (span + extra) * scale
+        rectangle = (left / width, foot / height, pixels / width, 1 - (head + foot) / height)
+        found.append((rectangle, ((float(a[0]) - extra / 2, float(b[0]) + extra / 2), vertical)))
+        left += pixels + margin
+    return found
+
+
+def _write_gif(path: Path, frames: list[Array], milliseconds: int, hold: int) -> None:
+    """One palette for all frames, taken from a few of them; no dithering, which would flicker."""
+    from PIL import Image
+
+    few = np.concatenate(frames[:: max(1, len(frames) // 4)])
+    palette = Image.fromarray(few).quantize(96, dither=Image.Dither.NONE)
+    colours = np.array(palette.getpalette()).reshape(-1, 3)
+    colours[np.argmax(colours.sum(axis=1))] = 255  # the background is white, not nearly so
+    palette.putpalette(colours.ravel().tolist())
+    images = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    durations = [milliseconds] * len(images)
+    durations[-1] += hold
+    images[0].save(path, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
+
+
+def _write_mp4(
+    program: str, path: Path, frames: Iterator[Array], size: tuple[int, int], fps: float, hold: int
+) -> None:
+    """Raw frames into ffmpeg's standard input."""
+    command = [program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.10g}", "-i", "-"]
+    command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            for frame in frames:
+                process.stdin.write(frame.tobytes())
+            for _ in range(hold):
+                process.stdin.write(frame.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # its own words, below, say why
+        message = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode:
+        raise RuntimeError(f"ffmpeg failed with status {process.returncode}: {message}")

@@ -1,0 +1,196 @@
+"""Colours, figures and files; and the puppet that turns points of a skeleton into a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from .._types import Array
+from .skeleton import Point, Segment, Side
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Plane = Literal["side", "front"]
+
+COLOURS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C8692"}
+"""Blue and vermilion of Okabe and Ito's palette, which colour-blind people tell apart."""
+
+FORCE, INK, FAINT, SHADE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1"
+PICTURES = (".png", ".pdf", ".svg")
+
+_ROUND = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
+_DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
+
+
+def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
+    """A figure [inches] of its own, known to no window and no global list of figures."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
+    FigureCanvasAgg(made)
+    return made
+
+
+def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
+    """Writes the figure, whole or not at all; `None` writes nothing. `ValueError` for an unknown suffix."""
+    if path is None:
+        return
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in PICTURES:
+        raise ValueError(f"{path.name!r}: a figure is written as one of {', '.join(PICTURES)}, got {suffix or 'no suffix'!r}")
+    with partial_file(path) as partial:
+        made.savefig(partial, format=suffix[1:], dpi=dpi, facecolor="white")
+
+
+class partial_file:
+    """Context: a temporary name beside `path`, moved there if all went well and removed if not."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.partial = path, path.with_name(f".{path.name}.{os.getpid()}.part")
+
+    def __enter__(self) -> Path:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return self.partial
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.partial.replace(self.path)
+        else:
+            with suppress(FileNotFoundError):
+                self.partial.unlink()
+
+
+def tinted(colour: str, strength: float) -> tuple[float, float, float]:
+    """The colour mixed with white: 1 leaves it, 0 is white. Unlike transparency it does not show overlaps."""
+    from matplotlib.colors import to_rgb
+
+    r, g, b = (1 - strength * (1 - c) for c in to_rgb(colour))
+    return r, g, b
+
+
+def flat(points: Array, plane: Plane) -> Array:
+    """What the viewer sees of points (..., 3): x to the right from the walker's right, y to the right from ahead."""
+    return points[..., [0, 2]] if plane == "side" else points[..., [1, 2]]
+
+
+def hull_of_discs(centres: Array, radii: Array) -> Array:
+    """The outline (48, 2) of the convex hull of discs: in every direction, the point that reaches furthest."""
+    reach = centres @ _DIRECTIONS.T + radii[:, None]
+    furthest = np.argmax(reach, axis=0)
+    outline: Array = centres[furthest] + radii[furthest, None] * _DIRECTIONS
+    return outline
+
+
+def arrow(start: Array, vector: Array, width: float) -> Array:
+    """The outline (7, 2) of an arrow; the head shrinks with short ones."""
+    length = float(np.hypot(*vector))
+    if length < 1e-9:
+        return np.repeat(start[None], 7, axis=0)
+    along = vector / length
+    across = np.array([-along[1], along[0]])
+    head = min(4.5 * width, 0.6 * length)
+    neck, tip = start + (length - head) * along, start + vector
+    half, barb = 0.5 * width * across, 0.42 * head * across
+    return np.array([start + half, neck + half, neck + barb, tip, neck - barb, neck - half, start - half])
+
+
+class Puppet:
+    """A skeleton in one view; `draw` moves it. Nearer shapes hide farther ones.
+
+    strength: of the colours, 1 full, towards 0 white. Lengths are data units, so axes need an equal aspect.
+    """
+
+    def __init__(
+        self, axes: Axes, segments: Sequence[Segment], plane: Plane, strength: float = 1.0, zorder: float = 3.0
+    ) -> None:
+        from matplotlib.collections import PolyCollection
+
+        self.plane = plane
+        self.points = tuple(p for segment in segments for p in segment.points)
+        ends = np.cumsum([0] + [len(segment.points) for segment in segments])
+        self.slices = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.radii = [np.array(segment.radii) for segment in segments]
+        # of shapes at one depth, as all are in a planar model, the right-hand ones are drawn last
+        order = {"left": 0, "middle": 1, "right": 2}
+        self.rank = np.array([order[segment.side] - 3 * (segment.kind in ("rail", "pivot")) for segment in segments])
+        self.colours = np.array(
+            [
+                tinted(FAINT if segment.kind in ("rail", "pivot") else COLOURS[segment.side], strength)
+                for segment in segments
+            ]
+        ).reshape(-1, 3)
+        self.shapes = PolyCollection([], edgecolors="white", linewidths=0.6, zorder=zorder)
+        self.shapes.set_joinstyle("round")
+        axes.add_collection(self.shapes, autolim=False)
+
+    def draw(self, places: Array) -> None:
+        """places (len(points), 3): where the points are [m]."""
+        seen, depth = flat(places, self.plane), (-places[:, 1] if self.plane == "side" else places[:, 0])
+        outlines = [hull_of_discs(seen[k], r) for k, r in zip(self.slices, self.radii, strict=True)]
+        depths = np.array([depth[k].mean() for k in self.slices])
+        order = np.lexsort((self.rank, np.round(depths, 3)))
+        self.shapes.set_verts([outlines[k] for k in order], closed=True)
+        self.shapes.set_facecolor([tuple(c) for c in self.colours[order]])
+
+
+class Arrows:
+    """Ground reaction forces as arrows; `draw` replaces them."""
+
+    def __init__(self, axes: Axes, plane: Plane, width: float, strength: float = 1.0) -> None:
+        from matplotlib.collections import PolyCollection
+
+        self.plane, self.width = plane, width
+        self.shapes = PolyCollection(
+            [], facecolors=[tinted(FORCE, strength)], edgecolors="white", linewidths=0.5, zorder=4
+        )
+        axes.add_collection(self.shapes, autolim=False)
+
+    def draw(self, forces: Sequence[tuple[Array, Array]]) -> None:
+        """(start, vector) in the world [m]."""
+        outlines = [arrow(flat(start, self.plane), flat(vector, self.plane), self.width) for start, vector in forces]
+        self.shapes.set_verts(outlines, closed=True)
+
+
+def bare(axes: Axes) -> None:
+    """Removes frame and ticks; the axes stay."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.patch.set_visible(False)
+
+
+def ground(axes: Axes, height: float = 0.0, spacing: float = 0.5, label: str = "") -> None:
+    """A line at z = height, ticks along x below it every `spacing` [m]."""
+    from matplotlib.ticker import MultipleLocator
+
+    axes.axhline(height, color=INK, linewidth=1.2, zorder=2)
+    if spacing:
+        axes.spines["bottom"].set_position(("data", height))
+        axes.xaxis.set_major_locator(MultipleLocator(spacing))
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x + 0.0:.1f}" + label)
+        axes.tick_params(axis="x", length=4, width=0.9, color=INK, labelcolor=INK, labelsize=8, pad=3)
+
+
+def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 9.0, force: bool = True) -> None:
+    """The sides' names and the force's in their colours, one after the other, right-aligned at (x, y)."""
+    entries = [(words[side], COLOURS[side]) for side in ("left", "right") if side in words]
+    entries += [("ground force", FORCE)] if force else []
+    renderer, width = made.canvas.get_renderer(), made.bbox.width
+    for word, colour in reversed(entries):
+        text = made.text(x, y, f"● {word}", color=colour, fontsize=size, ha="right", va="center")
+        x -= (text.get_window_extent(renderer).width + 1.6 * size * made.dpi / 72) / width
+
+
+def used_points(segments: Sequence[Segment]) -> tuple[Point, ...]:
+    """All points of the segments in the order in which `Puppet` takes them."""
+    return tuple(p for segment in segments for p in segment.points)

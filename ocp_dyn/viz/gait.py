@@ -1,0 +1,146 @@
+"""A solved motion laid out in time: step after step, mirrored ones included, forces at their footprints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from casadi import DM
+
+from .._types import Array
+from ..model import Model
+from .skeleton import Side, sides
+
+
+class Phase(Protocol):
+    """What the pictures ask of a phase of a solution; see `ocp_dyn.ocp.PhaseSolution`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def t(self) -> Array: ...
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def tau(self) -> Array: ...
+    @property
+    def places(self) -> dict[str, Array]: ...
+    @property
+    def wrenches(self) -> dict[str, Array]: ...
+
+
+class Motion(Protocol):
+    """What the pictures ask of a solution; see `ocp_dyn.ocp.Solution`."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def phases(self) -> Sequence[Phase]: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def step_length(self) -> float: ...
+    def mirror(self) -> Any: ...
+    def sample(self, times: Array) -> Array: ...
+
+
+REFLECTION = np.array([1.0, -1.0, 1.0])
+TURNED = np.array([-1.0, 1.0, -1.0])  # what reflection does to moments and angles
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """One foot on the ground during one phase: wrench [moment; force] (N, 6) at its place (x, y, yaw), if known."""
+
+    name: str
+    side: Side
+    wrench: Array
+    place: Array | None
+
+    @property
+    def force(self) -> Array:
+        """(N, 3) [N]"""
+        return self.wrench[:, 3:]
+
+    def pressure(self, least: float) -> Array:
+        """Centre of pressure (N, 2) from the place [m], world axes; nan below the vertical force `least` [N]."""
+        moment, vertical = self.wrench[:, :3], self.wrench[:, 5]
+        weight = np.where(vertical > least, vertical, np.nan)
+        return np.column_stack([-moment[:, 1] / weight, moment[:, 0] / weight])
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """One phase of one step: t (N+1), q, v (N+1, .) at the nodes, tau (N, nv) on the intervals."""
+
+    name: str
+    step: int
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+    supports: tuple[Support, ...]
+
+    @property
+    def middle(self) -> Array:
+        """Times of the intervals' midpoints (N) [s]."""
+        return (self.t[:-1] + self.t[1:]) / 2
+
+
+def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
+    """The phases of `steps` steps, one after the other; a motion that does not repeat is its own single step."""
+    mirror = motion.mirror() if motion.step_length else None
+    side = sides(motion.model)
+    found: list[Stretch] = []
+    for step in range(steps if motion.step_length else 1):
+        image = mirror if step % 2 else None
+        for phase in motion.phases:
+            q, v, tau = phase.q.copy(), phase.v, phase.tau
+            if image is not None:
+                q, v, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, v), (image.qd, tau)))
+            if motion.step_length:
+                q[:, 0] += step * motion.step_length
+            supports = _supports(motion, phase, image, step, side)
+            found.append(Stretch(phase.name, step, phase.t + step * motion.duration, q, v, tau, supports))
+    return found
+
+
+def _mapped(f: Any, rows: Array) -> Array:
+    return np.array(DM(f(DM(rows.T))).full()).T
+
+
+def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[Side, ...]) -> tuple[Support, ...]:
+    found = []
+    places: Mapping[str, Array] = phase.places
+    for name, wrench in phase.wrenches.items():
+        frame, place = motion.model.frame(name), places.get(name)
+        if place is not None:
+            place = np.array(place, dtype=float)
+        if image is not None:
+            frame, wrench = image.frame(name), wrench * np.concatenate([TURNED, REFLECTION])
+            place = None if place is None else place * [1.0, -1.0, -1.0]
+        if place is not None:
+            place = place + [step * motion.step_length, 0.0, 0.0]
+        found.append(Support(frame.name, side[frame.body], wrench, place))
+    return tuple(found)
+
+
+def weight(model: Model) -> float:
+    """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale."""
+    return model.mass * (float(np.linalg.norm(model.gravity)) or 9.81)
+
+
+def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:
+    """(foot, centre of pressure in the world (3), force (3)) at a time within the stretch."""
+    k = int(np.clip(np.searchsorted(stretch.t, time, side="right") - 1, 0, len(stretch.tau) - 1))
+    found = []
+    for support in stretch.supports:
+        if support.place is None or support.wrench[k, 5] <= least:
+            continue
+        x, y = support.place[:2] + support.pressure(least)[k]
+        found.append((support, np.array([x, y, 0.0]), support.force[k]))
+    return found

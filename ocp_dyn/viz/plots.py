@@ -1,0 +1,269 @@
+"""Plots of solved motions: joint angles, torques and ground reaction forces over the gait cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._types import Array
+from .drawing import COLOURS, FAINT, INK, SHADE, figure, save
+from .gait import Motion, Stretch, Support, unroll, weight
+from .joints import Coordinate, coordinates, gait_coordinates
+from .skeleton import Side, side_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Paint = Callable[["Axes", "_Chart"], None]
+
+
+def plot(solution: Motion, path: str | Path | None = None) -> Figure:
+    """One figure of a motion, written to `path` (.png, .pdf, .svg) if there is one.
+
+    For a model with hips, knees and ankles on both sides: angles [degrees] and torques [N m] of both legs, ground
+    reaction forces [% of body weight], centre of pressure, trunk and arms over the gait cycle: two steps, the
+    second mirrored, if the motion repeats so. Any other model: position, velocity and torque of every joint
+    over time. Double support is shaded. `ValueError` for another suffix, before anything is drawn.
+    """
+    chart = _Chart(solution)
+    if not chart.joints:
+        return _everything(chart, path)
+    rows = [_angle_panels(chart), _torque_panels(chart)]
+    rows += [_force_panels(chart)] if chart.feet else []
+    upper = _upper_panels(chart)
+    return _page(chart, rows + ([upper] if upper else []), path)
+
+
+def plot_angles(solution: Motion, path: str | Path | None = None) -> Figure:
+    """Flexion angles of hip, knee and ankle of both legs [degrees]; see `plot`. Other models: all joints' positions."""
+    chart = _Chart(solution)
+    return _page(chart, [_angle_panels(chart)], path) if chart.joints else _everything(chart, path, (0,))
+
+
+def plot_torques(solution: Motion, path: str | Path | None = None) -> Figure:
+    """Torques of hip, knee and ankle of both legs [N m]; see `plot`. Other models: all joints' torques."""
+    chart = _Chart(solution)
+    return _page(chart, [_torque_panels(chart)], path) if chart.joints else _everything(chart, path, (2,))
+
+
+def plot_forces(solution: Motion, path: str | Path | None = None) -> Figure:
+    """Ground reaction forces [% of body weight] and centre of pressure [cm]; `ValueError` if nothing is in contact."""
+    chart = _Chart(solution)
+    if not chart.feet:
+        raise ValueError("plot_forces: this motion has no contacts with the ground, so no forces to plot")
+    return _page(chart, [_force_panels(chart)], path)
+
+
+class _Chart:
+    """A motion laid out for plotting: a full gait cycle on the abscissa, or the time if it does not repeat."""
+
+    def __init__(self, motion: Motion) -> None:
+        self.motion, self.model = motion, motion.model
+        steps = 1 if not motion.step_length else 2 if motion.mirror() is not None else 1
+        self.stretches = unroll(motion, steps)
+        self.end = self.stretches[-1].t[-1]
+        self.cycle = bool(motion.step_length)
+        self.label = "gait cycle [%]" if self.cycle else "time [s]"
+        self.joints = gait_coordinates(self.model)
+        self.feet = list(dict.fromkeys(s.name for stretch in self.stretches for s in stretch.supports))
+        self.words = side_words(self.model)
+
+    def abscissa(self, t: Array) -> Array:
+        """Where a time lies on the abscissa."""
+        return 100 * t / self.end if self.cycle else t
+
+    @property
+    def title(self) -> str:
+        name = (self.model.name or "motion").replace("_", " ")
+        if not self.cycle:
+            return f"{name}: {self.end:.2f} s"
+        speed = self.motion.step_length / self.motion.duration
+        return f"{name} at {speed:.2f} m/s, steps of {self.motion.step_length:.2f} m in {self.motion.duration:.2f} s"
+
+    def positions(self, k: int) -> tuple[Array, Array]:
+        """An entry of q at all nodes."""
+        return self._joined((s.t, s.q[:, k]) for s in self.stretches)
+
+    def velocities(self, k: int) -> tuple[Array, Array]:
+        return self._joined((s.t, s.v[:, k]) for s in self.stretches)
+
+    def torques(self, k: int) -> tuple[Array, Array]:
+        """An entry of tau at the midpoints of its intervals."""
+        return self._joined((s.middle, s.tau[:, k]) for s in self.stretches)
+
+    def contact(self, name: str, value: Callable[[Support], Array]) -> tuple[Array, Array]:
+        """A foot's quantity at the midpoints; nan, a gap in the line, while it is in the air."""
+
+        def pieces() -> Iterable[tuple[Array, Array]]:
+            for stretch in self.stretches:
+                held = [s for s in stretch.supports if s.name == name]
+                yield (stretch.middle, value(held[0])) if held else (stretch.middle[:1], np.array([np.nan]))
+
+        return self._joined(pieces())
+
+    def _joined(self, pieces: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+        times, values = zip(*pieces, strict=True)
+        return self.abscissa(np.concatenate(times)), np.concatenate(values)
+
+
+class _Panel:
+    """A title, what it shows in which unit, and how to draw it."""
+
+    def __init__(self, title: str, unit: str, paint: Paint) -> None:
+        self.title, self.unit, self.paint = title, unit, paint
+
+
+def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
+    """Lines in the colours of their sides; more than one of a side are told apart by dashes and named."""
+
+    def paint(axes: Axes, _: _Chart) -> None:
+        styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
+        seen: dict[Side, int] = {}
+        for x, y, side, label in curves:
+            n = seen.get(side, 0)
+            seen[side] = n + 1
+            axes.plot(x, y, color=COLOURS[side], linewidth=1.7, linestyle=styles[n % 3], label=label or None)
+        if any(label for *_, label in curves):
+            axes.legend(fontsize=7, frameon=False, loc="best", handlelength=2.2, borderpad=0.1, labelspacing=0.25)
+
+    return paint
+
+
+def _angle_panels(chart: _Chart) -> list[_Panel]:
+    """Clinical signs: flexion, and dorsiflexion, positive."""
+    found = []
+    for joint, words in (("hip", "hip flexion"), ("knee", "knee flexion"), ("ankle", "ankle dorsiflexion")):
+        found.append(_Panel(words, "degrees", _lines(_degrees(chart, joint))))
+    return found
+
+
+def _torque_panels(chart: _Chart) -> list[_Panel]:
+    """Clinical signs, too: extending, and plantar flexing, torques are positive."""
+    found = []
+    for joint, words in (("hip", "hip extension"), ("knee", "knee extension"), ("ankle", "ankle plantar flexion")):
+        curves = []
+        for c in chart.joints[joint]:
+            x, y = chart.torques(c.v)
+            curves.append((x, -c.sign * y, c.side, ""))
+        found.append(_Panel(f"{words} torque", "N m", _lines(curves)))
+    return found
+
+
+def _degrees(chart: _Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
+    curves = []
+    for c in chart.joints.get(joint, []):
+        x, y = chart.positions(c.q)
+        curves.append((x, np.degrees(c.sign * y), c.side, c.label))
+    return curves
+
+
+def _force_panels(chart: _Chart) -> list[_Panel]:
+    body = weight(chart.model)
+    sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
+
+    def curves(value: Callable[[Support], Array]) -> list[tuple[Array, Array, Side, str]]:
+        return [(*chart.contact(name, value), sides[name], "") for name in chart.feet]
+
+    def along(support: Support) -> Array:
+        yaw = 0.0 if support.place is None else support.place[2]
+        offset: Array = support.pressure(0.03 * body) @ np.array([np.cos(yaw), np.sin(yaw)])
+        return 100 * offset
+
+    flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
+    found = [
+        _Panel("vertical ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 2] / body))),
+        _Panel("fore-aft ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 0] / body))),
+    ]
+    if flat:  # a point foot has its centre of pressure nowhere else
+        found.append(_Panel("centre of pressure along the foot", "cm", _lines(curves(along))))
+    else:
+        lateral = curves(lambda s: 100 * s.force[:, 1] / body)
+        found.append(_Panel("lateral ground force", "% of body weight", _lines(lateral)))
+    return found
+
+
+def _upper_panels(chart: _Chart) -> list[_Panel]:
+    titles = (("lumbar", "lumbar joint"), ("shoulder", "shoulder flexion"), ("elbow", "elbow flexion"))
+    return [_Panel(t, "degrees", _lines(_degrees(chart, joint))) for joint, t in titles if chart.joints.get(joint)]
+
+
+def _everything(chart: _Chart, path: str | Path | None, columns: tuple[int, ...] = (0, 1, 2)) -> Figure:
+    """Small multiples of every joint entry: position, velocity, torque."""
+    rows = []
+    for c in coordinates(chart.model):
+        factor, unit = (180 / np.pi, "degrees") if c.turns else (1.0, "m")
+        x, y = chart.positions(c.q)
+        xv, yv = chart.velocities(c.v)
+        panels = [
+            _Panel(c.label, unit, _lines([(x, factor * y, c.side, "")])),
+            _Panel(f"{c.label} rate", f"{unit}/s", _lines([(xv, factor * yv, c.side, "")])),
+            _Panel(f"{c.label} torque" if c.turns else f"{c.label} force", "N m" if c.turns else "N",
+                   _lines([(*chart.torques(c.v), c.side, "")])),
+        ]  # fmt: skip
+        rows.append([panels[k] for k in columns])
+    if len(columns) == 1:  # one kind of panel: three abreast
+        flat = [panel for row in rows for panel in row]
+        rows = [flat[k : k + 3] for k in range(0, len(flat), 3)]
+    if not rows:
+        raise ValueError(f"{chart.model!r} has no joint entries to plot")
+    return _page(chart, rows, path, height=1.45)
+
+
+def _page(chart: _Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
+    """Panels row by row under one title and one legend."""
+    columns, head, foot = max(len(row) for row in rows), 0.62, 0.55
+    size = (3.35 * columns + 0.35, height * len(rows) + head + foot)
+    made = figure(*size)
+    left, gap = 0.62 / size[0], 0.66 / size[0]
+    width = (1 - left - 0.2 / size[0] - gap * (columns - 1)) / columns
+    for i, row in enumerate(rows):
+        for j, panel in enumerate(row):
+            bottom = 1 - (head + (i + 1) * height - 0.12) / size[1]
+            axes = made.add_axes((left + j * (width + gap), bottom, width, (height - 0.58) / size[1]))
+            panel.paint(axes, chart)
+            below = len(rows) > i + 1 and len(rows[i + 1]) > j
+            _dress(axes, chart, panel, not below)
+    _headline(made, chart, size)
+    save(made, path)
+    return made
+
+
+def _dress(axes: Axes, chart: _Chart, panel: _Panel, last: bool) -> None:
+    """Shading, units, ticks: quiet, so that the curves speak."""
+    for stretch in chart.stretches:
+        a, b = chart.abscissa(stretch.t[[0, -1]])
+        if len(stretch.supports) > 1:
+            axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
+    low, high = axes.get_ylim()
+    if low < 0 < high:
+        axes.axhline(0.0, color=FAINT, linewidth=0.7, zorder=1)
+    axes.set_xlim(*chart.abscissa(np.array([0.0, chart.end])))
+    axes.set_title(panel.title, fontsize=9, color=INK, loc="left", pad=4)
+    axes.set_ylabel(panel.unit, fontsize=8, color=INK, labelpad=2)
+    axes.tick_params(labelsize=7.5, color=FAINT, labelcolor=INK, length=3, labelbottom=last)
+    axes.locator_params(axis="y", nbins=5)
+    if chart.cycle:
+        axes.set_xticks([0, 25, 50, 75, 100])
+    if last:
+        axes.set_xlabel(chart.label, fontsize=8, color=INK, labelpad=2)
+    for name, spine in axes.spines.items():
+        spine.set_visible(name in ("left", "bottom"))
+        spine.set_color(FAINT)
+    axes.patch.set_visible(False)
+
+
+def _headline(made: Figure, chart: _Chart, size: tuple[float, float]) -> None:
+    from .drawing import legend
+
+    y = 1 - 0.24 / size[1]
+    made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
+    x: Any = 1 - 0.2 / size[0]
+    if any(len(s.supports) > 1 for s in chart.stretches):
+        text = made.text(x, y, "■", color="#D5D9DE", fontsize=9, ha="right", va="center")
+        text.set_text("■ double support")
+        x -= 1.28 / size[0]
+    legend(made, chart.words, x, y, force=False)

@@ -1,0 +1,263 @@
+"""What is drawn of a model: for every body a few round-ended shapes through its joints and named frames.
+
+A shape is the convex hull of balls, so its picture in any plane is the hull of discs: a limb is two of them, a foot
+three, a trunk the hull of the joints it carries, a head one. Widths follow the masses.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from casadi import DM, SX, horzcat
+
+from .._types import Array, Expr
+from ..functions import function
+from ..kinematics import body_transforms, joint_states
+from ..model import Model
+
+Side = Literal["left", "right", "middle"]
+Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
+
+LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
+"""Words in a body's name that say its side; of a planar walker, whose legs have none, the swing leg is left."""
+
+DENSITY = 1000.0
+SLIMNESS = 0.62
+"""Limbs are drawn as cylinders of the density [kg/m^3] of water, at this fraction of their width."""
+
+
+class Point(NamedTuple):
+    """A point fixed to a body (0: the ground), in body coordinates [m]."""
+
+    body: int
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The convex hull of balls of `radii` [m] about `points`; it belongs to the body `name`."""
+
+    name: str
+    kind: Kind
+    side: Side
+    points: tuple[Point, ...]
+    radii: tuple[float, ...]
+
+
+def skeleton(model: Model) -> list[Segment]:
+    """The shapes to draw for any model, from the root outwards.
+
+    Within a body, its joint, its children's joints and its named frames are joined by the shortest tree. A body that
+    carries children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their
+    names make a foot, a frame called `head` (the vertex) a round head. A body with nothing but a mass ends
+    at its centre of mass. Sliding joints show as a thin rail, joints to the ground as a pivot.
+    """
+    places, side = neutral_places(model), sides(model)
+    anatomy = _Anatomy(model, places, side)
+    found: list[Segment] = []
+    for i, _ in model.edges:
+        found += anatomy.joint(i)
+        found += anatomy.body(i)
+    return found
+
+
+def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
+    """World positions (N, len(points), 3) [m] of points at configurations q (N, nq), by one mapped Function."""
+    if not points:
+        return np.zeros((len(q), 0, 3))
+    positions = function(_positions, model, points, name="viz_points", signature="q -> p")
+    columns = np.array(positions(DM(np.asarray(q, dtype=float).T)).full())
+    return columns.T.reshape(len(q), len(points), 3)
+
+
+def _positions(model: Model, points: tuple[Point, ...], q: Expr) -> Expr:
+    X0 = body_transforms(model, q)
+    columns = [X0[p.body].point(DM([p.x, p.y, p.z])) for p in points]
+    return horzcat(*(SX(column) for column in columns))
+
+
+def neutral_places(model: Model) -> Array:
+    """Origins (nb + 1, 3) of all bodies in the neutral configuration [m]; row 0, the ground, is zero."""
+    return locate(model, tuple(Point(i) for i in range(model.nb + 1)), model.neutral()[None])[0]
+
+
+def sides(model: Model) -> tuple[Side, ...]:
+    """The side of every body, entry 0 the ground: by its name, else by place if a body lies mirrored, else its parent's.
+
+    Names count by whole words: `thigh_l`, `leftFoot`, `R_ARM`.
+    """
+    places = neutral_places(model)
+    tolerance = 1e-3 * size(model)
+    found: list[Side] = ["middle"]
+    for i, p in model.edges:
+        x, y, z = places[i]
+        mirrored = np.abs(places[1:] - [x, -y, z]).max(axis=1) < tolerance
+        by_place: Side = "middle"
+        if abs(y) > tolerance and mirrored.any():
+            by_place = "left" if y > 0 else "right"
+        by_name = _named_side(model.body_names[i - 1])
+        found.append(next((s for s in (by_name, by_place, found[p]) if s != "middle"), "middle"))
+    return tuple(found)
+
+
+def side_words(model: Model) -> dict[Side, str]:
+    """What the two sides are called in a legend; empty if the model has none."""
+    present = set(sides(model))
+    if not {"left", "right"} <= present:
+        return {}
+    words = {word for name in model.body_names for word in _words(name)}
+    if "swing" in words and "stance" in words:
+        return {"left": "swing", "right": "stance"}
+    return {"left": "left", "right": "right"}
+
+
+def size(model: Model) -> float:
+    """How large the model is [m]: the longest edge of its box in the neutral posture; 1 for a single point."""
+    points = tuple(Point(f.body, *_floats(f.X.r)) for f in model.frames.values())
+    points += tuple(Point(i, *_com(model, i)) for i, _ in model.edges)
+    if not points:
+        return 1.0
+    extent = np.ptp(locate(model, points, model.neutral()[None])[0], axis=0).max()
+    return float(extent) or 1.0
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)]
+
+
+def _named_side(name: str) -> Side:
+    words = set(_words(name))
+    left, right = bool(words & LEFT), bool(words & RIGHT)
+    return "middle" if left == right else "left" if left else "right"
+
+
+def _floats(x: Expr) -> tuple[float, float, float]:
+    a, b, c = np.array(DM(x).full()).ravel()
+    return float(a), float(b), float(c)
+
+
+def _com(model: Model, i: int) -> tuple[float, float, float]:
+    m = float(model.I[i].m)
+    return _floats(model.I[i].h / m) if m > 0 else (0.0, 0.0, 0.0)
+
+
+class _Anatomy:
+    """The shapes of one body after the other; `reach` is the size of the whole model [m]."""
+
+    def __init__(self, model: Model, places: Array, side: tuple[Side, ...]) -> None:
+        self.model, self.places, self.side, self.reach = model, places, side, size(model)
+        self.children: list[list[int]] = [[] for _ in range(model.nb + 1)]
+        for i, p in model.edges:
+            self.children[p].append(i)
+
+    def joint(self, i: int) -> list[Segment]:
+        """A rail from where a sliding joint starts to where it is; a pivot where the ground holds a turning one."""
+        model, p = self.model, self.model.parent[i]
+        start = Point(p, *_floats(model.X_tree[i].r))
+        moved = joint_states(model, DM(model.random_q(np.random.default_rng(0))), bodies=[i])[i].XJ.r
+        slides = math.dist(_floats(moved), start[1:]) > 1e-9
+        thin = 0.006 * self.reach
+        if slides and not (p == 0 and model.joints[i].nv > 2):  # a free base is not tied to the ground
+            return [Segment(model.body_names[i - 1], "rail", self.side[i], (start, Point(i)), (thin, thin))]
+        if p == 0 and not slides:
+            return [Segment(model.body_names[i - 1], "pivot", "middle", (start,), (3 * thin,))]
+        return []
+
+    def body(self, i: int) -> list[Segment]:
+        """Trunk or limbs, foot, head of body i."""
+        model, origin = self.model, Point(i)
+        frames = {f.name: Point(i, *_floats(f.X.r)) for f in model.frames.values() if f.body == i}
+        joints = [Point(i, *_floats(model.X_tree[c].r)) for c in self.children[i]]
+        head = next((p for n, p in frames.items() if n.lower() == "head" and math.dist(p, origin) > 1e-6), None)
+        ends = _distinct([*joints, *(p for p in frames.values() if p != head)], [origin])
+        if not ends and head is None:
+            ends = _distinct([Point(i, *_com(model, i))], [origin])
+        thickness = self._radius(i, [origin, *ends])
+        found, joined = self._hull(i, origin, joints, ends, frames, thickness)
+        top = max(joined + ends, key=lambda p: -math.dist(p, head)) if head is not None else origin
+        for a, b in _tree(joined, _distinct(ends, joined)):
+            found.append(self._segment(i, "limb", (a, b), (thickness, 0.72 * thickness)))
+        if head is not None:
+            found += self._head(i, top, head, thickness)
+        return found
+
+    def _segment(self, i: int, kind: Kind, points: tuple[Point, ...], radii: tuple[float, ...]) -> Segment:
+        return Segment(self.model.body_names[i - 1], kind, self.side[i], points, radii)
+
+    def _radius(self, i: int, points: list[Point]) -> float:
+        """Of a cylinder as long as the body and as heavy, slimmed, within reasonable bounds."""
+        length = max((math.dist(a, b) for a in points for b in points), default=0.0)
+        mass = float(self.model.I[i].m)
+        natural = math.sqrt(mass / (math.pi * DENSITY * length)) if length > 1e-6 else 0.0
+        return float(np.clip(SLIMNESS * natural, 0.008 * self.reach, min(0.045 * self.reach, 0.3 * (length or 1.0))))
+
+    def _hull(
+        self, i: int, origin: Point, joints: list[Point], ends: list[Point], frames: dict[str, Point], thickness: float
+    ) -> tuple[list[Segment], list[Point]]:
+        """The body's one large shape, if it is a foot or a trunk, and the points it covers."""
+        heels, toes = ([p for n, p in frames.items() if word in _words(n)] for word in ("heel", "toe"))
+        soles = [p for n, p in frames.items() if "sole" in _words(n)]
+        if heels and toes:
+            return [self._foot(i, origin, heels, toes)], [origin, *heels, *toes, *soles]
+        if {"left", "right"} <= {self.side[c] for c in self.children[i]}:
+            points = _distinct([origin, *ends], [])
+            centre = np.mean([p[1:] for p in joints], axis=0)
+            # slimmer at the sides than along the middle, or shoulders become too broad
+            radii = tuple((0.5 if abs(p.y - centre[1]) > thickness else 0.95) * thickness for p in points)
+            return [self._segment(i, "trunk", tuple(points), radii)], points
+        return [], [origin]
+
+    def _foot(self, i: int, ankle: Point, heels: list[Point], toes: list[Point]) -> Segment:
+        """Ankle, heel and toe; the balls lie on the sole, not half below it."""
+        radius = 0.009 * self.reach
+        heel, toe = (np.mean([p[1:] for p in points], axis=0) for points in (heels, toes))
+        along = (toe - heel) / max(float(np.linalg.norm(toe - heel)), 1e-9)
+        up = np.array(ankle[1:]) - heel
+        up = up - (up @ along) * along
+        up = up / max(float(np.linalg.norm(up)), 1e-9)
+        points, radii = [ankle], [1.9 * radius]
+        for inward, group in ((along, heels), (-along, toes)):
+            for p in group:
+                x, y, z = (float(k) for k in np.array(p[1:]) + radius * (up + inward))
+                points.append(Point(i, x, y, z))
+                radii.append(radius)
+        return self._segment(i, "foot", tuple(points), tuple(radii))
+
+    def _head(self, i: int, top: Point, vertex: Point, thickness: float) -> list[Segment]:
+        """A ball below the vertex, on a neck from the nearest point of the body."""
+        gap = math.dist(top, vertex)
+        radius = min(0.4 * gap, 0.066 * self.reach)
+        x, y, z = (v - radius / gap * (v - t) for v, t in zip(vertex[1:], top[1:], strict=True))
+        neck = min(0.42 * radius, 0.8 * thickness)
+        reach = max(0.0, 1 - (2 * radius + 0.7 * neck) / gap)  # ends just below the ball, which is drawn apart from it
+        a, b, c = (t + reach * (v - t) for v, t in zip(vertex[1:], top[1:], strict=True))
+        return [
+            self._segment(i, "limb", (top, Point(i, a, b, c)), (neck, neck)),
+            self._segment(i, "head", (Point(i, x, y, z),), (radius,)),
+        ]
+
+
+def _distinct(points: list[Point], others: list[Point]) -> list[Point]:
+    """Those of the points that differ from one another and from the others, in order."""
+    kept: list[Point] = []
+    for p in points:
+        if all(math.dist(p, other) > 1e-6 for other in others + kept):
+            kept.append(p)
+    return kept
+
+
+def _tree(joined: list[Point], loose: list[Point]) -> list[tuple[Point, Point]]:
+    """Edges of the shortest tree that ties the loose points to the joined ones (Prim)."""
+    joined, loose, edges = list(joined), list(loose), []
+    while loose:
+        a, b = min(((a, b) for a in joined for b in loose), key=lambda edge: math.dist(*edge))
+        edges.append((a, b))
+        joined.append(b)
+        loose.remove(b)
+    return edges

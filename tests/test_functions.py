@@ -1,0 +1,298 @@
+"""Algorithms as casadi.Functions: names, sizes, caching, options, derivatives, patterns, errors."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, MX, SX
+
+import ocp_dyn as od
+from ocp_dyn.functions import REGISTRY, SIZES, UNITS
+from tests.helpers import State, add_random, close, flat, tree
+
+CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))
+SIGNATURES = {
+    "ID": "(q[19],qd[17],qdd[17])->(tau[17])",
+    "FD": "(q[19],qd[17],tau[17])->(qdd[17])",
+    "H": "(q[19])->(H[17x17,",
+    "C": "(q[19],qd[17])->(C[17])",
+    "tau_g": "(q[19])->(tau_g[17])",
+    "FD_HC": "(q[19],qd[17],tau[17])->(qdd[17])",
+    "phi": "(q[19])->(phi[8])",
+    "G": "(q[19])->(G[8x17,",
+    "gamma": "(q[19],qd[17])->(gamma[8])",
+    "FDc": "(q[19],qd[17],tau[17])->(qdd[17],lam[8])",
+    "impact": "(q[19],qd[17])->(qd_plus[17],Lam[8])",
+    "com": "(q[19])->(com[3])",
+    "T": "(q[19],qd[17])->(T)",
+    "V": "(q[19])->(V)",
+    "h_com": "(q[19],qd[17])->(h_com[6])",
+}
+CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact")
+ENTRIES = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
+
+
+def mixed_model() -> od.Model:
+    """Quaternions, Euler angles, planar and simple joints in one branching tree."""
+    rng = np.random.default_rng(4)
+    builder = od.ModelBuilder("mixed")
+    add_random(builder, "b1", od.FloatingBase(), "world", rng)
+    add_random(builder, "b2", od.Spherical(), "b1", rng)
+    add_random(builder, "b3", od.Euler("zyx"), "b1", rng)
+    add_random(builder, "b4", od.Planar(), "b2", rng)
+    add_random(builder, "b5", od.Revolute((1, 2, 3)), "b3", rng)
+    add_random(builder, "b6", od.Prismatic("y"), "b3", rng)
+    return builder.build()
+
+
+MODEL = mixed_model()
+
+
+def entry(name: str, /, **options) -> ca.Function:
+    static = ()
+    if name in CONSTRAINED:
+        static = (tuple(c.at(MODEL, MODEL.neutral()) for c in CONTACTS) if name == "phi" else CONTACTS,)
+    return od.function(ENTRIES[name], MODEL, *static, **options)
+
+
+every_entry = pytest.mark.parametrize("name", SIGNATURES)
+
+
+def inputs(function: ca.Function, rng: np.random.Generator, at_rest: bool = False) -> list[np.ndarray]:
+    s = State.of(MODEL, rng)
+    values = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "tau": s.tau}
+    if at_rest:
+        values |= {"q": MODEL.neutral(), "qd": 0 * s.qd}
+    return [values[name] for name in function.name_in()]
+
+
+# Names and kinds
+
+
+def test_the_registry_is_the_one_listed():
+    """Names differ by more than case, and every name has units."""
+    registered = set(ENTRIES)
+    assert set(SIGNATURES) <= registered
+    assert len({name.lower() for name in registered}) == len(registered)
+    for signature in REGISTRY.values():
+        assert set(signature.inputs) <= set(SIZES)
+        assert {*signature.inputs, *signature.outputs} <= set(UNITS)
+
+
+@every_entry
+def test_names_and_sizes(name):
+    function = entry(name)
+    text = str(function)
+    assert text.startswith(f"{name}:{SIGNATURES[name]}"), text
+    assert text.endswith("SXFunction")
+
+
+@every_entry
+def test_numbers_symbols_and_calls(rng, name):
+    """DM in, DM out; SX in, SX out; MX: one call node, and the same value."""
+    function = entry(name)
+    values = inputs(function, rng)
+    numbers = function(*values)
+    numbers = numbers if isinstance(numbers, tuple) else (numbers,)
+    assert all(isinstance(x, DM) for x in numbers)
+    symbols = [SX.sym(n, len(v)) for n, v in zip(function.name_in(), values, strict=True)]
+    result = function.call(symbols)
+    assert all(isinstance(x, SX) for x in result)
+    mx = [MX.sym(n, len(v)) for n, v in zip(function.name_in(), values, strict=True)]
+    wrapped = ca.Function("w", mx, function.call(mx))
+    calls = [k for k in range(wrapped.n_instructions()) if wrapped.instruction_id(k) == ca.OP_CALL]
+    assert len(calls) == 1
+    for a, b in zip(wrapped.call([DM(v) for v in values]), numbers, strict=True):
+        close(a, b)
+
+
+@every_entry
+@pytest.mark.parametrize("at_rest", [False, True])
+def test_derivatives_are_finite_and_equal_to_differences(rng, name, at_rest):
+    """Of every output by every input, at random states and at neutral() and qd = 0."""
+    function = entry(name)
+    values = inputs(function, rng, at_rest)
+    h = 1e-5
+    for k in range(function.n_in()):
+        symbols = [SX.sym(n, len(v)) for n, v in zip(function.name_in(), values, strict=True)]
+        outputs = ca.vertcat(*(ca.vec(ca.densify(x)) for x in function.call(symbols)))
+        jacobian = ca.Function("J", symbols, [ca.jacobian(outputs, symbols[k])])
+        dense = ca.Function("f", symbols, [outputs])
+        J = jacobian(*values).full()
+        assert np.all(np.isfinite(J))
+        direction = rng.normal(size=len(values[k]))
+        ahead, behind = (
+            flat(dense(*(v + s * h * direction if i == k else v for i, v in enumerate(values)))) for s in (1, -1)
+        )
+        expected = (ahead - behind) / (2 * h)
+        error = np.abs(J @ direction - expected) / (1 + np.abs(expected).max() + np.abs(ahead).max())
+        assert error.max() < 1e-7  # central differences: h^2 and rounding / h
+
+
+@every_entry
+def test_second_derivatives_are_finite_at_neutral_and_rest(name):
+    function = entry(name)
+    values = inputs(function, np.random.default_rng(0), at_rest=True)
+    symbols = [SX.sym(n, len(v)) for n, v in zip(function.name_in(), values, strict=True)]
+    outputs = ca.vertcat(*(ca.vec(ca.densify(x)) for x in function.call(symbols)))
+    weights = np.linspace(0.5, 1.5, outputs.shape[0])
+    gradient = ca.gradient(ca.dot(outputs, DM(weights)), ca.vertcat(*symbols))
+    along = ca.jtimes(gradient, ca.vertcat(*symbols), DM.ones(gradient.shape[0]))
+    assert np.all(np.isfinite(ca.Function("h", symbols, [along])(*values).full()))
+
+
+@pytest.mark.parametrize("name", ["ID", "FD", "FD_HC", "C", "T", "FDc"])
+def test_the_scale_of_a_quaternion_does_not_matter(rng, name):
+    function = entry(name)
+    values = inputs(function, rng)
+    other = list(values)
+    other[0] = values[0].copy()
+    for joint in ("b1_joint", "b2_joint"):
+        place = MODEL.q_slice(joint)
+        other[0][place.stop - 4 : place.stop] *= -2.5
+    for a, b in zip(function.call([DM(v) for v in values]), function.call([DM(v) for v in other]), strict=True):
+        close(a, b, 1e-9)
+
+
+# Patterns
+
+
+def test_patterns():
+    """H is structurally zero between branches, G outside the path."""
+    H = entry("H").sparsity_out(0)
+    rows = {n: MODEL.qd_slice(f"{n}_joint") for n in MODEL.body_names}
+    pattern = DM(H, 1).full().astype(bool)
+    for a, b in (("b2", "b3"), ("b4", "b3"), ("b5", "b6"), ("b2", "b5")):
+        assert not pattern[rows[a], rows[b]].any()
+        assert not pattern[rows[b], rows[a]].any()
+    G = DM(entry("G").sparsity_out(0), 1).full().astype(bool)
+    assert not G[:6, rows["b3"]].any()
+    assert not G[:6, rows["b4"]].any()
+    assert not G[6:, rows["b2"]].any()
+    assert G[:6, rows["b2"]].any()
+
+
+# Caching
+
+
+def test_a_function_is_built_once():
+    model = tree("chain")
+    first = od.function(od.mass_matrix, model)
+    assert od.function(od.mass_matrix, model) is first
+    assert od.function(od.mass_matrix, model, name="M") is not first
+    assert od.function(od.mass_matrix, model, name="M").name() == "M"
+    assert od.function(od.mass_matrix, tree("chain")) is not first
+    one = od.function(od.constraint_jacobian, model, (od.Contact("b2"),))
+    assert od.function(od.constraint_jacobian, model, [od.Contact("b2")]) is one
+    assert od.function(od.constraint_jacobian, model, (od.Contact("b2", point=(0, 0, 1)),)) is not one
+    assert od.function(od.impact, model, od.Contact("b2"), e=0.5) is not od.function(od.impact, model, od.Contact("b2"))
+
+
+def test_a_model_that_is_gone_frees_its_functions():
+    model = tree("chain")
+    od.function(od.mass_matrix, model)
+    watch = weakref.ref(model)
+    del model
+    gc.collect()
+    assert watch() is None
+
+
+# Options
+
+
+def test_external_adds_the_last_input():
+    function = entry("ID", external=("b4", "b1"))
+    assert function.name_in() == ["q", "qd", "qdd", "f_ext"]
+    assert function.size_in("f_ext") == (6, 2)
+    assert entry("FDc", external=("b1",)).name_in()[-1] == "f_ext"
+    assert entry("ID", external=()) is entry("ID")
+
+
+def test_residual_adds_an_output():
+    assert entry("FDc", residual=True).name_out() == ["qdd", "lam", "residual"]
+
+
+def test_restitution_as_an_input():
+    function = entry("impact", e="input")
+    assert function.name_in() == ["q", "qd", "e"]
+    assert function.size_in("e") == (1, 1)
+
+
+def test_algorithms_of_the_user(rng):
+    def energy(model, q, qd):
+        return od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
+
+    def reach(model, body, q, p):
+        return ca.norm_2(od.point_position(model, body, q) - p), 1.0
+
+    s = State.of(MODEL, rng)
+    E = od.function(energy, MODEL, signature="q qd -> E")
+    assert str(E).startswith("energy:(q[19],qd[17])->(E)")
+    close(E(s.q, s.qd), entry("T")(s.q, s.qd) + entry("V")(s.q))
+    distance = od.function(reach, MODEL, "b3", signature="q p[3] -> d one", name="reach_b3")
+    assert str(distance).startswith("reach_b3:(q[19],p[3])->(d,one)")
+    close(distance(s.q, (1, 2, 3))[1], 1.0)
+    assert od.function(lambda model, q: q[0], MODEL, signature="q -> x").name() == "lambda"
+
+
+# Errors
+
+
+def two(model, q):
+    return q, q
+
+
+REFUSED = [
+    (TypeError, "needs a Model as its second argument, got int", lambda: od.function(od.mass_matrix, 3)),
+    (KeyError, "print.* is not in the registry .*pass its signature", lambda: od.function(print, MODEL)),
+    (ValueError, 'a signature reads "inputs -> outputs"', lambda: od.function(two, MODEL, signature="q E")),
+    (ValueError, 'a signature reads "inputs -> outputs"', lambda: od.function(two, MODEL, signature="q ->")),
+    (KeyError, "input 'z' has no known size; known: q, qd.*z\\[3\\]", lambda: od.function(
+        two, MODEL, signature="z -> E")),
+    (ValueError, "signature names outputs .*returned 2", lambda: od.function(two, MODEL, signature="q -> E")),
+    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q q -> E F")),
+    (ValueError, "needs a name of its own, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
+    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
+    (ValueError, "'mass matrix' cannot name a Function", lambda: entry("H", name="mass matrix")),
+    (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", external="b1")),
+    (KeyError, "no frame 'hand'", lambda: entry("ID", external=("hand",))),
+    (ValueError, "e is a number in .* or 'input', got 'some'", lambda: entry("impact", e="some")),
+    (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
+    (TypeError, "unexpected keyword", lambda: entry("H", speed="high")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "message", "call"), REFUSED, ids=[message for _, message, _ in REFUSED])
+def test_errors(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_failed_build_is_not_kept():
+    model = tree("chain")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="signature names outputs"):
+            od.function(two, model, signature="q -> E")
+
+
+# Size
+
+CEILINGS = {od.inverse_dynamics: 3900, od.bias_force: 3800, od.mass_matrix: 4400, od.forward_dynamics: 12500}
+
+
+def test_instruction_counts_on_a_humanoid():
+    """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
+    inside = "cmeel.prefix/share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
+    paths = [path for folder in sys.path if (path := Path(folder) / inside).exists()]
+    if not paths:
+        pytest.skip("example-robot-data is not installed")
+    urdf = pytest.importorskip("ocp_dyn.io.urdf")
+    model = urdf.load_urdf(paths[0], root=od.FloatingBase())
+    counts = {algorithm: od.function(algorithm, model).n_instructions() for algorithm in CEILINGS}
+    assert {a.__name__: n for a, n in counts.items() if n > CEILINGS[a]} == {}

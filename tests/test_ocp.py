@@ -1,0 +1,221 @@
+"""Problems: published results, two forms of one problem, the physics of solutions, files, errors."""
+
+import json
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import human, pendulum
+from problems import five_link, human_walk
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return human_walk.problem(1.2, intervals=(5, 20)).solve(progress=False)
+
+
+def test_five_link_multiple_shooting_gives_the_published_figure():
+    solution = five_link.problem("explicit", 50).solve(progress=False)
+    assert solution.converged
+    assert solution.objective == pytest.approx(469.943901, abs=1e-5)
+    defects = solution.defects()
+    assert defects.angle < 1e-6
+    assert defects.open_loop_angle < 1e-3
+
+
+def test_five_link_implicit_midpoint_approaches_the_converged_figure():
+    errors = [abs(five_link.problem("implicit", n).solve(progress=False).objective - 469.650) for n in (25, 50, 100)]
+    assert errors[2] < 0.0005 * 469.65
+    assert 3.4 < errors[0] / errors[1] < 4.6  # second order
+
+
+def test_five_link_needs_its_knee_rows():
+    problem = five_link.problem("explicit", 50)
+    bent = problem.solve(progress=False)
+    phase = problem.phases[0]
+    without = ocp.Phase(phase.name, phase.intervals, phase.duration, path=phase.path[1:], objective=phase.objective)
+    problem.phases = (without,)
+    assert problem.solve(progress=False, guess=bent).objective == pytest.approx(469.8006, abs=1e-4)
+
+
+def test_a_minimum_time_swing_is_bang_bang():
+    """Double integrator in a pendulum's clothes: no gravity, unit inertia; from rest to rest in 2 sqrt(d / a)."""
+    builder = od.ModelBuilder("rotor", gravity=(0, 0, 0))
+    builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1, 1, 1), effort=2.0)
+
+    def ends(start, end):
+        zero = (start.q, start.v, end.q - 1.0, end.v)
+        return ca.vertcat(*zero), 0.0, 0.0
+
+    time = ocp.Integral(lambda stage: 1.0, name="time")
+    for form in ("explicit", "implicit"):
+        phase = ocp.Phase("swing", 40, (0.5, 4.0), objective=(time,))
+        solution = ocp.Problem(builder.build(), [phase], boundary=(ocp.Boundary(ends),), form=form).solve(
+            progress=False
+        )
+        assert solution.converged
+        assert solution.duration == pytest.approx(2 * np.sqrt(1 / 2), rel=1e-4)
+        assert solution.cost["time"] == pytest.approx(solution.duration)
+
+
+@pytest.mark.slow
+def test_walking_keeps_every_promise(walk):
+    model = walk.model
+    assert walk.converged
+    assert walk.step_length / walk.duration == pytest.approx(1.2, abs=1e-6)
+    double, single = walk.phases
+    assert double.duration > 0.0499
+    assert set(double.wrenches) == {"sole_r", "sole_l"}
+    assert set(single.wrenches) == {"sole_r"}
+    size = od.models.human_dimensions(1.741, "male")
+    impulses = np.split(walk.impulses[-1], 2)
+    for phase in walk.phases:
+        for k, (name, w) in enumerate(phase.wrenches.items()):
+            yaw = phase.places[name][2]
+            for n, f in [(row[:3], row[3:]) for row in w] + (
+                [(impulses[k][:3], impulses[k][3:])] if phase is double else []
+            ):
+                slack = 1e-3
+                assert f[2] > -slack
+                assert np.hypot(f[0], f[1]) <= 0.7 * f[2] + slack
+                along = np.array([np.cos(yaw), np.sin(yaw)])
+                across = np.array([-along[1], along[0]])
+                assert abs(across @ n[:2]) <= size.sole_half_length * f[2] + slack
+                assert abs(along @ n[:2]) <= size.sole_half_breadth * f[2] + slack
+    # feet that stand do not move; the swing foot clears the ground and never goes through it
+    for phase in walk.phases:
+        for name in phase.wrenches:
+            for q in phase.q:
+                p = np.array(od.point_position(model, name, ca.DM(q))).ravel()
+                assert np.allclose(p, [*phase.places[name][:2], 0.0], atol=1e-6)
+    heights = np.array(
+        [[float(od.point_position(model, f, ca.DM(q))[2]) for f in ("heel_l", "toe_l")] for q in single.q]
+    )
+    assert heights.min() > -1e-6
+    assert heights[len(heights) // 2].min() > 0.03 - 1e-6
+    knees = walk.q[:, [model.q_slice("knee_l").start, model.q_slice("knee_r").start]]
+    assert knees.min() > -1e-6
+    assert np.all(np.abs(walk.tau) <= model.dofs.tau_max * (1 + 1e-6))
+    sideways = [
+        float(od.point_position(model, "sole_l", ca.DM(q))[1] - od.point_position(model, "sole_r", ca.DM(q))[1])
+        for q in walk.q
+    ]
+    assert min(sideways) > 0.9 * size.foot_breadth
+
+
+@pytest.mark.slow
+def test_walking_is_periodic(walk):
+    model, mirror = walk.model, walk.mirror()
+    last, first = walk.phases[-1], walk.phases[0]
+    image = np.array(mirror.q(ca.DM(last.q[-1]))).ravel()
+    image[0] -= walk.step_length
+    assert np.abs(np.array(model.difference(image, first.q[0]))).max() < 1e-6
+    H = od.function(od.mass_matrix, model)(image)
+    G = od.function(od.constraint_jacobian, model, first.contacts)(image)
+    v = np.array(mirror.qd(ca.DM(last.v[-1]))).ravel()
+    jump = np.array(H @ (first.v[0] - v)).ravel() - np.array(G.T @ walk.impulses[-1]).ravel()
+    assert np.abs(jump).max() < 1e-5
+    assert np.abs(np.array(G @ first.v[0])).max() < 1e-6
+    later = walk.sample([0.1, 0.1 + 2 * walk.duration])
+    assert later[1][0] - later[0][0] == pytest.approx(2 * walk.step_length)
+    assert np.allclose(later[1][1:], later[0][1:], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_walking_obeys_the_equations_of_motion(walk):
+    defects = walk.defects()
+    assert defects.angle < 3e-3  # a coarse grid; the error falls with the third power of the step
+    assert defects.length < 1e-3
+    assert len(defects.by_interval) == 25
+
+
+@pytest.mark.slow
+def test_bases_agree(walk):
+    other = human_walk.problem(1.2, base="euler_zyx", intervals=(5, 20)).solve(progress=False)
+    assert other.converged
+    assert other.objective == pytest.approx(walk.objective, rel=0.02)
+
+
+def test_solutions_survive_a_file(tmp_path):
+    solution = five_link.problem("explicit", 20).solve(progress=False)
+    path = solution.save(tmp_path / "step.npz")
+    again = ocp.Solution.load(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["step.npz"]
+    assert again.objective == solution.objective
+    assert np.array_equal(again.q, solution.q)
+    assert np.array_equal(again.tau, solution.tau)
+    assert again.stats == solution.stats
+    assert again.defects().angle == pytest.approx(solution.defects().angle, rel=1e-6)
+    np.savez(tmp_path / "other.npz", q=np.zeros(3))
+    with pytest.raises(ValueError, match="not a solution file"):
+        ocp.Solution.load(tmp_path / "other.npz")
+
+
+def test_a_solution_starts_the_next_problem():
+    first = five_link.problem("explicit", 20).solve(progress=False)
+    again = five_link.problem("explicit", 20).solve(progress=False, guess=first, mu_init=1e-6)
+    assert again.objective == pytest.approx(first.objective, rel=1e-6)
+    assert again.stats["iterations"] < first.stats["iterations"]
+    with pytest.raises(ValueError, match="phases and intervals"):
+        five_link.problem("explicit", 30).solve(progress=False, guess=first)
+
+
+def test_what_did_not_converge_says_so():
+    solution = five_link.problem("explicit", 20).solve(progress=False, max_iterations=2)
+    assert not solution.converged
+    assert solution.status == "Maximum_Iterations_Exceeded"
+
+
+def test_progress_is_shown(capsys):
+    five_link.problem("explicit", 10).solve()
+    shown = capsys.readouterr().err
+    assert "solving for" in shown
+    assert "infeasibility" in shown
+
+
+def test_problems_are_checked():
+    model = pendulum(2)
+    phase = ocp.Phase("swing", 10, 1.0)
+    with pytest.raises(ValueError, match="at least one Phase"):
+        ocp.Problem(model, [])
+    with pytest.raises(ValueError, match="names of their own"):
+        ocp.Problem(model, [phase, phase])
+    with pytest.raises(ValueError, match="2 phases need 1 transitions"):
+        ocp.Problem(model, [phase, ocp.Phase("next", 5, 1.0)], transitions=[ocp.Impact(), ocp.Impact()])
+    with pytest.raises(ValueError, match="form must be one of implicit, explicit"):
+        ocp.Problem(model, [phase], form="collocation")
+    with pytest.raises(ValueError, match="implicit form integrates by midpoint"):
+        ocp.Problem(model, [phase], integrator="rk4")
+    with pytest.raises(ValueError, match="only a Periodic problem"):
+        ocp.Problem(model, [phase], per_distance=True)
+    with pytest.raises(ValueError, match="posture must have nq = 2"):
+        ocp.Problem(model, [phase], posture=np.zeros(3))
+    with pytest.raises(KeyError, match="no joint 'ankle'"):
+        ocp.Problem(model, [phase], unactuated=("ankle",))
+    with pytest.raises(KeyError, match="no frame 'foot'"):
+        ocp.Problem(model, [ocp.Phase("stand", 5, 1.0, (ocp.Foothold(od.Contact("foot")),))])
+    with pytest.raises(ValueError, match="intervals must be at least 1"):
+        ocp.Phase("swing", 0, 1.0)
+    with pytest.raises(ValueError, match="duration must be positive"):
+        ocp.Phase("swing", 5, (-1.0, 1.0))
+    with pytest.raises(ValueError, match="lower <= upper"):
+        ocp.Phase("swing", 5, (2.0, 1.0))
+    with pytest.raises(ValueError, match="Foothold y must be"):
+        ocp.Foothold(od.Contact("foot"), y=(1.0, 0.0))
+    with pytest.raises(ValueError, match=r"between 0\.3 and 2\.0 m/s"):
+        human_walk.problem(5.0)
+
+
+def test_actuation():
+    assert ocp.Problem(human(), [ocp.Phase("fall", 5, 0.1)]).actuated == list(range(6, 29))
+    assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)]).actuated == [0, 1]
+    assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)], unactuated=("joint2",)).actuated == [0]
+
+
+def test_problems_have_a_command_line(capsys):
+    assert five_link.main(["--intervals", "20", "--json", "--quiet"]) == 0
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert json.loads(last)["objective"] == pytest.approx(470, abs=5)

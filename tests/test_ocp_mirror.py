@@ -1,0 +1,82 @@
+"""The mirror map: derived from geometry, checked against reflection of every body and of the dynamics."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.models import human, pendulum
+from ocp_dyn.ocp import mirror_map
+from ocp_dyn.ocp.mirror import PSEUDO, REFLECTION
+
+bases = pytest.mark.parametrize("base", ["quaternion", "euler_zyx", "euler_xyz"])
+
+
+@bases
+def test_every_body_is_reflected(rng, base):
+    model = human(root=od.FloatingBase(base))
+    mirror = mirror_map(model)
+    q, qd = ca.DM(model.random_q(rng)), ca.DM(rng.normal(size=model.nv))
+    image, image_rate = mirror.q(q), mirror.qd(qd)
+    for name in model.body_names:
+        partner = model.body_names[mirror.partners[model.body(name).body] - 1]
+        R, p = od.pose(model, name, q)
+        R_image, p_image = od.pose(model, partner, image)
+        assert np.allclose(np.array(p_image), REFLECTION @ np.array(p), atol=1e-12)
+        assert np.allclose(np.array(R_image), REFLECTION @ np.array(R) @ REFLECTION, atol=1e-12)
+        v = np.array(od.point_velocity_6d(model, name, q, qd)).ravel()
+        v_image = np.array(od.point_velocity_6d(model, partner, image, image_rate)).ravel()
+        assert np.allclose(v_image, np.concatenate([PSEUDO @ v[:3], REFLECTION @ v[3:]]), atol=1e-12)
+
+
+@bases
+def test_mirroring_twice_changes_nothing(rng, base):
+    model = human(root=od.FloatingBase(base))
+    mirror = mirror_map(model)
+    q, qd = ca.DM(model.random_q(rng)), ca.DM(rng.normal(size=model.nv))
+    assert np.allclose(np.array(mirror.q(mirror.q(q)) - q), 0)
+    assert np.allclose(np.array(mirror.qd(mirror.qd(qd)) - qd), 0)
+
+
+def test_frames_have_partners():
+    mirror = mirror_map(human())
+    for left in ("heel_l", "toe_l", "sole_l", "hand_l", "thigh_l", "foot_l"):
+        right = left[:-1] + "r"
+        assert mirror.frame(left).name == right
+        assert mirror.frame(right).name == left
+    assert mirror.frame("head").name == "head"
+
+
+def lopsided(mass=1.0, y=-0.1, axis="y"):
+    builder = od.ModelBuilder("robot")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    inertia = {"inertia": (0.1, 0.1, 0.1), "com": (0, 0, -0.2)}
+    builder.add_body("leg_l", od.Revolute("y"), "trunk", origin=(0, 0.1, 0), mass=1, **inertia)
+    builder.add_body("leg_r", od.Revolute(axis), "trunk", origin=(0, y, 0), mass=mass, **inertia)
+    return builder.build()
+
+
+def test_models_that_are_not_symmetric_are_refused():
+    mirror_map(lopsided())
+    assert mirror_map(lopsided(axis="-y")).v_matrix[7, 6] == -1
+    with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
+        mirror_map(lopsided(mass=1.1))
+    with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
+        mirror_map(lopsided(y=-0.2))
+    with pytest.raises(od.ModelError, match="do not mirror each other"):
+        mirror_map(lopsided(axis="x"))
+
+
+def test_a_difference_that_geometry_does_not_show_is_found_by_the_dynamics():
+    builder = od.ModelBuilder("robot")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    builder.add_body("leg_l", od.Revolute("y"), "trunk", origin=(0, 0.1, 0), mass=1, inertia=(0.1, 0.1, 0.1))
+    builder.add_body("leg_r", od.Revolute("y"), "trunk", origin=(0, -0.1, 0), mass=1, inertia=(0.1, 0.1, 0.15))
+    with pytest.raises(od.ModelError, match="not left-right symmetric: its mass matrix"):
+        mirror_map(builder.build())
+
+
+def test_a_single_chain_is_its_own_image():
+    mirror = mirror_map(pendulum(3))
+    assert mirror.partners == (0, 1, 2, 3)
+    assert np.allclose(np.array(mirror.v_matrix), np.eye(3))
