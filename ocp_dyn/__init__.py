@@ -1,6 +1,10 @@
 """Rigid-body dynamics on CasADi, and optimal control of walking."""
 
 from . import codegen as codegen
+from . import layouts as layouts
+from . import models as models
+from . import ocp as ocp
+from . import viz as viz
 from ._types import ModelError as ModelError
 from .builder import ModelBuilder as ModelBuilder
 from .builder import random_tree as random_tree
@@ -42,6 +46,7 @@ from .kinematics import point_position as point_position
 from .kinematics import point_velocity as point_velocity
 from .kinematics import point_velocity_6d as point_velocity_6d
 from .kinematics import pose as pose
+from .layouts import Layout as Layout
 from .model import Frame as Frame
 from .model import Model as Model
 from .momentum import angular_momentum as angular_momentum

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ocp_dyn.ocp import Solution
+from ocp_dyn.viz import stick_figure
 
 BEGIN = time.perf_counter()
 
@@ -51,16 +52,19 @@ def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, A
 
 
 def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
-    """walk.npz, walk.gif, plots and report.md in `out`."""
+    """walk.npz, walk.gif, strip.png, motion.png and report.md in `out`."""
     out.mkdir(parents=True, exist_ok=True)
     if not quiet:
         print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
     solution.save(out / "walk.npz")
     solution.animate(out / "walk.gif")
     solution.plot(out / "motion.png")
+    stick_figure(solution, out / "strip.png")
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
     cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
     text = f"""# {title}
+
+![the motion in pictures](strip.png)
 
 ![animation](walk.gif)
 

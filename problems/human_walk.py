@@ -30,7 +30,7 @@ CLEARANCE = 0.03
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-STIFFNESS = {"lumbar": 6.0, "hip_l.rz": 2.0, "hip_r.rz": 2.0, "shoulder": 0.5, "elbow": 0.5}
+STIFFNESS = {"lumbar": 10.0, "hip_l.rz": 2.0, "hip_r.rz": 2.0, "shoulder": 0.5, "elbow": 0.5}
 """Passive joint stiffness relative to the hips' and knees' flexion."""
 
 

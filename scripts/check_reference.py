@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Compares the library with recorded reference values: `python scripts/check_reference.py FILE...`.
 
 Each FILE (JSON, schema rbdl-ref-1) holds a model and, for some states, every quantity of its dynamics. The

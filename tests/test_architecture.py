@@ -17,7 +17,7 @@ LAYERS = {
     1: ("spatial", "rotations"),
     2: ("joints",),
     3: ("model", "builder"),
-    4: ("io", "models", "kinematics", "reduction"),
+    4: ("io", "models", "kinematics", "layouts", "reduction"),
     5: ("dynamics", "momentum", "constraints"),
     6: ("constrained", "derivatives", "inverse_kinematics", "formulations"),
     7: ("functions",),

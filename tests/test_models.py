@@ -120,7 +120,9 @@ def test_bad_rods(bad: float) -> None:
 
 # Five-link biped
 
-PARAMETERS = models.FiveLinkParameters(swing_tibia_com=0.272, swing_femur_com=0.237, torso_length=0.6, femur_length=0.43)
+PARAMETERS = models.FiveLinkParameters(
+    swing_tibia_com=0.272, swing_femur_com=0.237, torso_length=0.6, femur_length=0.43
+)
 
 
 def five_link_energy(p: models.FiveLinkParameters, a: Array, da: Array) -> tuple[float, Array]:

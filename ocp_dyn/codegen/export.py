@@ -14,8 +14,8 @@ from . import text
 from .interface import Entry, entries
 from .names import check_prefix, prefix_of
 
-ALLOWED_INCLUDES = frozenset({"math.h", "string.h", "stdio.h"})
-"""What generated code may need: no memory allocation, no threads, no solver library."""
+ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
+"""What generated code may need: no memory allocation, no threads, no printing, no solver library."""
 
 
 def export(
@@ -72,7 +72,7 @@ def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
             if reason:
                 raise ValueError(
                     f"{entry.name!r} cannot become C that stands alone: {reason}. Export functions of expressions; "
-                    "linear systems inside them with the solvers 'ldl' or 'qr', maps of the kind 'serial'"
+                    "linear systems inside them with the solvers 'ldl' or 'qr', maps of the kind 'serial'; no monitors"
                 )
     return code
 
@@ -100,7 +100,7 @@ def _obstacle(code: str) -> str | None:
 
 
 def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
-    """Lengths of the work arrays that the generated function asks for (an upper bound of what Python's needs)."""
+    """Lengths of the work arrays the generated function asks for; those of `Function.sz_w` are for CasADi itself."""
     found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
     sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
     if len(sizes) != 4:

@@ -87,7 +87,7 @@ def entries(functions: Iterable[ca.Function], prefix: str, dense: bool) -> list[
 
 
 def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
-    if isinstance(functions, (ca.Function, str)) or not isinstance(functions, Iterable):
+    if isinstance(functions, str) or not isinstance(functions, Iterable):
         got = f"the Function {functions.name()!r}" if isinstance(functions, ca.Function) else repr(functions)
         raise TypeError(f"export needs a list of Functions, such as [ID, FDc], got {got}")
     distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity

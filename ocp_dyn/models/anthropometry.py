@@ -85,7 +85,9 @@ MID_SHOULDER = {"male": 515.5, "female": 497.9}
 
 ANKLE_HEIGHT = 0.039  # of stature, [DC66]
 HIP_WIDTH = 0.191  # of stature, [DC66]: the breadth of the body at the hips
-SHOULDER_WIDTH = 0.259  # of stature, [DC66]: biacromial; taken for the distance of the shoulder joints, as [DC66] draws it
+SHOULDER_WIDTH = (
+    0.259  # of stature, [DC66]: biacromial; taken for the distance of the shoulder joints, as [DC66] draws it
+)
 FOOT_BREADTH = 0.055  # of stature, [DC66]
 HIP_SPACING = 2 * 0.0835 / 1.80
 """Distance of the hip joint centres, of stature: [D90], hip centres 83.5 mm from the midplane at 1.80 m. (The hip

@@ -56,9 +56,7 @@ class FiveLinkParameters:
 _RABBIT = FiveLinkParameters()
 
 
-def five_link_biped(
-    parameters: FiveLinkParameters = _RABBIT, root: Literal["pinned", "planar"] = "pinned"
-) -> Model:
+def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pinned", "planar"] = "pinned") -> Model:
     """The planar five-link biped with point feet: two tibiae, two femora and a torso in the x-z plane.
 
     x points forward, z up. At q = 0 everything is vertical, and every link has the world's axes. All

@@ -12,3 +12,4 @@ from .skeleton import Point as Point
 from .skeleton import Segment as Segment
 from .skeleton import locate as locate
 from .skeleton import skeleton as skeleton
+from .strip import stick_figure as stick_figure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from .drawing import FAINT, INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, partial_file, used_points
+from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, partial_file, used_points
 from .gait import Motion, Stretch, ground_forces, unroll, weight
 from .skeleton import Segment, locate, side_words, size, skeleton
 
@@ -71,7 +72,8 @@ def animate(
         if ffmpeg:
             _write_mp4(ffmpeg, partial, frames(), size, 100 / ticks, round(hold * 100 / ticks))
         else:
-            _write_gif(partial, list(frames()), 10 * ticks, int(1000 * hold))
+            few = [stage.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
+            _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * hold))
     return path
 
 
@@ -81,7 +83,8 @@ def _writer(path: Path) -> str | None:
     if suffix == ".gif":
         return None
     if suffix != ".mp4":
-        raise ValueError(f"{path.name!r}: an animation is written as .gif or .mp4, got {suffix or 'no suffix'!r}")
+        got = repr(suffix) if suffix else "no suffix"
+        raise ValueError(f"{path.name!r}: an animation is written as .gif or .mp4, got {got}")
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(f"{path.name!r}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead")
@@ -138,9 +141,7 @@ def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | Non
     reach = size(model)
     if view is None:
         view = "side+front" if np.ptp(points[..., 1]) > 0.05 * reach else "side"
-    return _Film(
-        segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach
-    )
+    return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach)
 
 
 class _Stage:
@@ -164,8 +165,9 @@ class _Stage:
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
         top = 1 - 17 / size[1]
-        self.caption = self.figure.text(12 / size[0], top, "", fontsize=9, color=INK, va="center")
-        legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, force=forces)
+        letters = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
+        self.caption = self.figure.text(12 / size[0], top, "", fontsize=letters, color=INK, va="center")
+        legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, letters, forces)
 
     def picture(self, k: int) -> Array:
         """Frame k as (height, width, 3) bytes."""
@@ -223,24 +225,29 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
     return found
 
 
-def _write_gif(path: Path, frames: list[Array], milliseconds: int, hold: int) -> None:
-    """One palette for all frames, taken from a few of them; no dithering, which would flicker."""
+def _palette(frames: list[Array]) -> Any:
+    """One palette for all frames, as an image: the colours of a few of them."""
     from PIL import Image
 
-    few = np.concatenate(frames[:: max(1, len(frames) // 4)])
-    palette = Image.fromarray(few).quantize(96, dither=Image.Dither.NONE)
-    colours = np.array(palette.getpalette()).reshape(-1, 3)
-    colours[np.argmax(colours.sum(axis=1))] = 255  # the background is white, not nearly so
+    mixed = Image.fromarray(np.concatenate(frames)).quantize(96, dither=Image.Dither.NONE)
+    colours = np.array(mixed.getpalette()).reshape(-1, 3)
+    colours[colours.min(axis=1) > 246] = 255  # the background is white, not nearly so
+    palette = Image.new("P", (1, 1))
     palette.putpalette(colours.ravel().tolist())
+    return palette
+
+
+def _write_gif(path: Path, frames: Iterator[Array], palette: Any, milliseconds: int, hold: int) -> None:
+    """Without dithering, which would flicker."""
+    from PIL import Image
+
     images = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [milliseconds] * len(images)
     durations[-1] += hold
     images[0].save(path, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
 
 
-def _write_mp4(
-    program: str, path: Path, frames: Iterator[Array], size: tuple[int, int], fps: float, hold: int
-) -> None:
+def _write_mp4(program: str, path: Path, frames: Iterator[Array], size: tuple[int, int], fps: float, hold: int) -> None:
     """Raw frames into ffmpeg's standard input."""
     command = [program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.10g}", "-i", "-"]
@@ -254,8 +261,9 @@ def _write_mp4(
             for _ in range(hold):
                 process.stdin.write(frame.tobytes())
             process.stdin.close()
-        except BrokenPipeError:
-            pass  # its own words, below, say why
+        except BrokenPipeError:  # its own words, below, say why
+            with suppress(BrokenPipeError):
+                process.stdin.close()
         message = process.stderr.read().decode(errors="replace").strip()
     if process.returncode:
         raise RuntimeError(f"ffmpeg failed with status {process.returncode}: {message}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,16 +40,21 @@ def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
     return made
 
 
+def picture_format(path: str | Path | None) -> str:
+    """The format a suffix stands for, "" without a path; `ValueError` for an unknown one."""
+    suffix = Path(path).suffix.lower() if path is not None else ""
+    if path is not None and suffix not in PICTURES:
+        got = repr(suffix) if suffix else "no suffix"
+        raise ValueError(f"{Path(path).name!r}: a figure is written as one of {', '.join(PICTURES)}, got {got}")
+    return suffix[1:]
+
+
 def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
-    """Writes the figure, whole or not at all; `None` writes nothing. `ValueError` for an unknown suffix."""
-    if path is None:
-        return
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in PICTURES:
-        raise ValueError(f"{path.name!r}: a figure is written as one of {', '.join(PICTURES)}, got {suffix or 'no suffix'!r}")
-    with partial_file(path) as partial:
-        made.savefig(partial, format=suffix[1:], dpi=dpi, facecolor="white")
+    """Writes the figure, whole or not at all; `None` writes nothing."""
+    kind = picture_format(path)
+    if path is not None:
+        with partial_file(Path(path)) as partial:
+            made.savefig(partial, format=kind, dpi=dpi, facecolor="white")
 
 
 class partial_file:
@@ -117,7 +123,7 @@ class Puppet:
         self.plane = plane
         self.points = tuple(p for segment in segments for p in segment.points)
         ends = np.cumsum([0] + [len(segment.points) for segment in segments])
-        self.slices = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.slices = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.radii = [np.array(segment.radii) for segment in segments]
         # of shapes at one depth, as all are in a planar model, the right-hand ones are drawn last
         order = {"left": 0, "middle": 1, "right": 2}
@@ -177,8 +183,14 @@ def ground(axes: Axes, height: float = 0.0, spacing: float = 0.5, label: str = "
     if spacing:
         axes.spines["bottom"].set_position(("data", height))
         axes.xaxis.set_major_locator(MultipleLocator(spacing))
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x + 0.0:.1f}" + label)
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:.1f}{label}" if _inside(axes, x) else "")
         axes.tick_params(axis="x", length=4, width=0.9, color=INK, labelcolor=INK, labelsize=8, pad=3)
+
+
+def _inside(axes: Axes, x: float) -> bool:
+    """Far enough from the ends of the abscissa for a label not to stick out."""
+    low, high = axes.get_xlim()
+    return bool(abs(x - (low + high) / 2) < 0.46 * (high - low))
 
 
 def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 9.0, force: bool = True) -> None:
@@ -192,5 +204,7 @@ def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 
 
 
 def used_points(segments: Sequence[Segment]) -> tuple[Point, ...]:
-    """All points of the segments in the order in which `Puppet` takes them."""
+    """All points of the segments in the order in which `Puppet` takes them; `ValueError` if there are none."""
+    if not segments:
+        raise ValueError("there is nothing to draw: the model has no moving bodies")
     return tuple(p for segment in segments for p in segment.points)

@@ -69,8 +69,8 @@ class Support:
     def pressure(self, least: float) -> Array:
         """Centre of pressure (N, 2) from the place [m], world axes; nan below the vertical force `least` [N]."""
         moment, vertical = self.wrench[:, :3], self.wrench[:, 5]
-        weight = np.where(vertical > least, vertical, np.nan)
-        return np.column_stack([-moment[:, 1] / weight, moment[:, 0] / weight])
+        carried = np.where(vertical > least, vertical, np.nan)
+        return np.column_stack([-moment[:, 1] / carried, moment[:, 0] / carried])
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +124,14 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
             frame, wrench = image.frame(name), wrench * np.concatenate([TURNED, REFLECTION])
             place = None if place is None else place * [1.0, -1.0, -1.0]
         if place is not None:
-            place = place + [step * motion.step_length, 0.0, 0.0]
+            place = place + np.array([step * motion.step_length, 0.0, 0.0])
         found.append(Support(frame.name, side[frame.body], wrench, place))
     return tuple(found)
 
 
 def weight(model: Model) -> float:
-    """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale."""
-    return model.mass * (float(np.linalg.norm(model.gravity)) or 9.81)
+    """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale; never 0."""
+    return model.mass * (float(np.linalg.norm(model.gravity)) or 9.81) or 1.0
 
 
 def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:

@@ -88,7 +88,7 @@ def _beside(model: Model, flexion: Coordinate, axes: list[Array]) -> list[Coordi
     for k, v in enumerate(model.dofs_of(joint)):
         if v != flexion.v:
             axis = int(np.argmax(np.abs(axes[v])))
-            label = ("bend to the right", "", "turn to the left")[axis]
+            label = ("bend right", "", "turn left")[axis]
             sign = float(np.sign(axes[v][axis]))
             found.append(Coordinate(label, model.q_index[joint] + k, v, flexion.side, True, sign))
     return found

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._types import Array
-from .drawing import COLOURS, FAINT, INK, SHADE, figure, save
-from .gait import Motion, Stretch, Support, unroll, weight
-from .joints import Coordinate, coordinates, gait_coordinates
+from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .gait import Motion, Support, unroll, weight
+from .joints import coordinates, gait_coordinates
 from .skeleton import Side, side_words
 
 if TYPE_CHECKING:
@@ -128,7 +128,11 @@ def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
             seen[side] = n + 1
             axes.plot(x, y, color=COLOURS[side], linewidth=1.7, linestyle=styles[n % 3], label=label or None)
         if any(label for *_, label in curves):
-            axes.legend(fontsize=7, frameon=False, loc="best", handlelength=2.2, borderpad=0.1, labelspacing=0.25)
+            low, high = axes.get_ylim()
+            axes.set_ylim(low, high + 0.22 * (high - low))  # room for the names above the curves
+            axes.legend(
+                fontsize=7, frameon=False, loc="upper left", ncols=3, handlelength=2.2, borderpad=0.1, columnspacing=1.2
+            )
 
     return paint
 
@@ -208,6 +212,9 @@ def _everything(chart: _Chart, path: str | Path | None, columns: tuple[int, ...]
     if len(columns) == 1:  # one kind of panel: three abreast
         flat = [panel for row in rows for panel in row]
         rows = [flat[k : k + 3] for k in range(0, len(flat), 3)]
+    else:  # a page is no longer than it is wide
+        abreast = min(3, 1 + (len(rows) - 1) // 12)
+        rows = [[p for row in rows[k : k + abreast] for p in row] for k in range(0, len(rows), abreast)]
     if not rows:
         raise ValueError(f"{chart.model!r} has no joint entries to plot")
     return _page(chart, rows, path, height=1.45)
@@ -215,7 +222,8 @@ def _everything(chart: _Chart, path: str | Path | None, columns: tuple[int, ...]
 
 def _page(chart: _Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
     """Panels row by row under one title and one legend."""
-    columns, head, foot = max(len(row) for row in rows), 0.62, 0.55
+    picture_format(path)
+    columns, head, foot = max(len(row) for row in rows), 0.32, 0.42
     size = (3.35 * columns + 0.35, height * len(rows) + head + foot)
     made = figure(*size)
     left, gap = 0.62 / size[0], 0.66 / size[0]
@@ -257,13 +265,12 @@ def _dress(axes: Axes, chart: _Chart, panel: _Panel, last: bool) -> None:
 
 
 def _headline(made: Figure, chart: _Chart, size: tuple[float, float]) -> None:
-    from .drawing import legend
-
+    """Title, what the colours mean, and what the shading does."""
     y = 1 - 0.24 / size[1]
     made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
-    x: Any = 1 - 0.2 / size[0]
+    x = 1 - 0.2 / size[0]
     if any(len(s.supports) > 1 for s in chart.stretches):
-        text = made.text(x, y, "■", color="#D5D9DE", fontsize=9, ha="right", va="center")
-        text.set_text("■ double support")
-        x -= 1.28 / size[0]
+        made.text(x, y, "double support", color=INK, fontsize=9, ha="right", va="center")
+        made.text(x - 1.02 / size[0], y, "■", color="#CDD2D8", fontsize=13, ha="right", va="center")
+        x -= 1.42 / size[0]
     legend(made, chart.words, x, y, force=False)

@@ -72,8 +72,9 @@ def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
     if not points:
         return np.zeros((len(q), 0, 3))
     positions = function(_positions, model, points, name="viz_points", signature="q -> p")
-    columns = np.array(positions(DM(np.asarray(q, dtype=float).T)).full())
-    return columns.T.reshape(len(q), len(points), 3)
+    columns: Array = np.array(positions(DM(np.asarray(q, dtype=float).T)).full())
+    places: Array = columns.T.reshape(len(q), len(points), 3)
+    return places
 
 
 def _positions(model: Model, points: tuple[Point, ...], q: Expr) -> Expr:
@@ -84,7 +85,8 @@ def _positions(model: Model, points: tuple[Point, ...], q: Expr) -> Expr:
 
 def neutral_places(model: Model) -> Array:
     """Origins (nb + 1, 3) of all bodies in the neutral configuration [m]; row 0, the ground, is zero."""
-    return locate(model, tuple(Point(i) for i in range(model.nb + 1)), model.neutral()[None])[0]
+    places: Array = locate(model, tuple(Point(i) for i in range(model.nb + 1)), model.neutral()[None])[0]
+    return places
 
 
 def sides(model: Model) -> tuple[Side, ...]:
@@ -103,6 +105,9 @@ def sides(model: Model) -> tuple[Side, ...]:
             by_place = "left" if y > 0 else "right"
         by_name = _named_side(model.body_names[i - 1])
         found.append(next((s for s in (by_name, by_place, found[p]) if s != "middle"), "middle"))
+    for i, p in reversed(list(model.edges)):  # what carries the other side and is not named after one is the middle
+        if found[i] != found[p] and _named_side(model.body_names[p - 1]) == "middle":
+            found[p] = "middle"
     return tuple(found)
 
 
@@ -178,11 +183,12 @@ class _Anatomy:
         ends = _distinct([*joints, *(p for p in frames.values() if p != head)], [origin])
         if not ends and head is None:
             ends = _distinct([Point(i, *_com(model, i))], [origin])
-        thickness = self._radius(i, [origin, *ends])
+        thickness = self._radius(i, [origin, *ends] + ([head] if head else []))
         found, joined = self._hull(i, origin, joints, ends, frames, thickness)
         top = max(joined + ends, key=lambda p: -math.dist(p, head)) if head is not None else origin
         for a, b in _tree(joined, _distinct(ends, joined)):
-            found.append(self._segment(i, "limb", (a, b), (thickness, 0.72 * thickness)))
+            thick, thin = sorted((a, b), key=lambda p: math.dist(p[1:], _com(model, i)))
+            found.append(self._segment(i, "limb", (thick, thin), (thickness, 0.72 * thickness)))
         if head is not None:
             found += self._head(i, top, head, thickness)
         return found

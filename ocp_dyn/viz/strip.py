@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .animation import FORCE_HEIGHT
-from .drawing import INK, Arrows, Puppet, bare, figure, legend, save, used_points
+from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
 from .gait import Motion, ground_forces, unroll, weight
 from .skeleton import locate, side_words, size, skeleton
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCALE = 1.25
-"""Inches of the figure per 1/2 of the model's height."""
+X = np.array([1.0, 0.0, 0.0])
 
 
 def stick_figure(
@@ -24,7 +24,7 @@ def stick_figure(
     path: str | Path | None = None,
     *,
     poses: int = 9,
-    ghosts: int = 2,
+    ghosts: int = 1,
     spacing: float | None = None,
     forces: bool = True,
 ) -> Figure:
@@ -41,37 +41,92 @@ def stick_figure(
         raise ValueError(f"stick_figure: poses must be a whole number of at least 2, got {poses!r}")
     if isinstance(ghosts, bool) or ghosts != int(ghosts) or ghosts < 0:
         raise ValueError(f"stick_figure: ghosts must be a whole number of at least 0, got {ghosts!r}")
-    model, steps = solution.model, 2 if solution.step_length else 1
-    total, reach, segments = solution.duration * steps, size(model), skeleton(model)
-    count = (poses - 1) * (ghosts + 1) + 1
-    times = np.linspace(0.0, total, count)
-    points = locate(model, used_points(segments), solution.sample(times))
-    drift = solution.step_length * times / solution.duration
-    points[..., 0] -= drift[:, None] + (points[..., 0] - drift[:, None]).mean()
-    middle = (locate(model, used_points(segments), solution.sample(times))[..., 0] - points[..., 0])[:, 0]
-    radius = max((max(s.radii) for s in segments), default=0.0)
-    if spacing is None:
-        spacing = 0.72 * float(np.ptp(points[..., 0], axis=1).max()) + 2 * radius
-    along = spacing * np.linspace(0.0, poses - 1, count)
-    made = _canvas(solution, points + along[:, None, None] * [1.0, 0.0, 0.0], radius, reach)
-    axes = made.axes[0]
-    stretches, body = unroll(solution, steps), weight(model)
-    shown = range(0, count, ghosts + 1)
-    for k in [k for k in range(count) if k not in shown] + list(shown):
-        sharp = k in shown
-        Puppet(axes, segments, "side", 1.0 if sharp else 0.16, 3.0 if sharp else 1.0).draw(
-            points[k] + [along[k], 0.0, 0.0]
-        )
-        if not sharp:
-            continue
-        _caption(axes, along[k], times[k], total, bool(solution.step_length), points[..., 2].min())
+    picture_format(path)
+    strip = _Strip(solution, poses, ghosts, spacing)
+    made = strip.canvas(forces)
+    for k in strip.ghosts:
+        strip.pose(made.axes[0], k, 0.13)
+    for k in strip.poses:
+        strip.pose(made.axes[0], k, 1.0)
+        strip.caption(made.axes[0], k)
         if forces:
-            stretch = next(s for s in stretches if times[k] < s.t[-1] or s is stretches[-1])
-            shift = np.array([along[k] - middle[k], 0.0, 0.0])
-            arrows = [
-                (p + shift, FORCE_HEIGHT * reach / body * f)
-                for _, p, f in ground_forces(stretch, float(times[k]), 0.01 * body)
-            ]
-            Arrows(axes, "side", 0.011 * reach).draw(arrows)
+            strip.forces(made.axes[0], k)
     save(made, path, dpi=170)
     return made
+
+
+class _Strip:
+    """The poses, and where each stands in the picture: `along` (count), x = world x - `origin` + `along` [m]."""
+
+    def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
+        self.motion, self.model = motion, motion.model
+        self.steps = 2 if motion.step_length else 1
+        self.total, self.reach, self.segments = motion.duration * self.steps, size(self.model), skeleton(self.model)
+        self.radius = max((max(s.radii) for s in self.segments), default=0.0)
+        count = (poses - 1) * (ghosts + 1) + 1
+        self.times = np.linspace(0.0, self.total, count)
+        places = locate(self.model, used_points(self.segments), motion.sample(self.times))
+        self.origin = motion.step_length * self.times / motion.duration
+        self.origin = self.origin + (places[..., 0] - self.origin[:, None]).mean()
+        self.places = places - self.origin[:, None, None] * X
+        if spacing is None:
+            widths = np.ptp(self.places[:, :, 0], axis=1)
+            spacing = 0.9 * float(widths.max()) + self.radius
+        self.along = spacing * np.linspace(0.0, poses - 1, count)
+        self.places = self.places + self.along[:, None, None] * X
+        middle = (self.places[:, :, 0].min(axis=1) + self.places[:, :, 0].max(axis=1)) / 2
+        # captions stand evenly below a walker, and below each pose of a motion that goes its own way
+        self.centres = self.along + (middle - self.along).mean() if motion.step_length else middle
+        self.poses = range(0, count, ghosts + 1)
+        self.ghosts = [k for k in range(count) if k not in self.poses]
+        self.grounded = bool(places[..., 2].min() > -0.05 * self.reach)
+        # one step more than is shown: the last pose of a stride is the first of the next, its forces too
+        self.stretches, self.weight = unroll(motion, self.steps + 1), weight(self.model)
+
+    def canvas(self, forces: bool) -> Figure:
+        """The figure, as wide as the poses need, with ground and legend."""
+        pad = self.radius + 0.03 * self.reach
+        (left, low), (right, high) = (f(self.places[..., [0, 2]].reshape(-1, 2), axis=0) for f in (np.min, np.max))
+        left, right, high = left - pad, right + pad, high + pad + 0.1 * self.reach
+        low = (0.0 if self.grounded else low - pad) - 0.13 * self.reach
+        height = 3.0 * (high - low) / (1.3 * self.reach)
+        made = figure(height * (right - left) / (high - low), height)
+        axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
+        bare(axes)
+        axes.set_xlim(left, right)
+        axes.set_ylim(low, high)
+        if self.grounded:
+            axes.axhline(0.0, color=INK, linewidth=1.2, zorder=2)
+        has_forces = forces and any(s.place is not None for stretch in self.stretches for s in stretch.supports)
+        width, top = float(made.get_size_inches()[0]), 1 - 0.16 / height
+        legend(made, side_words(self.model), 1 - 0.15 / width, top, force=has_forces)
+        made.text(0.15 / width, top, self.title, fontsize=9, color=INK, ha="left", va="center")
+        self.floor = low
+        return made
+
+    @property
+    def title(self) -> str:
+        if not self.motion.step_length:
+            name = (self.model.name or "motion").replace("_", " ")
+            return f"{name}, {self.total:.2f} s"
+        speed = self.motion.step_length / self.motion.duration
+        return f"one stride at {speed:.2f} m/s: {2 * self.motion.step_length:.2f} m in {self.total:.2f} s"
+
+    def pose(self, axes: Axes, k: int, strength: float) -> None:
+        Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
+
+    def caption(self, axes: Axes, k: int) -> None:
+        """Below the pose: how much of the stride has passed, or the time."""
+        fraction = self.times[k] / self.total
+        text = f"{100 * fraction:.3g} %" if self.motion.step_length else f"{self.times[k]:.2f} s"
+        y = self.floor + 0.055 * self.reach
+        x = self.centres[k]
+        axes.text(x, y, text, fontsize=9, color=INK, ha="center", va="center")
+
+    def forces(self, axes: Axes, k: int) -> None:
+        """Ground reaction forces at this pose."""
+        time = float(self.times[k])
+        stretch = next((s for s in self.stretches if time < s.t[-1]), self.stretches[-1])
+        shift, newton = (self.along[k] - self.origin[k]) * X, FORCE_HEIGHT * self.reach / self.weight
+        found = ground_forces(stretch, time, 0.01 * self.weight)
+        Arrows(axes, "side", 0.011 * self.reach).draw([(p + shift, newton * f) for _, p, f in found])

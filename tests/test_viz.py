@@ -1,0 +1,394 @@
+"""Pictures of motions: what is drawn, where, in which colour; files, errors, and no trace left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import casadi as ca
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib._pylab_helpers import Gcf
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+import ocp_dyn as od
+from ocp_dyn.models import five_link_biped, human, pendulum
+from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp.solution import PhaseSolution
+from ocp_dyn.viz import animate, locate, plot, plot_angles, plot_forces, plot_torques, skeleton, stick_figure
+from ocp_dyn.viz.drawing import COLOURS, FORCE, hull_of_discs
+from ocp_dyn.viz.gait import ground_forces, unroll, weight
+from ocp_dyn.viz.joints import gait_coordinates
+from ocp_dyn.viz.skeleton import Point, sides
+
+STEP, TIME, SOLE = 0.5, 0.4, (0.02, 0.03)
+SMALL = {"size": (240, 160)}
+
+
+def phase(model: od.Model, name: str, t: np.ndarray, q: np.ndarray, **contacts: tuple) -> PhaseSolution:
+    """A phase with the given wrench and place at each contact, constant; torques grow with time."""
+    n = len(t) - 1
+    lam = np.hstack([np.tile(wrench, (n, 1)) for wrench, _ in contacts.values()] or [np.zeros((n, 0))])
+    tau = np.outer(t[:-1], np.arange(1.0, model.nv + 1))
+    feet = tuple(od.Contact(foot) for foot in contacts)
+    places = {foot: np.array(place) for foot, (_, place) in contacts.items()}
+    return PhaseSolution(name, t, q, np.zeros((n + 1, model.nv)), np.zeros((n, model.nv)), tau, lam, feet, places)
+
+
+def motion(model: od.Model, phases: tuple[PhaseSolution, ...], step: float = 0.0, mirrored: bool = False) -> Solution:
+    return Solution(model, phases, {}, (), step, mirrored, {"converged": True, "status": "hand-made"})
+
+
+@pytest.fixture(scope="module")
+def walk() -> Solution:
+    """Stiff legs that swing, the right foot on the ground, its centre of pressure at SOLE from its place."""
+    model = human()
+    body = weight(model)
+
+    def wrench(share: float) -> np.ndarray:
+        fz = share * body
+        return np.array([SOLE[1] * fz, -SOLE[0] * fz, 0.0, 0.1 * fz, 0.05 * fz, fz])
+
+    def q(t: float) -> np.ndarray:
+        s, x = t / TIME, model.neutral()
+        x[:3] = STEP * s - 0.25, 0.02 * np.sin(np.pi * s), 0.9
+        swing = 0.4 * np.cos(np.pi * s)
+        x[model.q_slice("hip_r")][0], x[model.q_slice("hip_l")][0] = -swing, swing
+        x[model.q_slice("shoulder_r")][0], x[model.q_slice("shoulder_l")][0] = swing, -swing
+        return x
+
+    t0, t1 = np.linspace(0.0, 0.1, 3), np.linspace(0.1, TIME, 7)
+    right, left = (0.1, -0.06, 0.0), (0.1 - STEP, 0.06, 0.0)
+    both = {"sole_r": (wrench(0.6), right), "sole_l": (wrench(0.4) * [1, 1, 1, -1, 1, 1], left)}
+    phases = (
+        phase(model, "double_support", t0, np.array([q(t) for t in t0]), **both),
+        phase(model, "single_support", t1, np.array([q(t) for t in t1]), sole_r=(wrench(1.0), right)),
+    )
+    return motion(model, phases, STEP, mirrored=True)
+
+
+def once(model: od.Model, q0: list[float], q1: list[float], duration: float = 0.3) -> Solution:
+    """From q0 to q1 in a straight line, touching nothing."""
+    s = np.linspace(0.0, 1.0, 6)[:, None]
+    q = np.array(q0) * (1 - s) + np.array(q1) * s
+    return motion(model, (phase(model, "swing", duration * s.ravel(), q),))
+
+
+def frames(path: Path) -> tuple[list[np.ndarray], list[int]]:
+    """Pictures (height, width, 3) and durations [ms] of a .gif."""
+    pictures, durations = [], []
+    with Image.open(path) as image:
+        for k in range(image.n_frames):
+            image.seek(k)
+            pictures.append(np.asarray(image.convert("RGB")))
+            durations.append(image.info["duration"])
+    return pictures, durations
+
+
+def columns(picture: np.ndarray, colour: str) -> np.ndarray:
+    """Of all pixels of that colour."""
+    distance = np.abs(picture.astype(int) - np.round(255 * np.array(to_rgb(colour)))).max(axis=-1)
+    return np.nonzero(distance < 20)[1]
+
+
+# The skeleton
+
+
+def test_skeleton_of_a_human_has_trunk_head_feet_and_sides() -> None:
+    model = human()
+    shapes = skeleton(model)
+    kinds = {kind: [s.name for s in shapes if s.kind == kind] for kind in ("trunk", "head", "foot", "rail", "pivot")}
+    assert kinds == {
+        "trunk": ["pelvis", "torso"], "head": ["torso"], "foot": ["foot_l", "foot_r"], "rail": [], "pivot": [],
+    }  # fmt: skip
+    assert {s.side for s in shapes if s.name.endswith("_l")} == {"left"}
+    assert {s.side for s in shapes if s.name.endswith("_r")} == {"right"}
+    assert {s.side for s in shapes if s.name in ("pelvis", "torso")} == {"middle"}
+
+
+def test_a_human_is_drawn_from_the_soles_to_the_vertex() -> None:
+    model = human(height=1.8)
+    q = model.neutral()
+    q[2] = -float(od.point_position(model, "sole_l", ca.DM(q))[2])
+    low, high = [], []
+    for shape in skeleton(model):
+        places = locate(model, shape.points, q[None])[0]
+        low.append((places[:, 2] - shape.radii).min())
+        high.append((places[:, 2] + shape.radii).max())
+    assert min(low) == pytest.approx(0.0, abs=1e-9)
+    assert max(high) == pytest.approx(1.8, abs=1e-9)
+
+
+def test_locate_agrees_with_point_position() -> None:
+    model, rng = human(), np.random.default_rng(1)
+    q = np.array([model.random_q(rng) for _ in range(3)])
+    points = (Point(0, 1.0, 2.0, 3.0), Point(4, 0.1, -0.2, 0.3), Point(9))
+    found = locate(model, points, q)
+    assert found.shape == (3, 3, 3)
+    for k in range(3):
+        expected = od.point_position(model, model.body_names[3], ca.DM(q[k]), (0.1, -0.2, 0.3)).full().ravel()
+        np.testing.assert_allclose(found[k, 1], expected, atol=1e-12)
+        np.testing.assert_allclose(found[k, 0], [1.0, 2.0, 3.0], atol=0)
+
+
+@pytest.mark.parametrize("root", ["pinned", "planar"])
+def test_the_legs_of_a_planar_biped_have_different_sides(root: str) -> None:
+    model = five_link_biped(root=root)
+    side = dict(zip(model.body_names, sides(model)[1:], strict=True))
+    assert side["swing_tibia"] == side["swing_femur"] == "left"
+    assert side["stance_tibia"] == side["stance_femur"] == "right"
+    assert side["torso" if root == "pinned" else "base"] == "middle"
+
+
+def test_sides_without_names_come_from_place() -> None:
+    builder = od.ModelBuilder("twins")
+    builder.add_body("trunk", od.FloatingBase(), mass=1.0, inertia=(1, 1, 1))
+    for name, y in (("one", 0.2), ("two", -0.2), ("lonely", 0.3)):
+        builder.add_body(
+            name, od.Revolute("y"), "trunk", origin=(0.0, y, 0.0), mass=1.0, com=(0, 0, -1), inertia=(1, 1, 1)
+        )
+    assert sides(builder.build())[1:] == ("middle", "left", "right", "middle")
+
+
+def test_rails_and_pivots() -> None:
+    builder = od.ModelBuilder("cart")
+    builder.add_body("cart", od.Prismatic("x"), mass=1.0, inertia=(1, 1, 1))
+    builder.add_body("pole", od.Revolute("y"), "cart", mass=0.2, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
+    assert [(s.name, s.kind) for s in skeleton(builder.build())] == [("cart", "rail"), ("pole", "limb")]
+    assert [s.kind for s in skeleton(pendulum(2))] == ["pivot", "limb", "limb"]
+
+
+def test_hull_of_discs_is_the_outline() -> None:
+    outline = hull_of_discs(np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([1.0, 0.5]))
+    assert outline[:, 0].min() == pytest.approx(-1.0)
+    assert outline[:, 0].max() == pytest.approx(2.5)
+    assert np.abs(outline[:, 1]).max() == pytest.approx(1.0)
+
+
+# Time and forces
+
+
+def test_odd_steps_are_mirrored(walk: Solution) -> None:
+    first, second = unroll(walk, 2)[1], unroll(walk, 2)[3]
+    assert [[s.name for s in stretch.supports] for stretch in (first, second)] == [["sole_r"], ["sole_l"]]
+    assert (first.supports[0].side, second.supports[0].side) == ("right", "left")
+    np.testing.assert_allclose(second.t, first.t + TIME)
+    hip_l, hip_r = (walk.model.q_slice(f"hip_{side}").start for side in "lr")
+    np.testing.assert_allclose(second.q[:, hip_l], first.q[:, hip_r])
+    np.testing.assert_allclose(second.q[:, 0], first.q[:, 0] + STEP)
+    np.testing.assert_allclose(second.q, walk.sample(second.t), atol=1e-9)
+
+
+def test_forces_stand_at_the_centre_of_pressure_of_both_feet_in_turn(walk: Solution) -> None:
+    body, (right, left) = weight(walk.model), (unroll(walk, 2)[k] for k in (1, 3))
+    [(_, place, force)] = ground_forces(right, 0.2, 1.0)
+    np.testing.assert_allclose(place, [0.1 + SOLE[0], -0.06 + SOLE[1], 0.0])
+    np.testing.assert_allclose(force, body * np.array([0.1, 0.05, 1.0]))
+    [(_, place, force)] = ground_forces(left, 0.2 + TIME, 1.0)
+    np.testing.assert_allclose(place, [0.1 + STEP + SOLE[0], 0.06 - SOLE[1], 0.0])
+    np.testing.assert_allclose(force, body * np.array([0.1, -0.05, 1.0]))
+
+
+# Animations
+
+
+def test_the_feet_swap_sides_from_step_to_step(walk: Solution, tmp_path: Path) -> None:
+    path = animate(walk, tmp_path / "walk.gif", steps=2, view="side")
+    pictures, durations = frames(path)
+    assert len(pictures) == 20  # two steps of 0.4 s at 0.04 s a frame
+    assert pictures[0].shape == (420, 720, 3)
+    assert set(durations) == {40}
+    ahead = []
+    for picture in (pictures[0], pictures[10]):
+        feet = picture[320:380]
+        ahead.append(columns(feet, COLOURS["right"]).mean() - columns(feet, COLOURS["left"]).mean())
+    assert ahead[0] > 50
+    assert ahead[1] == pytest.approx(-ahead[0], abs=15)
+    assert columns(pictures[5], FORCE).size > 100
+
+
+def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Path) -> None:
+    picture = frames(animate(walk, tmp_path / "walk.gif", steps=1, view="front"))[0][3][40:]
+    assert columns(picture, COLOURS["left"]).mean() > columns(picture, COLOURS["right"]).mean() + 30
+
+
+def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
+    pictures, durations = frames(animate(walk, tmp_path / "a.gif", steps=2, fps=30, **SMALL))
+    assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)  # though a .gif cannot have 30 frames per second
+    slow, durations = frames(animate(walk, tmp_path / "b.gif", steps=2, fps=30, speed=0.5, **SMALL))
+    assert len(slow) == pytest.approx(2 * len(pictures), abs=1)
+    assert sum(durations) == pytest.approx(1000 * 4 * TIME, rel=0.02)
+
+
+def test_progress_counts_all_frames(walk: Solution, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    animate(walk, tmp_path / "a.gif", steps=1, progress=lambda k, n: seen.append((k, n)), **SMALL)
+    assert seen == [(k, 10) for k in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("model", "q0", "q1"),
+    [
+        (five_link_biped(), [0.2, -0.1, 0.0, 0.5, -0.2], [-0.2, 0.1, 0.0, 0.5, 0.0]),
+        (pendulum(2), [1.0, 0.3], [-1.0, 0.0]),
+    ],
+)
+def test_a_motion_that_does_not_repeat_is_shown_once_and_held(
+    model: od.Model, q0: list[float], q1: list[float], tmp_path: Path
+) -> None:
+    solution = once(model, q0, q1)
+    pictures, durations = frames(animate(solution, tmp_path / "a.gif", steps=3))
+    assert len(pictures) == 9
+    assert durations[-1] == 840
+    assert not np.array_equal(pictures[0], pictures[-1])
+    assert plot(solution).axes
+    stick_figure(solution, tmp_path / "a.png")
+
+
+def test_mp4_goes_through_ffmpeg(walk: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: write a \.gif"):
+        animate(walk, tmp_path / "a.mp4")
+    _program(tmp_path, 'for last in "$@"; do :; done; /bin/cat > "$last"')
+    path = animate(walk, tmp_path / "a.mp4", steps=1, **SMALL)
+    assert path.stat().st_size == 10 * 240 * 160 * 3
+    _program(tmp_path, 'for last in "$@"; do :; done; echo half > "$last"; echo no such codec >&2; exit 3')
+    with pytest.raises(RuntimeError, match="status 3: no such codec"):
+        animate(walk, tmp_path / "b.mp4", steps=1, **SMALL)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.mp4", "ffmpeg"]
+
+
+def _program(folder: Path, script: str) -> None:
+    program = folder / "ffmpeg"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif or .mp4, got '.webm'"),
+        ({"path": "a"}, "got no suffix"),
+        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"steps": 1.5}, "steps"),
+        ({"fps": 60}, "fps must be above 0 and at most 50"),
+        ({"view": "top"}, "view must be one of 'side', 'front', 'side\\+front' or None, got 'top'"),
+        ({"speed": 0.0}, "speed must be a positive number"),
+        ({"size": (301, 200)}, "two even numbers of pixels"),
+    ],
+)
+def test_animate_refuses(walk: Solution, tmp_path: Path, options: dict, message: str) -> None:
+    path = tmp_path / options.pop("path", "a.gif")
+    with pytest.raises(ValueError, match=message):
+        animate(walk, path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_animation_leaves_the_old_file(walk: Solution, tmp_path: Path) -> None:
+    path = tmp_path / "a.gif"
+    path.write_text("old")
+
+    def stop(k: int, n: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        animate(walk, path, steps=1, progress=stop, **SMALL)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
+    assert path.read_text() == "old"
+
+
+# Plots
+
+
+def test_flexion_has_clinical_signs_whatever_the_axes(walk: Solution) -> None:
+    found = gait_coordinates(walk.model)
+    assert {name: [c.sign for c in entries] for name, entries in found.items()} == {
+        "hip": [-1, -1], "knee": [1, 1], "ankle": [-1, -1], "shoulder": [-1, -1], "elbow": [-1, -1],
+        "lumbar": [1, 1, 1],
+    }  # fmt: skip
+    assert gait_coordinates(five_link_biped()) == {}
+
+
+def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) -> None:
+    made = plot(walk, tmp_path / "a.png")
+    axes = {a.get_title(loc="left"): a for a in made.axes}
+    assert len(axes) == 12
+    hip = axes["hip flexion"]
+    left, right = (hip.lines[k].get_xydata() for k in (0, 1))
+    assert [hip.lines[k].get_color() for k in (0, 1)] == [COLOURS["left"], COLOURS["right"]]
+    assert left[-1, 0] == pytest.approx(100)
+    assert right[0, 1] == pytest.approx(np.degrees(0.4))  # the right leg starts ahead
+    n = len(left) // 2
+    np.testing.assert_allclose(left[:n, 1], right[n:, 1], atol=1e-9)
+    force = axes["vertical ground force"]
+    peaks = [np.nanmax(line.get_ydata()) for line in force.lines if len(line.get_xdata()) > 2]
+    assert peaks == pytest.approx([100.0, 100.0])
+    pressure = axes["centre of pressure along the foot"].lines[0].get_ydata()
+    np.testing.assert_allclose(pressure[np.isfinite(pressure)], 100 * SOLE[0])
+    with Image.open(tmp_path / "a.png") as image:
+        assert image.size == tuple(np.round(150 * made.get_size_inches()).astype(int))
+
+
+def test_torque_of_extension_is_positive(walk: Solution) -> None:
+    hip = plot_torques(walk).axes[0]
+    k = walk.model.qd_slice("hip_l").start
+    assert hip.get_title(loc="left") == "hip extension torque"
+    np.testing.assert_allclose(hip.lines[0].get_ydata()[:8], np.concatenate([p.tau[:, k] for p in walk.phases]))
+
+
+def test_any_model_has_small_multiples() -> None:
+    solution = once(pendulum(2), [1.0, 0.0], [0.0, 1.0])
+    titles = [a.get_title(loc="left") for a in plot(solution).axes]
+    assert titles == [f"joint{i}{what}" for i in (1, 2) for what in ("", " rate", " torque")]
+    assert [a.get_title(loc="left") for a in plot_angles(solution).axes] == ["joint1", "joint2"]
+    assert [a.get_title(loc="left") for a in plot_torques(solution).axes] == ["joint1 torque", "joint2 torque"]
+    with pytest.raises(ValueError, match="no contacts with the ground"):
+        plot_forces(solution)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
+def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"forces{suffix}"
+    plot_forces(walk, path)
+    stick_figure(walk, tmp_path / f"strip{suffix}", poses=3)
+    start = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[suffix]
+    assert path.read_bytes().startswith(start)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("draw", [plot, plot_angles, plot_torques, plot_forces, stick_figure])
+def test_figures_refuse_other_suffixes(walk: Solution, tmp_path: Path, draw: object) -> None:
+    with pytest.raises(ValueError, match=r"'a.gif': a figure is written as one of .png, .pdf, .svg, got '.gif'"):
+        draw(walk, tmp_path / "a.gif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_strip_has_a_caption_below_every_pose(walk: Solution) -> None:
+    texts = [text.get_text() for text in stick_figure(walk, poses=5).axes[0].texts]
+    assert texts == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    for wrong in ({"poses": 1}, {"ghosts": -1}):
+        with pytest.raises(ValueError, match="stick_figure"):
+            stick_figure(walk, **wrong)
+
+
+# Manners
+
+
+def test_nothing_global_is_touched(walk: Solution, tmp_path: Path) -> None:
+    before = dict(matplotlib.rcParams)
+    animate(walk, tmp_path / "a.gif", steps=1, **SMALL)
+    plot(walk)
+    stick_figure(walk, poses=3)
+    assert dict(matplotlib.rcParams) == before
+    assert not Gcf.get_all_fig_managers()
+
+
+def test_importing_loads_no_matplotlib() -> None:
+    code = (
+        "import sys, ocp_dyn, ocp_dyn.viz, ocp_dyn.ocp; sys.exit('matplotlib' in sys.modules or 'PIL' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
