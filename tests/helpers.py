@@ -113,3 +113,31 @@ def rate_of(expression: Any, model: od.Model, q: Any, qd: Any, qdd: Any | None =
 
 def symbols(model: od.Model) -> tuple[ca.SX, ca.SX, ca.SX]:
     return ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("qdd", model.nv)
+
+
+def turn(rotvec):
+    """Rotation matrix of a rotation vector by the matrix exponential: sixty terms after halving ten times."""
+    x, y, z = np.asarray(rotvec, dtype=float) / 1024
+    A = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    R, term = np.eye(3), np.eye(3)
+    for k in range(1, 60):
+        term = term @ A / k
+        R = R + term
+    for _ in range(10):
+        R = R @ R
+    return R
+
+
+def turns(axes, angles):
+    """Intrinsic rotations about the named axes, one after the other."""
+    R = np.eye(3)
+    for axis, angle in zip(axes, np.atleast_1d(angles), strict=True):
+        R = R @ turn(angle * np.eye(3)["xyz".index(axis)])
+    return R
+
+
+def turn_of_quaternion(q):
+    """Rotation matrix of a quaternion (x, y, z, w) of any length, by its axis and angle."""
+    v = np.asarray(q[:3], dtype=float)
+    n = np.linalg.norm(v)
+    return turn(2 * np.arctan2(n, q[3]) * v / n) if n else np.eye(3)

@@ -8,11 +8,10 @@ import casadi as ca
 import numpy as np
 import pytest
 from casadi import DM, SX
-from scipy.spatial.transform import Rotation
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
-from tests.helpers import JOINTS, close, flat
+from tests.helpers import JOINTS, close, flat, turns
 from tests.test_spatial import crm_matrix
 
 every_joint = pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS.keys())
@@ -121,7 +120,7 @@ def pose(joint: od.Joint, q: list[float]) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("order", EULER_ORDERS)
 def test_euler_is_intrinsic(order):
     angles = [0.4, -0.9, 1.3]
-    R = Rotation.from_euler(order.upper(), angles).as_matrix()  # upper case: intrinsic
+    R = turns(order, angles)
     close(pose(od.Euler(order), angles)[0], R)
     moved = pose(od.FloatingBase(f"euler_{order}"), [1, 2, 3, *angles])
     close(moved[0], R)
@@ -130,16 +129,16 @@ def test_euler_is_intrinsic(order):
 
 def test_simple_joints_move_as_said():
     R, p = pose(od.Revolute((0, 0, 2)), [0.3])
-    close(R, Rotation.from_euler("z", 0.3).as_matrix())
+    close(R, turns("z", 0.3))
     close(p, np.zeros(3))
     close(pose(od.Prismatic((0, 3, 4)), [2.0])[1], [0, 1.2, 1.6])
     close(pose(od.Translation(), [1, 2, 3])[1], [1, 2, 3])
     R, p = pose(od.Planar(), [1, 2, 0.5])
     close(p, [1, 2, 0])
-    close(R, Rotation.from_euler("z", 0.5).as_matrix())
+    close(R, turns("z", 0.5))
     R, p = pose(od.FloatingBase(), [1, 2, 3, 0, np.sin(0.2), 0, np.cos(0.2)])
     close(p, [1, 2, 3])
-    close(R, Rotation.from_euler("y", 0.4).as_matrix())
+    close(R, turns("y", 0.4))
 
 
 def test_floating_velocity_is_linear_in_the_world_and_angular_in_the_body(rng):
