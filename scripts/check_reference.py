@@ -127,8 +127,9 @@ class Case:
         parent = "world" if body["parent"] == "ROOT" else body["parent"]
         place = {"origin": body["joint_frame"]["r"], "rotation": np.transpose(body["joint_frame"]["E"])}
         for k, one in enumerate(virtual):  # the axes before the last move massless bodies of their own
-            parent = builder.add_body(f"{body['name']}#{k}", one, parent, **place).name
-            place = {}
+            name = f"{body['name']}#{k}"
+            builder.add_body(name, one, parent, **place)
+            parent, place = name, {}
         builder.add_body(
             body["name"], joint, parent, **place, mass=body["mass"], com=body["com"], inertia=body["inertia_com"],
             inertia_check=False,

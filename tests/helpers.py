@@ -116,14 +116,14 @@ def symbols(model: od.Model) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 
 def turn(rotvec):
-    """Rotation matrix of a rotation vector by the matrix exponential: sixty terms after halving ten times."""
-    x, y, z = np.asarray(rotvec, dtype=float) / 1024
+    """Rotation matrix of a rotation vector by the matrix exponential: sixty terms after halving twice."""
+    x, y, z = np.asarray(rotvec, dtype=float) / 4
     A = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     R, term = np.eye(3), np.eye(3)
     for k in range(1, 60):
         term = term @ A / k
         R = R + term
-    for _ in range(10):
+    for _ in range(2):
         R = R @ R
     return R
 
