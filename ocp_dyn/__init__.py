@@ -60,6 +60,7 @@ from .momentum import linear_momentum as linear_momentum
 from .momentum import momentum as momentum
 from .momentum import potential_energy as potential_energy
 from .momentum import zero_moment_point as zero_moment_point
+from .reduction import reduce as reduce
 from .rotations import matrix_quaternion as matrix_quaternion
 from .rotations import quaternion_matrix as quaternion_matrix
 from .rotations import rpy_matrix as rpy_matrix
