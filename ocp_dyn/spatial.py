@@ -109,9 +109,9 @@ class Transform:
         return ca.blockcat([[self.E, type(self.E)(3, 3)], [-self.E @ skew(self.r), self.E]])
 
 
-def _congruence(E: Expr, A: Expr) -> Expr:
-    """E' A E of a symmetric A: the upper triangle, mirrored."""
-    return ca.triu2symm(ca.triu(E.T @ (A @ E)))
+def _mirrored(A: Expr) -> Expr:
+    """A symmetric matrix by its upper triangle: what would make the lower one is never computed."""
+    return ca.triu2symm(ca.triu(A))
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Inertia:
         g = X.E.T @ self.h
         h = g + self.m * r
         shift = (ca.dot(r, g) + ca.dot(h, r)) * DM.eye(3) - g @ r.T - r @ h.T
-        return Inertia(self.m, h, _congruence(X.E, self.I) + shift)
+        return Inertia(self.m, h, _mirrored(X.E.T @ (self.I @ X.E) + shift))
 
     def matrix(self) -> Expr:
         hx = skew(self.h)
@@ -194,16 +194,16 @@ class ArticulatedInertia:
         """IA - U D^-1 U', given U (6 x n) and U D^-1."""
         (Uw, Uv), (Pw, Pv) = halves(U), halves(UDinv)
         return ArticulatedInertia(
-            self.I - ca.triu2symm(ca.triu(Pw @ Uw.T)), self.H - Pw @ Uv.T, self.M - ca.triu2symm(ca.triu(Pv @ Uv.T))
+            self.I - _mirrored(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - _mirrored(Pv @ Uv.T)
         )
 
     def to_parent(self, X: Transform) -> ArticulatedInertia:
         """X' IA X: in the coordinates of frame A of X: A -> B."""
         rx = skew(X.r)
-        I, M = _congruence(X.E, self.I), _congruence(X.E, self.M)
+        I, M = _mirrored(X.E.T @ (self.I @ X.E)), _mirrored(X.E.T @ (self.M @ X.E))
         H = X.E.T @ (self.H @ X.E)
         Hr = H + rx @ M
-        return ArticulatedInertia(ca.triu2symm(ca.triu(I - H @ rx + rx @ Hr.T)), Hr, M)
+        return ArticulatedInertia(_mirrored(I - H @ rx + rx @ Hr.T), Hr, M)
 
     def matrix(self) -> Expr:
         return ca.blockcat([[self.I, self.H], [self.H.T, self.M]])
