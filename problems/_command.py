@@ -26,6 +26,15 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return p
 
 
+def prepare(options: argparse.Namespace, arguments: argparse.ArgumentParser) -> None:
+    """Makes the folder of --out, so that a wrong one is told before the solver runs."""
+    if options.out is not None:
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            arguments.error(f"--out {options.out}: no folder can be made there: {error.strerror}")
+
+
 def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, Any], title: str) -> int:
     """Prints and writes what was found; 0 if the solver converged, 1 if not."""
     stats = solution.stats
@@ -52,8 +61,7 @@ def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, A
 
 
 def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
-    """walk.npz, walk.gif, strip.png, motion.png and report.md in `out`."""
-    out.mkdir(parents=True, exist_ok=True)
+    """walk.npz, walk.gif, strip.png, motion.png and report.md in `out`, which `prepare` made."""
     if not quiet:
         print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
     solution.save(out / "walk.npz")

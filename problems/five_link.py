@@ -19,7 +19,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import absolute_angles, five_link_biped
 
-from ._command import finish, parser
+from ._command import finish, parser, prepare
 
 STEP_LENGTH, STEP_TIME = 0.5, 0.7
 PUBLISHED = {"explicit": 469.9439, "implicit": 469.650}
@@ -104,7 +104,12 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--form", choices=("explicit", "implicit"), default="explicit")
     arguments.add_argument("--intervals", type=int, default=50)
     options = arguments.parse_args(argv)
-    solution = problem(options.form, options.intervals).solve(progress=not options.quiet)
+    try:
+        step = problem(options.form, options.intervals)
+    except ValueError as error:
+        arguments.error(str(error))
+    prepare(options, arguments)
+    solution = step.solve(progress=not options.quiet)
     return finish(options, solution, numbers(solution), "Five-link biped: a step of least torque")
 
 

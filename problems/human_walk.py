@@ -22,7 +22,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, human_dimensions
 
-from ._command import finish, parser
+from ._command import finish, parser, prepare
 
 CLEARANCE = 0.03
 """Height of the swing foot above the ground at mid-swing [m]."""
@@ -152,6 +152,7 @@ def main(argv: list[str] | None = None) -> int:
         walk = problem(options.speed, options.mass, options.height, options.sex)
     except ValueError as error:
         arguments.error(str(error))
+    prepare(options, arguments)
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, numbers(solution), f"Human walking at {options.speed:g} m/s")
 

@@ -219,3 +219,16 @@ def test_problems_have_a_command_line(capsys):
     assert five_link.main(["--intervals", "20", "--json", "--quiet"]) == 0
     last = capsys.readouterr().out.strip().splitlines()[-1]
     assert json.loads(last)["objective"] == pytest.approx(470, abs=5)
+
+
+def test_wrong_options_are_told_before_anything_is_solved(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    for module, options, message in (
+        (five_link, ["--intervals", "0"], "intervals must be at least 1"),
+        (five_link, ["--out", str(tmp_path / "file")], "no folder can be made there"),
+        (human_walk, ["--out", str(tmp_path / "file" / "below")], "no folder can be made there"),
+        (human_walk, ["--speed", "-1"], "between 0.3 and 2.0 m/s"),
+    ):
+        with pytest.raises(SystemExit):
+            module.main(options)
+        assert message in capsys.readouterr().err

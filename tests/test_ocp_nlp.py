@@ -88,3 +88,19 @@ def test_bad_variables_are_refused():
         Program().variable("x", 2, 1.0, -1.0, 0.0)
     with pytest.raises(ValueError, match="start finite"):
         Program().variable("x", 1, -1.0, 1.0, np.nan)
+
+
+def test_a_variable_may_stand_in_two_slots(rng):
+    program = Program(1)
+    x = program.variable("x", 2, -5, 5, 1.0)
+
+    def body(z, rows):
+        rows.cost("cost", ca.sin(z["a"][0] * z["b"][1]) + z["a"][0] ** 2 * z["b"][0])
+        rows.constrain("row", z["a"][1] ** 3 * z["b"][1] * z["b"][0])
+
+    program.block("twice", {"a": x, "b": x}, body).add({"a": x, "b": x})
+    built = program.assemble()
+    X, lam, point = ca.SX.sym("X", 2), 1.7, rng.normal(size=2)
+    f, g = ca.sin(X[0] * X[1]) + X[0] ** 3, X[1] ** 4 * X[0]
+    hessian = ca.Function("hessian", [X], [ca.triu(ca.hessian(2.5 * f + lam * g, X)[0])])
+    assert np.allclose(np.array(built.hessian(point, [], 2.5, lam)), np.array(hessian(point)), rtol=1e-12, atol=1e-12)

@@ -27,12 +27,23 @@ def initial_guess(t: Transcription) -> None:
     begin = 0.0
     for x, phase, duration in zip(t.phases, problem.phases, durations, strict=True):
         for k in range(phase.intervals + 1):
-            q, v = state((begin + duration * k / phase.intervals) / total)
-            program.set_start(x.q[k], q)
-            program.set_start(x.v[k], v)
+            found = state((begin + duration * k / phase.intervals) / total)
+            for variable, numbers in zip((x.q[k], x.v[k]), _checked(problem, found), strict=True):
+                program.set_start(variable, numbers)
         for lam in x.lam:
             program.set_start(lam, _weight_rows(phase.footholds, weight))
         begin += duration
+
+
+def _checked(problem: Problem, found: object) -> tuple[Array, Array]:
+    """(q, v) as a guess returned them, if they are that."""
+    nq, nv = problem.model.nq, problem.model.nv
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise ValueError(f"guess must return (q, v), got {found!r}")
+    q, v = (np.array(DM(part)).ravel() for part in found)
+    if (q.size, v.size) != (nq, nv) or not np.all(np.isfinite([*q, *v])):
+        raise ValueError(f"guess must return finite q (nq = {nq}) and v (nv = {nv}), got {q} and {v}")
+    return q, v
 
 
 def _standing_guess(problem: Problem, speed: float, total: float) -> Callable[[float], tuple[Array, Array]]:

@@ -40,16 +40,30 @@ class Rows:
 
     def cost(self, name: str, value: Expr) -> None:
         """Adds a scalar cost term."""
-        self.costs.append((name, SX(value)))
+        value = SX(value)
+        if value.shape != (1, 1):
+            raise ValueError(f"cost {name!r} must be one number, got shape {value.shape}: sum it (casadi.sumsqr, say)")
+        self.costs.append((name, value))
 
     def constrain(self, name: str, value: Expr, lower: Any = 0.0, upper: Any = 0.0, scale: Any = 1.0) -> None:
         """Adds `lower <= value <= upper` (equality to zero by default); value, bounds are divided by scale."""
         value = SX(value)
-        size = value.shape[0]
+        size, columns = value.shape
+        if columns != 1:
+            raise ValueError(f"constraint {name!r} must be a column, got shape {value.shape}: casadi.vec makes it one")
         if size:
             s = np.broadcast_to(np.asarray(scale, dtype=float), (size,))
-            lo, up = (np.broadcast_to(np.asarray(b, dtype=float), (size,)) / s for b in (lower, upper))
+            lo, up = (_bound(name, b, size) / s for b in (lower, upper))
+            if not np.all(lo <= up):
+                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {lower} and {upper}")
             self.rows.append((name, value / DM(s), lo, up))
+
+
+def _bound(name: str, bound: Any, size: int) -> Array:
+    numbers = np.asarray(DM(bound) if isinstance(bound, DM) else bound, dtype=float).ravel()
+    if numbers.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {numbers.size} bounds: give one number, or {size}")
+    return np.broadcast_to(numbers, (size,))
 
 
 Body = Callable[[dict[str, SX], Rows], None]
@@ -249,7 +263,7 @@ class Assembled:
 
     def _hessian(self, x: MX, lam_f: MX, lam_g: MX) -> MX:
         """Upper triangle of the Hessian of `lam_f f + lam_g' g`: every block's nonzeros, summed."""
-        rows, columns, values = [], [], []
+        rows, columns, values, weights = [], [], [], []
         first = 0
         for b in self.blocks:
             count, m = len(b.instances), b.lower.size
@@ -259,23 +273,31 @@ class Assembled:
                 i, j = gather[r, k], gather[c, k]
                 rows.append(np.minimum(i, j))
                 columns.append(np.maximum(i, j))
+                # one variable in two slots: what lay beside the diagonal, twice by symmetry, falls on it
+                weights.append(np.where((i == j) & (r != c), 2.0, 1.0))
             multipliers = ca.reshape(lam_g[first : first + count * m], m, count)
             function = self._map(b.hessian_function, count)
             arguments = [self._local(b, x), MX(b.parameter_values), ca.repmat(lam_f, 1, count), multipliers]
             values.append(ca.vec(function.call(arguments)[0]))
             first += count * m
-        return _assembled(rows, columns, ca.vertcat(*values), (self.n, self.n))
+        return _assembled(rows, columns, ca.vertcat(*values), (self.n, self.n), np.concatenate(weights))
 
 
-def _scatter(rows: Indices, size: int) -> DM:
-    """The 0/1 matrix that adds entry k of a vector to entry rows[k] of a longer one."""
+def _scatter(rows: Indices, size: int, weights: Array | float = 1.0) -> DM:
+    """The matrix that adds entry k of a vector, times its weight, to entry rows[k] of a longer one."""
     count = len(rows)
-    return DM.triplet(rows.tolist(), list(range(count)), DM.ones(count), size, count)
+    return DM.triplet(rows.tolist(), list(range(count)), DM(np.broadcast_to(weights, (count,))), size, count)
 
 
-def _assembled(rows: Sequence[Indices], columns: Sequence[Indices], values: MX, shape: tuple[int, int]) -> MX:
-    """The sparse matrix with these entries; entries in one place are summed."""
+def _assembled(
+    rows: Sequence[Indices],
+    columns: Sequence[Indices],
+    values: MX,
+    shape: tuple[int, int],
+    weights: Array | float = 1.0,
+) -> MX:
+    """The sparse matrix with these entries times their weights; entries in one place are summed."""
     keys = np.concatenate(columns) * shape[0] + np.concatenate(rows)  # CasADi's column-major order
     unique, place = np.unique(keys, return_inverse=True)
     pattern = ca.Sparsity.triplet(*shape, (unique % shape[0]).tolist(), (unique // shape[0]).tolist())
-    return ca.MX(pattern, _scatter(place, unique.size) @ values)
+    return ca.MX(pattern, _scatter(place, unique.size, weights) @ values)

@@ -7,23 +7,40 @@ and contact forces as variables and inverse dynamics as constraint, and "explici
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import Array
-from ..joints import FloatingBase
+from ..joints import FloatingBase, Prismatic
 from ..model import Model
 from .mirror import MirrorMap, mirror_map
-from .stage import Foothold, Stage, _interval
-from .terms import Bounded, Objective, PathConstraint, RateObjective
+from .stage import Foothold, Stage, as_bounds
+from .terms import WHERE, Bounded, Objective, PathConstraint, RateObjective
 
 if TYPE_CHECKING:
     from .solution import Solution
 
 FORMS = {"implicit": ("midpoint",), "explicit": ("rk4", "euler")}
+
+
+def _members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
+    members = (value,) if isinstance(value, kinds) else value
+    if not isinstance(members, Iterable) or isinstance(members, str):
+        members = (value,)
+    members = tuple(members)
+    for member in members:
+        if isinstance(member, type) or not isinstance(member, kinds):
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            remedy = f": write {member.__name__}()" if isinstance(member, type) else ""
+            if not remedy and callable(member):
+                remedy = ": wrap a function in Path, Integral or Boundary"
+            raise TypeError(f"{what} must hold {wanted} objects, got {member!r}{remedy}")
+    return members
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +59,21 @@ class Phase:
     objective: tuple[Objective | RateObjective, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.intervals < 1:
-            raise ValueError(f"phase {self.name!r}: intervals must be at least 1, got {self.intervals}")
-        object.__setattr__(self, "duration", _interval(self.duration, f"phase {self.name!r}: duration"))
-        if self.duration[0] <= 0:
-            raise ValueError(f"phase {self.name!r}: duration must be positive, got {self.duration}")
-        for key in ("footholds", "path", "objective"):
-            object.__setattr__(self, key, tuple(getattr(self, key)))
+        here = f"phase {self.name!r}"
+        if not isinstance(self.intervals, Integral) or self.intervals < 1:
+            raise ValueError(f"{here}: intervals must be at least 1, a whole number, got {self.intervals!r}")
+        object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
+        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
+            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
+        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective)}
+        for key, kind in kinds.items():
+            object.__setattr__(self, key, _members(getattr(self, key), kind, f"{here}: {key}"))
+        for term in self.path:
+            if term.where not in WHERE:
+                raise ValueError(f"{here}: {term!r} says where={term.where!r}, expected one of {', '.join(WHERE)}")
+        names = [foothold.name for foothold in self.footholds]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
 
 
 @dataclass(frozen=True)
@@ -75,12 +100,27 @@ class Periodic:
     """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
 
     transition: how the end leads to the next start. speed [m/s]: step_length = speed * total time; None: free.
+    step_length [m]: a number, or (lower, upper); negative backwards.
     """
 
     speed: float | None = None
     mirror: bool = True
     transition: Transition = field(default_factory=Impact)
     step_length: Any = (0.05, 3.0)
+
+    def __post_init__(self) -> None:
+        low, high = as_bounds(self.step_length, "Periodic step_length")
+        object.__setattr__(self, "step_length", (low, high))
+        _members(self.transition, (Continuous, Impact), "Periodic transition")
+        if self.speed is None:
+            return
+        if not np.isfinite(self.speed):
+            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {self.speed!r}")
+        if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
+            raise ValueError(
+                f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                "speed and step_length must have one sign (both negative backwards)"
+            )
 
 
 @dataclass(frozen=True)
@@ -96,7 +136,7 @@ class Problem:
     """An optimal control problem for a model.
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
-    conditions. unactuated: joints without a motor (default: a floating root). per_distance: costs are divided by
+    conditions. unactuated: joints without a motor (default: a floating or planar root). per_distance: costs are divided by
     the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
     `guess(s) -> (q, v)` at the fraction s of the motion. limits: keep the model's joint limits.
     """
@@ -115,13 +155,17 @@ class Problem:
     limits: bool = True
 
     def __post_init__(self) -> None:
-        self.phases = tuple(self.phases)
+        if not isinstance(self.model, Model):
+            raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {self.model!r}")
+        self.phases = _members(self.phases, (Phase,), "phases")
+        self.boundary = _members(self.boundary, (Boundary,), "boundary")
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         names = [phase.name for phase in self.phases]
         if len(set(names)) != len(names):
             raise ValueError(f"phases need names of their own, got {names}")
-        self.transitions = tuple(self.transitions) or tuple(Continuous() for _ in self.phases[1:])
+        given = _members(self.transitions, (Continuous, Impact), "transitions")
+        self.transitions = given or tuple(Continuous() for _ in self.phases[1:])
         if len(self.transitions) != len(self.phases) - 1:
             raise ValueError(
                 f"{len(self.phases)} phases need {len(self.phases) - 1} transitions between them, "
@@ -134,6 +178,8 @@ class Problem:
             raise ValueError(
                 f"the {self.form} form integrates by {' or '.join(FORMS[self.form])}, got {self.integrator!r}"
             )
+        if self.periodic is not None:
+            self._check_periodic(self.periodic)
         if self.per_distance and self.periodic is None:
             raise ValueError("per_distance divides costs by the step length, which only a Periodic problem has")
         if self.posture is not None and np.shape(self.posture) != (self.model.nq,):
@@ -142,12 +188,22 @@ class Problem:
             self.model.frame(foothold.name)
         self.unactuated = self._unactuated()
 
+    def _check_periodic(self, periodic: Periodic) -> None:
+        if not isinstance(periodic, Periodic):
+            raise TypeError(f"periodic must be Periodic(...) or None, got {periodic!r}")
+        root = self.model.joints[1]
+        if periodic.step_length != (0.0, 0.0) and not (root.q_labels[0] == "x" or isinstance(root, Prismatic)):
+            raise ValueError(
+                f"Periodic moves the model on along x, which its root joint {self.model.joint_names[0]!r} cannot: use a "
+                "model with a FloatingBase, or step_length=0 for a motion in place"
+            )
+
     def _unactuated(self) -> tuple[str, ...]:
         if self.unactuated is not None:
             for joint in self.unactuated:
                 self.model.qd_slice(joint)
             return tuple(self.unactuated)
-        free = isinstance(self.model.joints[1], FloatingBase) and self.model.parent[1] == 0
+        free = isinstance(self.model.joints[1], (FloatingBase, Planar))
         return (self.model.joint_names[0],) if free else ()
 
     @property

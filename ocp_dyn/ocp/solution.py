@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from ..constraints import Contact
 from ..dynamics import forward_dynamics
 from ..functions import function
 from ..io.json import model_from_dict, model_to_dict
+from ..joints import Joint, Prismatic
 from ..model import Model
 from .mirror import MirrorMap, mirror_map
 from .nlp import Assembled
@@ -24,6 +27,7 @@ from .stage import Foothold
 from .variables import Transcription
 
 FILE_FORMAT = "ocp_dyn solution 1"
+PHASE_ARRAYS = ("t", "q", "v", "a", "tau", "lam")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +138,9 @@ class Solution:
         return positive, negative
 
     def cost_of_transport(self) -> float:
-        """Positive mechanical work of the joints per weight and distance [1]."""
+        """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place."""
+        if not self.step_length:
+            raise ValueError("cost_of_transport needs a motion that moves on: a Periodic one with a step length")
         weight = self.model.mass * float(np.linalg.norm(self.model.gravity))
         return self.mechanical_work()[0] / (weight * self.step_length)
 
@@ -191,12 +197,16 @@ class Solution:
         return plot(self, path, **options)
 
     def save(self, path: str | Path) -> Path:
-        """Writes everything to one .npz file, the model included; `Solution.load` reads it back."""
+        """Writes everything to one .npz file, the model included; `Solution.load` reads it back.
+
+        The folder is made if it is missing; the file appears complete or not at all.
+        """
         path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
         arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(self.impulses)}
         phases = []
         for k, phase in enumerate(self.phases):
-            arrays |= {f"{key}{k}": getattr(phase, key) for key in ("t", "q", "v", "a", "tau", "lam")}
+            arrays |= {f"{key}{k}": getattr(phase, key) for key in PHASE_ARRAYS}
             phases.append(
                 {
                     "name": phase.name,
@@ -221,21 +231,24 @@ class Solution:
 
     @staticmethod
     def load(path: str | Path) -> Solution:
-        """Reads a file that `save` wrote."""
-        with np.load(Path(path), allow_pickle=False) as file:
-            about = json.loads(str(file["about"])) if "about" in file else {}
-            if about.get("format") != FILE_FORMAT:
-                raise ValueError(f"{path} is not a solution file of this version: save it again with Solution.save")
-            phases = tuple(
-                PhaseSolution(
-                    name=phase["name"],
-                    **{key: file[f"{key}{k}"] for key in ("t", "q", "v", "a", "tau", "lam")},
-                    contacts=tuple(Contact(c["body"], c["point"], c["axes"]) for c in phase["contacts"]),
-                    places={name: np.array(place) for name, place in phase["places"].items()},
-                )
-                for k, phase in enumerate(about["phases"])
+        """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged."""
+        arrays = _read(Path(path))
+        about = json.loads(str(arrays["about"])) if "about" in arrays else {}
+        if about.get("format") != FILE_FORMAT:
+            raise ValueError(f"{path} is not a solution file of this version: save it again with Solution.save")
+        missing = {f"{key}{k}" for k in range(len(about["phases"])) for key in PHASE_ARRAYS} - set(arrays)
+        if missing:
+            raise ValueError(f"{path} is damaged, it lacks {', '.join(sorted(missing))}: save the solution again")
+        phases = tuple(
+            PhaseSolution(
+                name=phase["name"],
+                **{key: arrays[f"{key}{k}"] for key in PHASE_ARRAYS},
+                contacts=tuple(Contact(c["body"], c["point"], c["axes"]) for c in phase["contacts"]),
+                places={name: np.array(place) for name, place in phase["places"].items()},
             )
-            impulses = tuple(file[f"impulse{k}"] for k in range(sum(name.startswith("impulse") for name in file)))
+            for k, phase in enumerate(about["phases"])
+        )
+        impulses = tuple(arrays[f"impulse{k}"] for k in range(sum(name.startswith("impulse") for name in arrays)))
         return Solution(
             model=model_from_dict(about["model"]),
             phases=phases,
@@ -245,6 +258,19 @@ class Solution:
             mirrored=about["mirrored"],
             stats=about["stats"],
         )
+
+
+def _read(path: Path) -> dict[str, Array]:
+    """All arrays of an .npz file, each with its checksum checked."""
+    damaged = f"{path} is not a solution file, or it is damaged: save the solution again with Solution.save"
+    try:
+        with path.open("rb") as stream:
+            file = np.load(stream, allow_pickle=False)
+            if isinstance(file, np.lib.npyio.NpzFile):
+                return {name: file[name] for name in file}
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(damaged) from error
+    raise ValueError(damaged)
 
 
 def _flow(model: Model, contacts: tuple[Contact, ...]) -> ca.Function:
@@ -269,8 +295,13 @@ def _advance(flow: ca.Function, q: Array, v: Array, tau: Array, h: float) -> tup
 def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
     """Largest difference of angles [rad] and of lengths [m] between two configurations."""
     gap = np.abs(np.array(model.difference(q0, q1).full()).ravel())
-    lengths = np.array([name.rpartition(".")[2] in ("x", "y", "z") for name in model.qd_names])
+    lengths = np.array([is_length for joint in model.joints[1:] for is_length in _lengths(joint)])
     return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))
+
+
+def _lengths(joint: Joint) -> list[bool]:
+    """Which degrees of freedom of a joint are translations: by its class, or by its labels."""
+    return [isinstance(joint, Prismatic) or label in ("x", "y", "z", "t") for label in joint.v_labels]
 
 
 def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:

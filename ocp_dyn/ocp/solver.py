@@ -122,6 +122,12 @@ def solve(
 
 def _start_from(t: Transcription, guess: Solution) -> None:
     """First values from a solution on the same grid."""
+    model = t.problem.model
+    if (guess.model.nq, guess.model.nv) != (model.nq, model.nv):
+        raise ValueError(
+            f"guess must be a motion of a model with nq = {model.nq} and nv = {model.nv}, got nq = {guess.model.nq} and "
+            f"nv = {guess.model.nv}"
+        )
     if [len(phase.tau) for phase in guess.phases] != [phase.intervals for phase in t.problem.phases]:
         raise ValueError("guess must have the problem's phases and intervals")
     set_start = t.program.set_start

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from .._types import Expr
@@ -13,12 +14,15 @@ from ..constraints import Contact
 from ..model import Model
 
 
-def _interval(bounds: Any, what: str) -> tuple[float, float]:
-    """One number, or (lower, upper)."""
-    low, high = (bounds, bounds) if isinstance(bounds, (int, float)) else bounds
-    if not low <= high:
-        raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {bounds!r}")
-    return float(low), float(high)
+def as_bounds(value: Any, what: str) -> tuple[float, float]:
+    """(lower, upper) of one number, or of two."""
+    try:
+        numbers = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape not in ((1,), (2,)) or not numbers[0] <= numbers[-1]:
+        raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {value!r}")
+    return float(numbers[0]), float(numbers[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +43,13 @@ class Foothold:
     half_width: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.contact, Contact):
+            raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {self.contact!r}")
         for key in ("x", "y", "yaw"):
-            object.__setattr__(self, key, _interval(getattr(self, key), f"Foothold {key}"))
+            object.__setattr__(self, key, as_bounds(getattr(self, key), f"Foothold {key}"))
+        for key in ("half_length", "half_width"):
+            if not getattr(self, key) >= 0:
+                raise ValueError(f"Foothold {key} [m] must not be negative, got {getattr(self, key)!r}")
 
     @property
     def name(self) -> str:

@@ -14,14 +14,19 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import casadi as ca
 import numpy as np
 
-from .._types import Expr, Vector
+from .._types import Array, Expr, Vector
+from ..joints import FloatingBase, Planar
 from ..kinematics import point_position
+from ..model import Model
 from .stage import Stage
+
+WHERE = ("node", "interval", "wrench")
 
 Bounded = tuple[Expr, Any, Any]
 """An expression with its lower and upper bounds."""
 
 
+@runtime_checkable
 class PathConstraint(Protocol):
     """Rows that hold all along a phase."""
 
@@ -92,6 +97,11 @@ class CentreOfPressure:
         for foothold, w in stage.wrenches.items():
             if foothold.contact.axes is not None:
                 continue
+            if min(foothold.half_length, foothold.half_width) <= self.margin:
+                raise ValueError(
+                    f"CentreOfPressure: the sole of {foothold.name!r} is no larger than the margin of {self.margin} m, "
+                    f"got Foothold(half_length={foothold.half_length}, half_width={foothold.half_width}): give its size"
+                )
             c, s = ca.cos(stage.places[foothold][2]), ca.sin(stage.places[foothold][2])
             nx, ny = c * w[0] + s * w[1], -s * w[0] + c * w[1]
             for moment, half in ((ny, foothold.half_length), (nx, foothold.half_width)):
@@ -127,9 +137,9 @@ class Separation:
 
 @dataclass(frozen=True)
 class Path:
-    """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval".
+    """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
 
-    ends: at the first and the last node of the phase too.
+    ends: for "node", at the first and the last node of the phase too.
     """
 
     function: Callable[[Stage], Expr]
@@ -138,8 +148,18 @@ class Path:
     where: str = "node"
     ends: bool = False
 
+    def __post_init__(self) -> None:
+        if self.where not in WHERE:
+            raise ValueError(f"Path: where must be one of {', '.join(WHERE)}, got {self.where!r}")
+
     def rows(self, stage: Stage) -> Bounded:
-        return self.function(stage), self.lower, self.upper
+        value = self.function(stage)
+        if value is None:
+            raise ValueError(
+                f"Path: the function returned None at a {self.where!r} stage: return an expression; tau and a are known "
+                'with where="interval" only'
+            )
+        return value, self.lower, self.upper
 
 
 @dataclass(frozen=True)
@@ -150,7 +170,7 @@ class TorqueSquared:
     scale: Any = 1.0
 
     def integrand(self, stage: Stage) -> Expr:
-        return ca.sumsqr(stage.tau / ca.DM(self.scale))
+        return ca.sumsqr(stage.tau / _per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale"))
 
 
 @dataclass(frozen=True)
@@ -165,18 +185,18 @@ class TorqueRateSquared:
     name: ClassVar[str] = "TorqueRateSquared"
 
     def rate_integrand(self, tau_rate: Expr) -> Expr:
-        return ca.sumsqr(tau_rate / ca.DM(self.scale))
+        return ca.sumsqr(tau_rate / _per_dof(self.scale, tau_rate.shape[0], "TorqueRateSquared scale"))
 
 
 @dataclass(frozen=True)
 class AccelerationSquared:
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4], joints only unless base=True."""
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: with those of a floating or planar root."""
 
     weight: float = 1.0
     base: bool = False
 
     def integrand(self, stage: Stage) -> Expr:
-        first = 0 if self.base else stage.model.joints[1].nv
+        first = 0 if self.base else _base_size(stage.model)
         return ca.sumsqr(stage.a[first:])
 
 
@@ -184,7 +204,7 @@ class AccelerationSquared:
 class JointAngleSquared:
     """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
 
-    stiffness [N m/rad]: a number, or one per entry of qd (the base's are not used).
+    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root does not count.
     """
 
     weight: float = 1.0
@@ -192,12 +212,11 @@ class JointAngleSquared:
 
     def integrand(self, stage: Stage) -> Expr:
         model = stage.model
-        first = model.joints[1].nv
-        k = np.broadcast_to(np.asarray(self.stiffness, dtype=float), (model.nv,))[first:]
-        joints = model.joints[2:]
+        k = _per_dof(self.stiffness, model.nv, "JointAngleSquared stiffness")[_base_size(model) :]
+        first = 2 if _base_size(model) else 1
         angles = [
             joint.difference(ca.DM(joint.neutral()), q)
-            for joint, q in zip(joints, model.split_q(stage.q)[2:], strict=True)
+            for joint, q in zip(model.joints[first:], model.split_q(stage.q)[first:], strict=True)
         ]
         return ca.sumsqr(ca.DM(k) * ca.vertcat(*angles))
 
@@ -228,6 +247,19 @@ class Integral:
 def objective_name(objective: Objective | RateObjective) -> str:
     """What a cost term is called in reports."""
     return str(getattr(objective, "name", type(objective).__name__))
+
+
+def _base_size(model: Model) -> int:
+    """Degrees of freedom of a root that moves freely; 0 if the root is a joint like the others."""
+    return model.joints[1].nv if isinstance(model.joints[1], (FloatingBase, Planar)) else 0
+
+
+def _per_dof(value: Any, size: int, what: str) -> Array:
+    """One number, or one per degree of freedom, as `size` numbers."""
+    numbers = np.asarray(value, dtype=float).ravel()
+    if numbers.size not in (1, size):
+        raise ValueError(f"{what}: give one number, or nv = {size}, got {numbers.size}")
+    return np.array(np.broadcast_to(numbers, (size,)))
 
 
 def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:

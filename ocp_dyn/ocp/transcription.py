@@ -34,7 +34,7 @@ def transcribe(problem: Problem, threads: int = 2) -> Transcription:
     """The nonlinear program of a problem, by the form and the integrator it names."""
     t = Transcription(problem, Program(threads), problem.mirror())
     if problem.periodic is not None:
-        low, high = np.atleast_1d(problem.periodic.step_length)[[0, -1]]
+        low, high = problem.periodic.step_length
         t.step_length = t.program.variable("step_length", 1, low, high, np.clip(0.5, low, high))
         if problem.periodic.speed is not None:
             s = problem.periodic.speed
@@ -225,10 +225,12 @@ def _add_ends(t: Transcription) -> None:
             if "speed" in z:
                 rows.constrain("speed", z["step_length"] - z["speed"] * time)
         for condition in problem.boundary:
-            value, lower, upper = condition.function(
+            found = condition.function(
                 Stage(model, z["q"], z["v"], values=values), Stage(model, z["q_end"], z["v_end"], s=1.0, values=values)
             )
-            rows.constrain(condition.name, value, lower, upper)
+            if not isinstance(found, (tuple, list)) or len(found) != 3:
+                raise ValueError(f"Boundary {condition.name!r} must return (expression, lower, upper), got {found!r}")
+            rows.constrain(condition.name, *found)
 
     t.program.block("ends", slots, body).add(slots)
 

@@ -97,7 +97,14 @@ def _standing_feet(t: Transcription) -> dict[Foothold, Foothold]:
         return {}
     name = (lambda n: t.mirror.frame(n).name) if t.mirror else (lambda n: n)
     last = {name(f.name): f for f in t.problem.phases[-1].footholds}
-    return {f: last[f.name] for f in t.problem.phases[0].footholds if f.name in last}
+    images = {f: last[f.name] for f in t.problem.phases[0].footholds if f.name in last}
+    for foothold in images.values():
+        if foothold in images:
+            raise ValueError(
+                f"Foothold {foothold.name!r} stands in the first and in the last phase, but a periodic motion moves it "
+                "on by the step length: give the last phase a Foothold of its own, after a phase in which it is lifted"
+            )
+    return images
 
 
 def place_slots(t: Transcription, feet: tuple[Foothold, ...]) -> dict[str, Variable]:

@@ -206,5 +206,5 @@ def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 
 def used_points(segments: Sequence[Segment]) -> tuple[Point, ...]:
     """All points of the segments in the order in which `Puppet` takes them; `ValueError` if there are none."""
     if not segments:
-        raise ValueError("there is nothing to draw: the model has no moving bodies")
+        raise ValueError("there is nothing to draw: no two joints or frames of the model lie apart; add a frame to it")
     return tuple(p for segment in segments for p in segment.points)

@@ -1,0 +1,209 @@
+"""Phases and what joins them, on models small enough for closed forms: impacts, periods, footholds."""
+
+import math
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import pendulum
+
+G = 9.81
+
+
+def ball(gravity=G, effort=math.inf, mass=3.0):
+    builder = od.ModelBuilder("ball", gravity=(0, 0, -gravity))
+    builder.add_body("ball", od.Translation(), joint_name="root", mass=mass, effort=effort)
+    return builder.build()
+
+
+def foot(**place):
+    return ocp.Foothold(od.Contact("ball", axes="xyz"), **place)
+
+
+def fall(form, height=0.8, ahead=0.6, mu=1.0):
+    """A ball thrown forwards lands and sticks."""
+
+    def thrown(start, _):
+        return ca.vertcat(start.q, start.v) - ca.DM([0, 0, height, ahead, 0, 0]), 0, 0
+
+    phases = [
+        ocp.Phase("flight", 5, (0.05, 2.0)),
+        ocp.Phase("stance", 3, 0.3, foot(), (ocp.Unilateral(), ocp.FrictionCone(mu))),
+    ]
+    return ocp.Problem(
+        ball(), phases, ocp.Impact(), boundary=ocp.Boundary(thrown), unactuated=["root"], form=form
+    ).solve(progress=False, max_iterations=100, tolerance=1e-10)
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_a_ball_falls_hits_and_stands(form):
+    solution = fall(form)
+    assert solution.converged
+    flight, stance = solution.phases
+    time = math.sqrt(2 * 0.8 / G)
+    assert flight.duration == pytest.approx(time, abs=1e-7)
+    assert np.allclose(flight.v[-1], [0.6, 0, -G * time], atol=1e-6)
+    assert np.allclose(solution.impulses[0], 3 * np.array([-0.6, 0, G * time]), atol=1e-5)
+    assert np.allclose(stance.v, 0, atol=1e-7)
+    assert np.allclose(stance.places["ball"][:2], [0.6 * time, 0], atol=1e-6)
+    assert np.allclose(stance.q, [0.6 * time, 0, 0], atol=1e-6)
+    assert np.allclose(stance.lam, [0, 0, 3 * G], atol=1e-5)
+    assert np.allclose(stance.wrenches["ball"], [0, 0, 0, 0, 0, 3 * G], atol=1e-5)
+    assert solution.defects().length < 1e-6
+
+
+def test_the_impulse_obeys_the_friction_cone():
+    """|Lam_x| / Lam_z = 0.6 / 3.962 = 0.151: inside mu / sqrt(2) for mu = 0.22, outside for mu = 0.2."""
+    assert fall("implicit", mu=0.22).converged
+    assert not fall("implicit", mu=0.2).converged
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_a_ball_carried_on_by_its_own_force(form):
+    """Stand, move, stand, without gravity: least force over N intervals costs 12 m^2 L^2 / (h^3 N (N^2 - 1)).
+
+    The place where it stands first is the image, one step back, of the place where it stands last.
+    """
+    N, T, L, m = 6, 0.9, 0.6, 3.0
+    first, last = foot(), foot(x=0.25)
+    phases = [
+        ocp.Phase("stand", 2, 0.2, first, objective=ocp.TorqueSquared()),
+        ocp.Phase("move", N, T, objective=ocp.TorqueSquared()),
+        ocp.Phase("arrive", 2, 0.2, last, objective=ocp.TorqueSquared()),
+    ]
+    periodic = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=L)
+    solution = ocp.Problem(ball(0.0), phases, periodic=periodic, unactuated=(), form=form).solve(progress=False)
+    assert solution.converged
+    assert solution.step_length == pytest.approx(L)
+    stand, _, arrive = solution.phases
+    assert np.allclose(arrive.places["ball"], [0.25, 0, 0], atol=1e-6)
+    assert np.allclose(stand.places["ball"], [0.25 - L, 0, 0], atol=1e-6)
+    assert np.allclose(stand.q, [0.25 - L, 0, 0], atol=1e-6)
+    assert np.allclose(arrive.q, [0.25, 0, 0], atol=1e-6)
+    assert solution.objective == pytest.approx(12 * (m * L) ** 2 / ((T / N) ** 3 * N * (N**2 - 1)), rel=1e-6)
+    assert np.allclose(solution.sample([0.1, 0.1 + solution.duration])[:, 0], [0.25 - L, 0.25], atol=1e-6)
+
+
+def monopod():
+    """A trunk that does not turn on a leg that swings and stretches."""
+    builder = od.ModelBuilder("monopod")
+    builder.add_body("trunk", od.Translation(), joint_name="root", mass=8)
+    builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)
+    builder.add_body("leg", od.Prismatic("-z"), "hip", mass=1, com=(0, 0, -0.3), lower=0.0, upper=0.5)
+    builder.add_frame("foot", "leg", (0, 0, -0.5))
+    return builder.build()
+
+
+def test_a_monopod_hops_without_a_mirror():
+    model = monopod()
+    contact = ocp.Foothold(od.Contact("foot", axes="xyz"), x=(-1, 1), y=(-1, 1))
+    push = (ocp.Unilateral(), ocp.FrictionCone(0.8))
+    effort = (ocp.TorqueSquared(1e-4), ocp.AccelerationSquared(1e-4))
+    phases = [
+        ocp.Phase("stance", 10, (0.1, 0.5), contact, push, effort),
+        ocp.Phase("flight", 10, (0.1, 0.6), (), ocp.Clearance([("foot", (0, 0, 0))], 0.02), effort),
+    ]
+    solution = ocp.Problem(
+        model, phases, periodic=ocp.Periodic(0.8, mirror=False), unactuated=["root"], per_distance=True
+    ).solve(progress=False)
+    assert solution.converged
+    assert solution.mirror() is None
+    stance, flight = solution.phases
+    assert solution.step_length == pytest.approx(0.8 * solution.duration)
+    shift = np.array([solution.step_length, *np.zeros(model.nq - 1)])
+    assert np.allclose(flight.q[-1] - shift, stance.q[0], atol=1e-6)
+    H = np.array(od.function(od.mass_matrix, model)(stance.q[0]))
+    J = np.array(od.function(od.constraint_jacobian, model, stance.contacts)(stance.q[0]))
+    assert np.allclose(H @ (stance.v[0] - flight.v[-1]), J.T @ solution.impulses[-1], atol=1e-5)
+    assert np.allclose(J @ stance.v[0], 0, atol=1e-7)
+    # over a period the ground gives back, as force and impulse, what gravity takes
+    upwards = stance.lam[:, 2].sum() * stance.duration / 10 + solution.impulses[-1][2]
+    assert upwards == pytest.approx(model.mass * G * solution.duration, rel=5e-3)  # midpoint rule for the rest
+    heights = [float(od.point_position(model, "foot", ca.DM(q))[2]) for q in flight.q]
+    assert min(heights) > -1e-7
+    assert heights[5] > 0.02 - 1e-7
+
+
+def test_one_interval_of_a_period_follows_itself():
+    """With a single interval the torque leads on to itself: no rate, no cost, and it stays solvable."""
+    phase = ocp.Phase("hold", 1, 0.5, objective=(ocp.TorqueRateSquared(), ocp.TorqueSquared(1e-3)))
+    periodic = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0)
+    solution = ocp.Problem(pendulum(1), phase, periodic=periodic).solve(progress=False)
+    assert solution.converged
+    assert solution.cost["TorqueRateSquared"] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ValueError, match="a motion that moves on"):
+        solution.cost_of_transport()
+
+
+def test_periods_are_checked():
+    walker, phase = ball(), ocp.Phase("hop", 3, 1.0)
+    with pytest.raises(ValueError, match=r"speed -1.0 m/s cannot be met by a step_length between 0.05 and 3.0"):
+        ocp.Periodic(-1.0)
+    assert ocp.Periodic(-1.0, step_length=(-3.0, -0.05)).step_length == (-3.0, -0.05)
+    with pytest.raises(ValueError, match="finite number or None"):
+        ocp.Periodic(math.nan)
+    with pytest.raises(ValueError, match=r"root joint 'joint1' cannot"):
+        ocp.Problem(pendulum(1), phase, periodic=ocp.Periodic(1.0, mirror=False))
+    with pytest.raises(TypeError, match=r"periodic must be Periodic"):
+        ocp.Problem(walker, phase, periodic=True)
+    stays = ocp.Phase("stand", 3, 1.0, foot())
+    with pytest.raises(ValueError, match="Foothold of its own"):
+        ocp.Problem(walker, stays, periodic=ocp.Periodic(1.0, mirror=False)).solve(progress=False)
+
+
+def test_phases_and_footholds_are_checked():
+    with pytest.raises(TypeError, match="Foothold needs a Contact"):
+        ocp.Foothold("foot")
+    with pytest.raises(ValueError, match=r"half_length .* must not be negative"):
+        foot(half_length=-0.1)
+    with pytest.raises(ValueError, match="frames of their own"):
+        ocp.Phase("stand", 3, 1.0, (foot(), foot()))
+    with pytest.raises(ValueError, match=r"a whole number, got 2\.5"):
+        ocp.Phase("stand", 2.5, 1.0)
+    with pytest.raises(ValueError, match=r"lower <= upper, got \(1, 2, 3\)"):
+        ocp.Phase("stand", 2, (1, 2, 3))
+    with pytest.raises(TypeError, match="needs a Model"):
+        ocp.Problem("robot.urdf", ocp.Phase("stand", 2, 1.0))
+
+
+@pytest.mark.parametrize("found", [np.zeros(2), (np.zeros(3), np.zeros(2)), (np.zeros(2), np.full(2, np.nan))])
+def test_a_guess_must_be_a_state(found):
+    problem = ocp.Problem(pendulum(2), ocp.Phase("swing", 3, 1.0), guess=lambda s: found)
+    with pytest.raises(ValueError, match="guess must return"):
+        problem.solve(progress=False)
+
+
+def test_a_guess_of_another_model_is_refused():
+    phase = ocp.Phase("swing", 3, 1.0, objective=ocp.TorqueSquared())
+    other = ocp.Problem(pendulum(1), phase).solve(progress=False)
+    with pytest.raises(ValueError, match="nq = 2 and nv = 2, got nq = 1"):
+        ocp.Problem(pendulum(2), phase).solve(progress=False, guess=other)
+
+
+def test_damaged_files_are_refused(tmp_path):
+    solution = ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0)).solve(progress=False)
+    path = solution.save(tmp_path / "new" / "swing.npz")
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2], whole[:200] + bytes([whole[200] ^ 255]) + whole[201:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="damaged"):
+            ocp.Solution.load(path)
+    path.write_bytes(whole)
+    with np.load(path) as file:
+        np.savez(path, **{name: file[name] for name in file if name != "tau0"})
+    with pytest.raises(ValueError, match="lacks tau0"):
+        ocp.Solution.load(path)
+
+
+def test_defects_tell_lengths_from_angles():
+    """A slide's defect is a length, a pendulum's an angle."""
+    builder = od.ModelBuilder("slide")
+    builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1))
+    for model, longer in ((builder.build(), "length"), (pendulum(1), "angle")):
+        solution = ocp.Problem(model, ocp.Phase("go", 2, 1.0, objective=ocp.TorqueSquared())).solve(progress=False)
+        solution.phases[0].q[-1] += 0.25
+        assert getattr(solution.defects(), longer) == pytest.approx(0.25, abs=0.05)
+        assert getattr(solution.defects(), {"length": "angle", "angle": "length"}[longer]) == 0
