@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import Array
-from ..joints import FloatingBase, Prismatic
+from ..joints import FloatingBase, Planar, Prismatic
 from ..model import Model
 from .mirror import MirrorMap, mirror_map
 from .stage import Foothold, Stage, as_bounds
