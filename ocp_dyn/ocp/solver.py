@@ -10,10 +10,11 @@ import casadi as ca
 import numpy as np
 
 from .._types import Array
+from .collect import collect
 from .guess import initial_guess
 from .nlp import Assembled
 from .problem import Problem
-from .solution import Solution, collect
+from .solution import Solution
 from .transcription import transcribe
 from .variables import Transcription
 
