@@ -12,7 +12,7 @@ from ..constraints import Contact
 from ..dynamics import forward_dynamics
 from ..functions import function
 from ..model import Model
-from .nlp import Assembled
+from .nlp import Assembled, Variable
 from .solution import PhaseSolution, Solution
 from .stage import Foothold
 from .variables import Transcription
