@@ -4,19 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, Vector, finite_vector, sparse
-from .joints import Euler, Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute, Spherical, Translation
+from ._types import Array, ModelError, Vector
+from .joints import (
+    Cylindrical,
+    Euler,
+    Fixed,
+    FloatingBase,
+    Helical,
+    Joint,
+    MultiDof,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+    Universal,
+)
 from .model import DofData, Frame, Model
+from .model.parts import SIZE_NQ, WORLD, body_inertia, check_inertia, clean, clean_inertia, placement, vector
 from .rotations import quaternion_matrix
 from .spatial import Inertia, Transform
 
-WORLD = "world"
-"""Name of the ground in `ModelBuilder`; frames fixed to the ground belong to body 0."""
+__all__ = ["WORLD", "DofOptions", "ModelBuilder", "check_inertia", "random_tree"]
+
+Values = float | Vector | None
+
+
+class DofOptions(TypedDict, total=False):
+    """What `ModelBuilder.add_body` takes for the dofs of a joint: one number for all of them, or one each.
+
+    Per entry of q: lower, upper (limits), rest (position where the spring is slack; default: neutral). Per entry of
+    qd: velocity, effort (limits), damping, friction, stiffness, and armature: the inertia of a motor's rotor as
+    the joint feels it, `gear_ratio^2 rotor_inertia`, given so or by these two. None: no limit.
+    """
+
+    lower: Values
+    upper: Values
+    velocity: Values
+    effort: Values
+    damping: Values
+    friction: Values
+    stiffness: Values
+    rest: Values
+    armature: Values
+    rotor_inertia: Values
+    gear_ratio: Values
 
 
 @dataclass
@@ -27,7 +64,7 @@ class _Body:
     parent: int
     X_tree: Transform
     inertia: Inertia
-    limits: dict[str, Array]
+    dofs: dict[str, Array]
 
 
 @dataclass
@@ -60,45 +97,54 @@ class ModelBuilder:
         com: Vector = (0.0, 0.0, 0.0),
         inertia: object = None,
         inertia_check: bool = True,
-        lower: float | Vector | None = None,
-        upper: float | Vector | None = None,
-        velocity: float | Vector | None = None,
-        effort: float | Vector | None = None,
-        damping: float | Vector = 0.0,
-        friction: float | Vector = 0.0,
+        emulate: bool = False,
+        **dofs: Unpack[DofOptions],
     ) -> None:
         """Adds a body moved by `joint`, whose fixed frame lies in `parent` (a body, a frame, or "world").
 
         origin [m], rotation (3x3, active: columns are the joint frame's axes in the parent); mass [kg],
         com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
-        inertia_check=False takes an inertia that no body can have.
-        Limits per entry of q (lower, upper) and of qd (velocity, effort); None: no limit. A body on a
-        `Fixed` joint is merged into its parent.
+        inertia_check=False takes an inertia that no body can have. A body on a `Fixed` joint is merged into its parent.
+        dofs: limits, springs, losses, armature; see `DofOptions`.
+        emulate=True makes a chain of 1-dof joints of a joint with several: massless bodies "name#0", "name#1", ...
+        on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
         where = f"body {name!r}"
         self._check_name(name, where)
         if not isinstance(joint, Joint):
             raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {joint!r}")
         X = self._parent_frame(parent, where)
-        placed = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ X.X
-        body_inertia = _inertia(mass, com, inertia, where, inertia_check)
+        placed = placement(origin, rotation, where) @ X.X
+        inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
-            self._merge(name, X.body, placed, body_inertia)
+            self._merge(name, X.body, placed, inertia_of_body)
             return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
-        if joint_name in self._joint_names:
-            raise ModelError(f"{where}: its joint {joint_name!r} has the name of another joint; names must be unique")
-        limits = _limits(joint, lower, upper, velocity, effort, damping, friction, f"joint {joint_name!r}")
-        self._joint_names.add(joint_name)
-        self._bodies.append(_Body(name, joint_name, joint, X.body, placed, body_inertia, limits))
-        self._frames[name] = Frame(name, len(self._bodies))
+        data = _dof_data(joint, dofs, f"joint {joint_name!r}")
+        links = self._links(joint, where) if emulate else (joint,)
+        names = [(f"{name}#{k}", f"{joint_name}#{k}") for k in range(len(links) - 1)] + [(name, joint_name)]
+        for new, new_joint in names:
+            self._check_name(new, where)
+            if new_joint in self._joint_names:
+                raise ModelError(
+                    f"{where}: its joint {new_joint!r} has the name of another joint; names must be unique"
+                )
+        parent_body = X.body
+        for k, (link, (new, new_joint)) in enumerate(zip(links, names, strict=True)):
+            last = k == len(links) - 1
+            part = {key: x[k : k + 1] for key, x in data.items()} if emulate else data
+            self._joint_names.add(new_joint)
+            body = inertia_of_body if last else Inertia.zero()
+            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part))
+            parent_body, placed = len(self._bodies), Transform.identity()
+            self._frames[new] = Frame(new, parent_body)
 
     def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> None:
         """Adds a named frame fixed to a body (or to another frame, or to "world")."""
         where = f"frame {name!r}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
-        X = Transform(_rotation(rotation, where).T, sparse(_vector(origin, 3, f"{where}: origin"))) @ parent.X
+        X = placement(origin, rotation, where) @ parent.X
         self._frames[name] = Frame(name, parent.body, X)
 
     def build(self) -> Model:
@@ -107,28 +153,34 @@ class ModelBuilder:
             raise ModelError(
                 f"model {self.name!r} has no moving body: add one on a joint, or load it with a floating root"
             )
-        gx, gy, gz = (float(g) for g in _vector(self.gravity, 3, "gravity"))
+        gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
         return Model(
             name=self.name,
             gravity=(gx, gy, gz),
             parent=(-1, *(b.parent for b in bodies)),
             joints=(Fixed(), *(b.joint for b in bodies)),
-            X_tree=(Transform.identity(), *(_clean(b.X_tree) for b in bodies)),
+            X_tree=(Transform.identity(), *(clean(b.X_tree) for b in bodies)),
             I=(
                 Inertia.zero(),
-                *(Inertia(sparse(b.inertia.m), sparse(b.inertia.h), sparse(b.inertia.I)) for b in bodies),
+                *(clean_inertia(b.inertia) for b in bodies),
             ),
             joint_names=tuple(b.joint_name for b in bodies),
             body_names=tuple(b.name for b in bodies),
-            frames={n: Frame(n, f.body, _clean(f.X)) for n, f in self._frames.items()},
-            dofs=DofData(**{key: np.concatenate([b.limits[key] for b in bodies]) for key in bodies[0].limits}),
+            frames={n: Frame(n, f.body, clean(f.X)) for n, f in self._frames.items()},
+            dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
         )
 
     def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:
         if body:  # what is fixed to the ground does not move and has no inertia to add
             self._bodies[body - 1].inertia = self._bodies[body - 1].inertia + inertia.to_parent(X)
         self._frames[name] = Frame(name, body, X)
+
+    def _links(self, joint: Joint, where: str) -> tuple[Joint, ...]:
+        try:
+            return joint.chain()
+        except ValueError as error:
+            raise ModelError(f"{where}: it cannot be emulated: {error}") from None
 
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:
@@ -145,88 +197,46 @@ class ModelBuilder:
         return self._frames[parent]
 
 
-def _clean(X: Transform) -> Transform:
-    return Transform(sparse(X.E), sparse(X.r))
+_ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "gear_ratio": 1.0}
+"""What an option stands for that is not given; 0 for the others."""
+_FIELDS = {"q_lower": "lower", "q_upper": "upper", "qd_max": "velocity", "tau_max": "effort"}
+"""Fields of DofData under another name than their option's."""
+_WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
 
 
-def _vector(values: Any, size: int, what: str) -> Array:
-    return finite_vector(values, size, what, ModelError)
+def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]:
+    """The fields of DofData for one joint."""
+    given: dict[str, Any] = dict(options)
+    unknown = sorted(given.keys() - DofOptions.__annotations__.keys())
+    if unknown:
+        known = ", ".join(DofOptions.__annotations__)
+        raise TypeError(f"{where}: add_body has no option {', '.join(unknown)}; for dofs there are: {known}")
 
-
-def _rotation(rotation: object, where: str) -> DM:
-    if rotation is None:
-        return DM.eye(3)
-    R = _vector(rotation, 9, f"{where}: rotation (3x3)").reshape(3, 3)
-    if not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
-        raise ModelError(f"{where}: rotation must be orthonormal with determinant +1, got {R.tolist()}")
-    return sparse(R)
-
-
-def _inertia(mass: float, com: Vector, inertia: object, where: str, check: bool) -> Inertia:
-    m = float(_vector(mass, 1, f"{where}: mass")[0])
-    if m < 0:
-        raise ModelError(f"{where}: mass must not be negative, got {m:g} kg")
-    c = _vector(com, 3, f"{where}: com")
-    if inertia is None:
-        I = np.zeros((3, 3))
-    elif np.size(inertia) == 3:  # type: ignore[arg-type]
-        I = np.diag(_vector(inertia, 3, f"{where}: inertia"))
-    else:
-        I = _vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
-    if check:
-        check_inertia(I, where)
-    return Inertia.from_com(m, c, (I + I.T) / 2)
-
-
-def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
-    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C.
-
-    Tolerated: a thousandth of C, what rounding to three digits does, and `slack` [kg m^2].
-    """
-    scale = float(np.abs(I).max())
-    if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
-        raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
-    A, B, C = np.linalg.eigvalsh(I)
-    if A < -1e-6 * scale - 1e-12 - slack or A + B < C * (1 - 1e-3) - 1e-9 - slack:
-        raise ModelError(
-            f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
-            "and none larger than the sum of the other two. Check units and signs of the products of inertia"
-        )
-
-
-def _limits(
-    joint: Joint,
-    lower: float | Vector | None,
-    upper: float | Vector | None,
-    velocity: float | Vector | None,
-    effort: float | Vector | None,
-    damping: float | Vector,
-    friction: float | Vector,
-    where: str,
-) -> dict[str, Array]:
-    def spread(value: float | Vector | None, size: int, absent: float, what: str) -> Array:
+    def spread(option: str, size: int) -> Array:
+        value = given.get(option)
+        absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
         try:
             x = np.asarray(absent if value is None else value, dtype=float).reshape(-1)
         except (TypeError, ValueError):
             x = np.full(1, np.nan)
         if x.size not in (1, size) or np.any(np.isnan(x)):
+            what = _WORDS.get(option, option)
             raise ModelError(f"{where}: {what} must be one number or {size}, got {value!r}")
         return np.array(np.broadcast_to(x, (size,)))
 
-    limits = {
-        "q_lower": spread(lower, joint.nq, -np.inf, "lower limit"),
-        "q_upper": spread(upper, joint.nq, np.inf, "upper limit"),
-        "qd_max": spread(velocity, joint.nv, np.inf, "velocity limit"),
-        "tau_max": spread(effort, joint.nv, np.inf, "effort limit"),
-        "damping": spread(damping, joint.nv, 0.0, "damping"),
-        "friction": spread(friction, joint.nv, 0.0, "friction"),
-    }
-    if np.any(limits["q_lower"] > limits["q_upper"]):
-        raise ModelError(f"{where}: lower limit {lower!r} lies above upper limit {upper!r}")
-    for key in ("qd_max", "tau_max", "damping", "friction"):
-        if np.any(limits[key] < 0):
-            raise ModelError(f"{where}: {key} must not be negative, got {limits[key].tolist()}")
-    return limits
+    fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
+    data = {key: spread(_FIELDS.get(key, key), joint.nq if key in SIZE_NQ else joint.nv) for key in fields}
+    rotor = spread("gear_ratio", joint.nv) ** 2 * spread("rotor_inertia", joint.nv)
+    data["armature"] = data["armature"] + rotor
+    if np.any(data["q_lower"] > data["q_upper"]):
+        raise ModelError(f"{where}: lower limit {given.get('lower')!r} lies above upper limit {given.get('upper')!r}")
+    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
+        if np.any(data[key] < 0):
+            raise ModelError(f"{where}: {key} must not be negative, got {data[key].tolist()}")
+    for key in ("damping", "friction", "stiffness", "armature", "rest"):
+        if not np.all(np.isfinite(data[key])):
+            raise ModelError(f"{where}: {key} must be finite, got {data[key].tolist()}")
+    return data
 
 
 def random_tree(
@@ -238,7 +248,7 @@ def random_tree(
     """A random tree of n bodies for tests: placements, axes and inertias random, parents by `branching`.
 
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
-    from (default: all of them, the revolute and prismatic ones about random axes).
+    from (default: all of the library's, about random axes where they have some).
     """
     if n < 1 or not branching >= 1:
         raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {n}, {branching}")
@@ -253,7 +263,9 @@ def random_tree(
 
     for i in range(1, n + 1):
         kinds: Sequence[Joint] = joints or (
-            Revolute("z"), Revolute(axis()), Prismatic(axis()), Translation(), Planar(), Spherical(),
+            Revolute("z"), Revolute(axis()), Prismatic(axis()), Helical("x", pitch=0.2), Helical(rng.normal(size=6)),
+            Cylindrical(axis()), Universal(axis(), axis()), Translation(), Planar(), Spherical(),
+            MultiDof([(*axis(), 0, 0, 0), (0, 0, 0, *axis()), (*axis(), *axis()), (*axis(), 0, 0, 0)]),
             *(Euler(order) for order in ("xyz", "zyx", "yxz", "zxy")),
             FloatingBase(), FloatingBase("euler_zyx"),
         )  # fmt: skip

@@ -15,20 +15,32 @@ from casadi import DM
 from ._types import Expr, M, as_type, sparse
 from .joints import JointState
 from .kinematics import joint_states
-from .linalg import LTDL, ltdl, solve_spd
+from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
 from .model import Model
+from .passive import armature_force, passive_force, with_armature
 from .spatial import ArticulatedInertia, Inertia, Transform, crf, crm
 
 Names = Sequence[str]
 
 
-def inverse_dynamics(model: Model, q: M, qd: M, qdd: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+def inverse_dynamics(
+    model: Model,
+    q: M,
+    qd: M,
+    qdd: M,
+    f_ext: M | None = None,
+    *,
+    external: Names = (),
+    passive: bool = False,
+    armature: bool = False,
+) -> M:
     """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
 
-    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`. O(nb).
+    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with passive=True less
+    `passive_force(q, qd)`, with armature=True more by `diag(armature) qdd`. O(nb).
     """
     states = joint_states(model, q, qd)
-    v, a = [DM(6, 1)], [_minus_gravity(model)]
+    v, a = [DM(6, 1)], [minus_gravity(model)]
     accelerations = model.split_v(qdd, "qdd")
     for i, p in model.edges:
         X, S, vJ, cJ = states[i]
@@ -41,12 +53,18 @@ def inverse_dynamics(model: Model, q: M, qd: M, qdd: M, f_ext: M | None = None, 
         tau.append(states[i].S.T @ f[i])
         if p:
             f[p] = f[p] + states[i].XJ.apply_transpose(f[i])
-    return _column(tau[::-1], q)
+    total = _column(tau[::-1], q)
+    if armature:
+        total = total + armature_force(model, qdd)
+    return total - passive_force(model, q, qd) if passive else total
 
 
-def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = ()) -> M:
-    """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb)."""
-    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, external=external)
+def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = (), passive: bool = False) -> M:
+    """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
+
+    With passive=True less `passive_force(q, qd)`.
+    """
+    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, external=external, passive=passive)
 
 
 def gravity_force(model: Model, q: M) -> M:
@@ -55,10 +73,11 @@ def gravity_force(model: Model, q: M) -> M:
     return inverse_dynamics(model, q, rest, rest)
 
 
-def mass_matrix(model: Model, q: M) -> M:
+def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
-    Symmetric (nv x nv), positive definite, structurally zero between separate branches. O(nb depth).
+    Symmetric (nv x nv), positive definite, structurally zero between separate branches; with armature=True plus
+    diag(armature). O(nb depth).
     """
     states = joint_states(model, q)
     Ic: list[Inertia] = list(model.I)
@@ -75,16 +94,27 @@ def mass_matrix(model: Model, q: M) -> M:
             F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
             j = model.parent[j]
             _write(H, model, i, j, F.T @ states[j].S)
-    return H
+    return with_armature(model, H) if armature else H
 
 
-def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, external: Names = ()) -> M:
+def forward_dynamics(
+    model: Model,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    external: Names = (),
+    passive: bool = False,
+    armature: bool = False,
+) -> M:
     """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
 
-    qdd (nv) [rad/s^2, m/s^2]. O(nb).
+    qdd (nv) [rad/s^2, m/s^2]. passive and armature as in `inverse_dynamics`: armatures add to D, passive forces
+    to tau. O(nb).
     """
     states = joint_states(model, q, qd)
-    forces = model.split_v(tau, "tau")
+    forces = model.split_v(tau + passive_force(model, q, qd) if passive else tau, "tau")
     v, c = [DM(6, 1)], [DM(6, 1)]
     for i, p in model.edges:
         X, _, vJ, cJ = states[i]
@@ -101,6 +131,8 @@ def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, 
         X, S = states[i].XJ, states[i].S
         U[i] = IA[i].apply(S)
         D = ca.triu2symm(ca.triu(S.T @ U[i]))
+        if armature:
+            D = D + ca.diag(sparse(model.dofs.armature[model.dofs_of(i)]))
         u = forces[i] - S.T @ pA[i]
         solved = solve_spd(D, ca.horzcat(u, U[i].T))
         Dinv_u[i], UDinv[i] = solved[:, 0], solved[:, 1:].T
@@ -110,7 +142,7 @@ def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, 
             IA[p] = IA[p] + Ia.to_parent(X)
             pA[p] = pA[p] + X.apply_transpose(pa)
 
-    a = [_minus_gravity(model)]
+    a = [minus_gravity(model)]
     qdd = []
     for i, p in model.edges:
         a_i = states[i].XJ.apply(a[p]) + c[i]
@@ -119,13 +151,31 @@ def forward_dynamics(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, 
     return _column(qdd, q)
 
 
-def forward_dynamics_crba(model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, external: Names = ()) -> M:
-    """qdd = H^-1 (tau - C) from CRBA, RNEA and the branch-sparse L'DL factor of H [RBDA, 6.5].
+def forward_dynamics_crba(
+    model: Model,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    external: Names = (),
+    passive: bool = False,
+    armature: bool = False,
+    method: str = "ltdl",
+) -> M:
+    """qdd = H^-1 (tau - C) from CRBA, RNEA and a factor of H [RBDA, 6.5].
 
-    qdd (nv). O(nb depth^2). Gives the factor of H on the way; ABA alone takes fewer operations on most robots.
+    method: "ltdl" or "ltl", the branch-sparse L'DL or L'L factor, O(nb depth^2); "cholesky", a dense L L' that
+    knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). passive and
+    armature as in `inverse_dynamics`.
     """
-    qdd: M = factor(model, mass_matrix(model, q)).solve(tau - bias_force(model, q, qd, f_ext, external=external))
-    return qdd
+    if method not in ("ltdl", "ltl", "cholesky"):
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {method!r}")
+    H = mass_matrix(model, q, armature=armature)
+    b = tau - bias_force(model, q, qd, f_ext, external=external, passive=passive)
+    if method == "cholesky":
+        return as_type(solve_cholesky(H, b), q)
+    return as_type((ltl(H, model.dof_parent) if method == "ltl" else factor(model, H)).solve(b), q)
 
 
 def factor(model: Model, H: Expr) -> LTDL:
@@ -133,19 +183,18 @@ def factor(model: Model, H: Expr) -> LTDL:
     return ltdl(H, model.dof_parent)
 
 
-def _minus_gravity(model: Model) -> DM:
+def minus_gravity(model: Model) -> Expr:
     """Acceleration of the ground that stands for gravity."""
-    return sparse([0, 0, 0, *(-g for g in model.gravity)])
+    return ca.vertcat(DM(3, 1), -model.gravity_vector)
 
 
-def _subtract_external(
-    model: Model, f: list[Expr], states: dict[int, JointState], f_ext: Expr | None, external: Names
-) -> None:
-    """f[i] -= X0[i]* f_ext for every named body: world wrenches in body coordinates."""
+def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | None, external: Names) -> list[Expr]:
+    """X0[i]* f_ext summed by body: world wrenches in body coordinates, structurally zero where there are none."""
+    W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
     if f_ext is None:
         if external:
             raise ValueError(f"external={tuple(external)} names bodies but no f_ext (6 x {len(external)}) is given")
-        return
+        return W
     if f_ext.shape != (6, len(external)):
         raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in external, got {f_ext.shape}")
     for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
@@ -153,7 +202,15 @@ def _subtract_external(
         X0 = Transform.identity()
         for i in model.path(body):
             X0 = states[i].XJ @ X0
-        f[body] = f[body] - X0.apply_force(wrench)
+        W[body] = W[body] + X0.apply_force(wrench)
+    return W
+
+
+def _subtract_external(
+    model: Model, f: list[Expr], states: dict[int, JointState], f_ext: Expr | None, external: Names
+) -> None:
+    """f[i] -= the wrenches on body i."""
+    f[:] = [force - wrench for force, wrench in zip(f, body_wrenches(model, states, f_ext, external), strict=True)]
 
 
 def _write(H: Expr, model: Model, i: int, j: int, block: Expr) -> None:

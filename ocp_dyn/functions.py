@@ -13,9 +13,10 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from . import constrained, constraints, dynamics, momentum
+from . import constrained, constraints, coriolis, derivatives, dynamics, joint_space, momentum, regressor
 from .joints import Joint
 from .model import Model
+from .parameters import parameter_size, with_parameters
 
 Algorithm = Callable[..., Any]
 
@@ -46,14 +47,29 @@ REGISTRY: dict[Algorithm, Signature] = {
         (dynamics.gravity_force, "tau_g", "q -> tau_g"),
         (dynamics.forward_dynamics_crba, "FD_HC", "q qd tau -> qdd"),
         (constraints.constraint_position, "phi", "q -> phi"),
+        (constraints.constraint_velocity, "phi_dot", "q qd -> phi_dot"),
         (constraints.constraint_jacobian, "G", "q -> G"),
         (constraints.constraint_hessian, "gamma", "q qd -> gamma"),
         (constrained.constrained_dynamics, "FDc", "q qd tau -> qdd lam"),
         (constrained.impact, "impact", "q qd -> qd_plus Lam"),
+        (constrained.constrained_equations, "EoMc", "q qd -> H C G gamma"),
+        (constrained.constrained_inverse_dynamics, "IDc", "q qd qdd -> tau lam qdd_c"),
+        (joint_space.equations_of_motion, "EoM", "q qd -> H C"),
+        (joint_space.mass_matrix_inverse_product, "Minv", "q tau -> qdd"),
+        (joint_space.mass_matrix_inverse, "H_inv", "q -> H_inv"),
+        (coriolis.coriolis_matrix, "C_mat", "q qd -> C_mat"),
+        (regressor.inverse_dynamics_regressor, "Y", "q qd qdd -> Y"),
+        (derivatives.inverse_dynamics_derivatives, "dID", "q qd qdd -> dtau_dq dtau_dqd H"),
+        (derivatives.forward_dynamics_derivatives, "dFD", "q qd tau -> dqdd_dq dqdd_dqd Minv"),
         (momentum.center_of_mass, "com", "q -> com"),
+        (momentum.center_of_mass_jacobian, "J_com", "q -> J_com"),
         (momentum.kinetic_energy, "T", "q qd -> T"),
         (momentum.potential_energy, "V", "q -> V"),
         (momentum.centroidal_momentum, "h_com", "q qd -> h_com"),
+        (momentum.centroidal_momentum_matrix, "A_G", "q -> A_G"),
+        (momentum.centroidal_momentum_bias, "h_bias", "q qd -> h_bias"),
+        (momentum.zero_moment_point, "zmp", "q qd qdd -> zmp"),
+        (momentum.joint_power, "P", "qd tau -> P"),
     )
 }
 
@@ -70,6 +86,7 @@ UNITS = {
     "q": "rad, m; quaternions (x, y, z, w)",
     "qd": "rad/s, m/s",
     "qdd": "rad/s^2, m/s^2",
+    "qdd_c": "rad/s^2, m/s^2; keeps the constraints",
     "tau": "N m, N",
     "tau_g": "N m, N",
     "C": "N m, N",
@@ -77,6 +94,7 @@ UNITS = {
     "G": "d(phi)/dt = G qd",
     "gamma": "rad/s^2, m/s^2",
     "phi": "m; sine of an angle",
+    "phi_dot": "m/s, rad/s; velocity error",
     "lam": "N, N m; acts on the robot",
     "Lam": "N s, N m s; acts on the robot",
     "qd_plus": "rad/s, m/s",
@@ -85,7 +103,21 @@ UNITS = {
     "T": "J",
     "V": "J",
     "h_com": "N m s, N s; [angular about the CoM; linear], world axes",
+    "A_G": "h_com = A_G qd",
+    "h_bias": "N m, N; d(h_com)/dt at qdd = 0",
+    "J_com": "d(com)/dt = J_com qd",
+    "zmp": "m, world axes",
+    "P": "W, by dof",
+    "H_inv": "inverse of H",
+    "Minv": "inverse of H",
+    "C_mat": "C_mat qd = C - tau_g; dH/dt - 2 C_mat skew",
+    "Y": "tau = Y pi, ten inertial parameters a body",
+    "dtau_dq": "columns: tangent directions of q",
+    "dtau_dqd": "N m s/rad, N s/m",
+    "dqdd_dq": "columns: tangent directions of q",
+    "dqdd_dqd": "1/s",
     "e": "restitution, 0 to 1",
+    "t": "s",
     "f_ext": "N m, N; a column per body, [moment about the world origin; force], world axes",
 }
 """What every input and output of the registry holds, for headers and reports."""
@@ -123,6 +155,7 @@ def function(
     name: str | None = None,
     signature: str | None = None,
     external: tuple[str, ...] = (),
+    parameters: tuple[str, ...] = (),
     **options: Any,
 ) -> ca.Function:
     """`algorithm(model, *static, ...)` as a casadi.Function with named inputs and outputs.
@@ -130,7 +163,11 @@ def function(
     static: what the algorithm takes between the model and q, such as a constraint set. name: instead of
     the registry's. signature: for an algorithm of the user's own, e.g. "q qd -> E" or "q p[3] -> d".
     external: names of frames that wrenches act on; adds the input f_ext (6 x k), the last. Other options go to
-    the algorithm; `impact` takes e as a number or, with e="input", as a last input.
+    the algorithm; `impact` takes e as a number or a tuple with one per row or, with e="input" (one for all rows) or
+    e="rows", as a last input. `mass_matrix_inverse_product` takes columns=k, so many columns of tau. t="input" adds time to the inputs, for constraints on time.
+
+    parameters: names of what stays an input, such as ("gravity", "inertia:foot"), see `ocp_dyn.parameters`; the last
+    inputs, called "gravity", "inertia_foot".
 
     Called with numbers it returns DM; with SX it expands; with MX it is one call node. The Function is
     built with common subexpressions merged, once per (algorithm, model, static, options), and kept.
@@ -139,15 +176,17 @@ def function(
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
     if isinstance(external, str):
         raise TypeError(f"external must be a tuple of frame names, got the string {external!r}: write ({external!r},)")
+    if isinstance(parameters, str):
+        raise TypeError(f"parameters must be a tuple of names, got the string {parameters!r}: write ({parameters!r},)")
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
-    key = (algorithm, static, name, signature, tuple(external), tuple(sorted(options.items())))
+    key = (algorithm, static, name, signature, tuple(external), tuple(parameters), tuple(sorted(options.items())))
     kept = _cache.setdefault(model, {})
     try:
         if key in kept:
             return kept[key]
     except TypeError:
         raise TypeError(f"static arguments and options must be hashable (tuples, not arrays), got {static!r}") from None
-    f = kept[key] = _build(algorithm, model, static, name, signature, tuple(external), options)
+    f = kept[key] = _build(algorithm, model, static, name, signature, tuple(external), tuple(parameters), options)
     registered = signature is None
     _descriptions[f] = Description(model.name, model.joints, _labels(f, model, static, tuple(external), registered))
     return f
@@ -160,24 +199,37 @@ def _build(
     name: str | None,
     signature: str | None,
     external: tuple[str, ...],
+    parameters: tuple[str, ...],
     options: dict[str, Any],
 ) -> ca.Function:
     spec = _specification(algorithm, name, signature)
     sizes = [_size(text, model) for text in spec.inputs]
     _check_names(spec.name, [*(label for label, _ in sizes), *spec.outputs])
-    symbols = {label: ca.SX.sym(label, size) for label, size in sizes}
+    columns = options.get("columns") or 1
+    symbols = {label: ca.SX.sym(label, size, columns if label == "tau" else 1) for label, size in sizes}
     outputs = spec.outputs
     positional = list(symbols.values())
     if options.get("residual"):
         outputs = (*outputs, "residual")
     if isinstance(options.get("e"), str):
-        if options["e"] != "input":
-            raise ValueError(f"e is a number in [0, 1] or 'input', got {options['e']!r}")
-        options = options | {"e": ca.SX.sym("e")}
+        if options["e"] not in ("input", "rows"):
+            raise ValueError(f"e is a number in [0, 1] or 'input', or by row a tuple or 'rows', got {options['e']!r}")
+        rows = 1 if options["e"] == "input" else len(constraints.constraint_rows(static[0]))
+        options = options | {"e": ca.SX.sym("e", rows)}
         symbols["e"] = options["e"]
+    if isinstance(options.get("t"), str):
+        if options["t"] != "input":
+            raise ValueError(f"t is a time [s] or 'input', got {options['t']!r}")
+        options = options | {"t": ca.SX.sym("t")}
+        symbols["t"] = options["t"]
     if external:
         symbols["f_ext"] = ca.SX.sym("f_ext", 6, len(external))
         options = options | {"f_ext": symbols["f_ext"], "external": external}
+    if parameters:
+        labels = [_identifier(name.replace(":", "_")) for name in parameters]
+        _check_names(spec.name, [*symbols, *labels, *outputs])
+        symbols |= {label: ca.SX.sym(label, parameter_size(n)) for label, n in zip(labels, parameters, strict=True)}
+        model = with_parameters(model, {n: symbols[label] for label, n in zip(labels, parameters, strict=True)})
     result = algorithm(model, *static, *positional, **options)
     values = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(values) != len(outputs):
@@ -190,16 +242,19 @@ def _labels(
     f: ca.Function, model: Model, static: tuple[Any, ...], external: tuple[str, ...], registered: bool
 ) -> dict[str, Label]:
     """Labels of all inputs, and of the outputs whose meaning the registry knows."""
-    names = [name for name in f.name_in() if name in (*SIZES, "f_ext")] + (f.name_out() if registered else [])
+    names = [name for name in f.name_in() if name in (*SIZES, "f_ext", "t")] + (f.name_out() if registered else [])
     rows: tuple[str, ...] = ()
-    if not {"phi", "G", "gamma", "lam", "Lam", "residual"}.isdisjoint(names):
+    if not {"phi", "phi_dot", "G", "gamma", "lam", "Lam", "residual"}.isdisjoint(names):
         rows = constraints.constraint_rows(static[0])
     dofs = model.qd_names
     entries: dict[str, tuple[tuple[str, ...], ...]] = {
         "q": (model.q_names,),
-        **dict.fromkeys(("qd", "qdd", "tau", "v", "C", "tau_g", "qd_plus"), (dofs,)),
-        **dict.fromkeys(("phi", "gamma", "lam", "Lam", "residual"), (rows,)),
-        "H": (dofs, dofs),
+        **dict.fromkeys(("qd", "qdd", "qdd_c", "tau", "v", "C", "tau_g", "qd_plus"), (dofs,)),
+        **dict.fromkeys(("phi", "phi_dot", "gamma", "lam", "Lam", "residual"), (rows,)),
+        **dict.fromkeys(("H", "H_inv", "Minv", "C_mat", "dtau_dq", "dtau_dqd", "dqdd_dq", "dqdd_dqd"), (dofs, dofs)),
+        **dict.fromkeys(("A_G", "J_com"), ((), dofs)),
+        "P": (dofs,),
+        "Y": (dofs, regressor.parameter_names(model)),
         "G": (rows, dofs),
         "f_ext": ((), external),
     }

@@ -7,28 +7,49 @@ supports the other [RBDA, 6.4-6.5]. Factorising from the tips inwards fills noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import casadi as ca
 
 from ._types import Expr
 
 
-class LTDL(NamedTuple):
-    """A = L' D L: rows of the unit lower factor by ancestor, and the diagonal of D."""
+@dataclass(frozen=True, repr=False)
+class _BranchFactor:
+    """Products and solves with a lower factor L whose rows have entries at their ancestors only [RBDA, 6.5].
+
+    L holds the rows, by ancestor, without the diagonal. All take and give several columns; O(n d) for each.
+    """
 
     parent: Sequence[int]
     L: list[dict[int, Expr]]
     d: list[Expr]
 
-    def solve(self, b: Expr) -> Expr:
-        """A^-1 b; b may have several columns."""
-        return self.solve_L(self.scale(self.solve_Lt(b)))
+    unit: ClassVar[bool]
+    """Whether the diagonal of L is 1; else it is d."""
+
+    def multiply_L(self, b: Expr) -> Expr:
+        """L b."""
+        x, y = ca.vertsplit(b), self._on_diagonal(b)
+        for i, row in enumerate(self.L):
+            for j, l in row.items():
+                y[i] = y[i] + l * x[j]
+        return ca.vertcat(*y)
+
+    def multiply_Lt(self, b: Expr) -> Expr:
+        """L' b."""
+        x, y = ca.vertsplit(b), self._on_diagonal(b)
+        for i, row in enumerate(self.L):
+            for j, l in row.items():
+                y[j] = y[j] + l * x[i]
+        return ca.vertcat(*y)
 
     def solve_Lt(self, b: Expr) -> Expr:
         """L'^-1 b, from the tips to the root [RBDA, table 6.5]."""
         x = ca.vertsplit(b)
         for i in reversed(range(len(self.parent))):
+            x[i] = x[i] if self.unit else x[i] / self.d[i]
             for j, l in self.L[i].items():
                 x[j] = x[j] - l * x[i]
         return ca.vertcat(*x)
@@ -39,11 +60,53 @@ class LTDL(NamedTuple):
         for i in range(len(self.parent)):
             for j, l in self.L[i].items():
                 x[i] = x[i] - l * x[j]
+            x[i] = x[i] if self.unit else x[i] / self.d[i]
         return ca.vertcat(*x)
+
+    def _on_diagonal(self, b: Expr) -> list[Expr]:
+        rows = ca.vertsplit(b)
+        return list(rows) if self.unit else [d * row for d, row in zip(self.d, rows, strict=True)]
+
+    def __repr__(self) -> str:
+        """The branch pattern, a row per line: 1 or d on the diagonal, x where L has an entry."""
+        n, entries = len(self.parent), sum(len(row) for row in self.L)
+        corner = "1" if self.unit else "d"
+        lines = [" ".join(["x" if j in row else "." for j in range(i)] + [corner]) for i, row in enumerate(self.L)]
+        head = f"{type(self).__name__} {n} x {n}, {entries} of {n * (n - 1) // 2} entries below the diagonal"
+        return "\n".join([head, *lines])
+
+
+class LTDL(_BranchFactor):
+    """A = L' D L: rows of the unit lower factor by ancestor, and d, the diagonal of D."""
+
+    unit = True
+
+    def multiply(self, b: Expr) -> Expr:
+        """A b."""
+        rows = zip(self.d, ca.vertsplit(self.multiply_L(b)), strict=True)
+        return self.multiply_Lt(ca.vertcat(*(d * row for d, row in rows)))
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b; b may have several columns."""
+        return self.solve_L(self.scale(self.solve_Lt(b)))
 
     def scale(self, b: Expr) -> Expr:
         """D^-1 b."""
         return ca.vertcat(*(x / d for x, d in zip(ca.vertsplit(b), self.d, strict=True)))
+
+
+class LTL(_BranchFactor):
+    """A = L' L, the Cholesky factor from the tips inwards: rows of L by ancestor, and d, its diagonal."""
+
+    unit = False
+
+    def multiply(self, b: Expr) -> Expr:
+        """A b."""
+        return self.multiply_Lt(self.multiply_L(b))
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b; b may have several columns."""
+        return self.solve_L(self.solve_Lt(b))
 
 
 def ancestors(parent: Sequence[int], i: int) -> Iterator[int]:
@@ -75,6 +138,17 @@ def ltdl(A: Expr, parent: Sequence[int]) -> LTDL:
     return LTDL(parent, L, [rows[i][i] for i in range(n)])
 
 
+def ltl(A: Expr, parent: Sequence[int]) -> LTL:
+    """A = L' L of a positive definite branch-sparse matrix [RBDA, table 6.3]: the L'DL factor with D shared out.
+
+    n square roots more than `ltdl`. An indefinite A gives nan.
+    """
+    factor = ltdl(A, parent)
+    roots = [ca.sqrt(d) for d in factor.d]
+    rows = [{j: r * l for j, l in row.items()} for row, r in zip(factor.L, roots, strict=True)]
+    return LTL(parent, rows, roots)
+
+
 def chain(n: int) -> list[int]:
     """The tree of a dense n x n matrix: every row supported by the one before."""
     return list(range(-1, n - 1))
@@ -85,6 +159,27 @@ def solve_spd(A: Expr, b: Expr) -> Expr:
     if A.shape == (1, 1):
         return b / A
     return ltdl(A, chain(A.shape[0])).solve(b)
+
+
+def solve_cholesky(A: Expr, b: Expr) -> Expr:
+    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, every branch alike.
+
+    b may have several columns. n^3/6 multiplications for the factor; where A is branch-sparse `ltdl` needs far fewer.
+    """
+    n = A.shape[0]
+    L: list[list[Expr]] = []
+    x = ca.vertsplit(b)
+    for i in range(n):
+        L.append([])
+        for j in range(i + 1):
+            entry = A[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), start=type(A)(1, 1))
+            L[i].append(ca.sqrt(entry) if i == j else entry / L[j][j])
+            x[i] = x[i] - L[i][j] * x[j] if i > j else x[i] / L[i][i]
+    for i in reversed(range(n)):
+        x[i] = x[i] / L[i][i]
+        for k in range(i):
+            x[k] = x[k] - L[i][k] * x[i]
+    return ca.vertcat(*x)
 
 
 def solve_semidefinite(A: Expr, b: Expr, tolerance: float = 1e-10) -> Expr:

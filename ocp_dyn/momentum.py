@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 from casadi import DM
 
-from ._types import Expr, M, as_type, sparse
-from .kinematics import joint_states
+from ._types import Expr, M, Vector, as_type
+from .kinematics import as_point, joint_states
 from .model import Model
-from .spatial import crm, halves
+from .spatial import Inertia, Transform, crm, halves, skew
 
 
 def center_of_mass(model: Model, q: M) -> M:
@@ -68,6 +69,41 @@ def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
     return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
+def center_of_mass_jacobian(model: Model, q: M) -> M:
+    """J_com (3 x nv): velocity of the centre of mass = J_com qd, world axes. O(nb)."""
+    _check_mass(model)
+    return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
+
+
+def momentum_matrix(model: Model, q: M) -> M:
+    """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
+
+    Column k is `X0[i]' Ic[i] s_k`: the composite inertia of the joint's subtree in motion s_k. O(nb).
+    """
+    states = joint_states(model, q)
+    Ic: list[Inertia] = list(model.I)
+    X0 = [Transform.identity()]
+    for i, p in model.edges:
+        X0.append(states[i].XJ @ X0[p])
+    A: list[Expr] = [DM(6, 0)] * (model.nb + 1)
+    for i, p in reversed(list(model.edges)):
+        A[i] = ca.horzcat(*(X0[i].apply_transpose(Ic[i].apply(s)) for s in ca.horzsplit(states[i].S)))
+        if p:
+            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
+    return as_type(ca.horzcat(*A), q)
+
+
+def centroidal_momentum_matrix(model: Model, q: M) -> M:
+    """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb)."""
+    n, f = halves(momentum_matrix(model, q))
+    return as_type(ca.vertcat(n - skew(center_of_mass(model, q)) @ f, f), q)
+
+
+def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
+    """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb)."""
+    return centroidal_momentum_rate(model, q, qd, model.rest(q))
+
+
 def kinetic_energy(model: Model, q: M, qd: M) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
     states = joint_states(model, q, qd)
@@ -80,18 +116,67 @@ def kinetic_energy(model: Model, q: M, qd: M) -> M:
 
 def potential_energy(model: Model, q: M) -> M:
     """V = -m g . com [J], zero when the centre of mass is at the world origin."""
-    return as_type(-model.mass * ca.dot(sparse(model.gravity), center_of_mass(model, q)), q)
+    return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
 
 
-def zero_moment_point(model: Model, q: M, qd: M, qdd: M) -> M:
-    """Point of the plane z = 0 about which `d(momentum)/dt - m g` has no moment along x and y [m] (3).
+def zero_moment_point(
+    model: Model,
+    q: M,
+    qd: M,
+    qdd: M,
+    *,
+    point: Vector | Expr = (0.0, 0.0, 0.0),
+    normal: Vector | Expr = (0.0, 0.0, 1.0),
+) -> M:
+    """Point of a plane about which `d(momentum)/dt - m g` has no moment but along the normal [m] (3).
 
-    Where all contact lies in that plane this is the centre of pressure. Infinite in free fall.
+    The plane goes through `point` across `normal` (of any length), world axes; without them it is z = 0. Where
+    all contact lies in the plane this is the centre of pressure. Infinite in free fall.
     """
-    weight = model.mass * sparse(model.gravity)
+    weight = model.mass * model.gravity_vector
     n, f = halves(_momentum_rate(model, q, qd, qdd))
     n, f = n - ca.cross(center_of_mass(model, q), weight), f - weight
-    return as_type(ca.vertcat(-n[1] / f[2], n[0] / f[2], 0), q)
+    wrench: Expr = ca.vertcat(n, f)
+    return as_type(center_of_pressure(wrench, point=point, normal=normal), q)
+
+
+def center_of_pressure(
+    wrench: M, *, point: Vector | Expr = (0.0, 0.0, 0.0), normal: Vector | Expr = (0.0, 0.0, 1.0)
+) -> M:
+    """Point of a plane where a wrench is a force and a moment along the normal: `p + N x (n - p x f) / (N . f)` [m] (3).
+
+    wrench (6): [moment about the world origin [N m]; force [N]], such as the sum of all contact forces. The plane
+    goes through `point` across `normal` (of any length). Infinite where the force lies in the plane.
+    """
+    p, N = as_point(point), as_point(normal)
+    if isinstance(N, DM) and float(ca.norm_2(N)) < 1e-9:
+        raise ValueError(f"the normal of the plane must not be zero, got {normal!r}")
+    n, f = halves(wrench)
+    return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
+
+
+def joint_power(model: Model, qd: M, tau: M) -> M:
+    """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints."""
+    model.split_v(tau, "tau")
+    model.split_v(qd)
+    return as_type(tau * qd, qd)
+
+
+def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
+    """(W+, W-): work done and work absorbed by every joint over a motion (nv each) [J]; W- <= 0.
+
+    t: N increasing times [s]. qd, tau (nv x N): a column per time. Trapezoidal rule on max(P, 0) and min(P, 0), so the
+    error falls with the square of the step. The net work is W+ + W-.
+    """
+    steps = np.diff(np.asarray(t, dtype=float).reshape(-1))
+    if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):
+        raise ValueError(
+            f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "
+            f"qd {qd.shape}, tau {tau.shape}"
+        )
+    weights = DM((np.append(steps, 0) + np.append(0, steps)) / 2)
+    P = joint_power(model, qd, tau)
+    return as_type(ca.fmax(P, 0) @ weights, qd), as_type(ca.fmin(P, 0) @ weights, qd)
 
 
 def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
@@ -116,5 +201,5 @@ def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
 
 
 def _check_mass(model: Model) -> None:
-    if model.mass <= 0:
+    if isinstance(model.mass, float) and model.mass <= 0:
         raise ValueError(f"{model!r} has no mass, so no centre of mass: give its bodies masses")

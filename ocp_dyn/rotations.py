@@ -30,7 +30,9 @@ def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, flo
     norm = float(np.linalg.norm(a))
     if norm < 1e-9:
         raise ValueError(f"{what} must not be zero, got {axis!r}: give the direction of the joint axis")
-    x, y, z = (float(c) for c in np.array(sparse(a / norm).full()).ravel())
+    if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
+        a = a / norm
+    x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())
     return x, y, z
 
 

@@ -193,9 +193,7 @@ class ArticulatedInertia:
     def downdate(self, U: Expr, UDinv: Expr) -> ArticulatedInertia:
         """IA - U D^-1 U', given U (6 x n) and U D^-1."""
         (Uw, Uv), (Pw, Pv) = halves(U), halves(UDinv)
-        return ArticulatedInertia(
-            self.I - _mirrored(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - _mirrored(Pv @ Uv.T)
-        )
+        return ArticulatedInertia(self.I - _mirrored(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - _mirrored(Pv @ Uv.T))
 
     def to_parent(self, X: Transform) -> ArticulatedInertia:
         """X' IA X: in the coordinates of frame A of X: A -> B."""

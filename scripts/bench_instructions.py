@@ -18,7 +18,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
+
 import ocp_dyn as od
+from ocp_dyn.constrained import SOLVERS
 
 PLAIN = (
     od.inverse_dynamics,
@@ -28,8 +31,25 @@ PLAIN = (
     od.forward_dynamics_crba,
     od.center_of_mass,
     od.centroidal_momentum,
+    od.equations_of_motion,
+    od.mass_matrix_inverse_product,
+    od.mass_matrix_inverse,
+    od.coriolis_matrix,
+    od.inverse_dynamics_regressor,
+    od.centroidal_momentum_matrix,
+    od.inverse_dynamics_derivatives,
+    od.forward_dynamics_derivatives,
 )
-CONTACT = (od.constraint_jacobian, od.constraint_hessian, od.constrained_dynamics, od.impact)
+DERIVED = {"dID": od.inverse_dynamics, "dFD": od.forward_dynamics}
+"""What the analytic derivatives are derivatives of."""
+CONTACT = (
+    od.constraint_jacobian,
+    od.constraint_hessian,
+    od.constrained_equations,
+    od.constrained_inverse_dynamics,
+    od.constrained_dynamics,
+    od.impact,
+)
 
 
 def models() -> dict[str, tuple[Any, tuple[str, ...]]]:
@@ -65,7 +85,29 @@ def measure(make: Any, feet: tuple[str, ...]) -> dict[str, Any]:
     for algorithm in CONTACT:
         f = od.function(algorithm, model, contacts)
         counts[f.name()] = f.n_instructions()
-    return {"nv": model.nv, **counts, "build_seconds": round(seconds, 3)}
+    for name, algorithm in DERIVED.items():
+        counts[f"{name} by AD"] = by_ad(algorithm, model)
+        counts[f"{name} ratio"] = round(counts[f"{name} by AD"] / counts[name], 2)
+    return {"nv": model.nv, **counts, **solver_counts(model, contacts), "build_seconds": round(seconds, 3)}
+
+
+def solver_counts(model: od.Model, contacts: tuple[od.Contact, ...]) -> dict[str, int]:
+    """Counts of FDc and impact by every solver but the default, whose counts bear the plain names."""
+    counts = {}
+    for algorithm, name in ((od.constrained_dynamics, "FDc"), (od.impact, "impact")):
+        for solver in list(SOLVERS)[1:]:
+            counts[f"{name} {solver}"] = od.function(algorithm, model, contacts, solver=solver).n_instructions()
+    return counts
+
+
+def by_ad(algorithm: Any, model: od.Model) -> int:
+    """Instructions of the same derivatives by `ca.jacobian`: along integrate(q, delta), by qd, by qdd or tau."""
+    q, qd, x, delta = (ca.SX.sym(name, n) for name, n in zip("qvxd", (model.nq, *[model.nv] * 3), strict=True))
+    moved = algorithm(model, model.integrate(q, delta), qd, x)
+    by_q = ca.substitute(ca.jacobian(moved, delta), delta, ca.DM.zeros(model.nv))
+    y = algorithm(model, q, qd, x)
+    outputs = [by_q, ca.jacobian(y, qd), ca.jacobian(y, x)]
+    return int(ca.Function("ad", [q, qd, x], outputs, {"cse": True}).n_instructions())
 
 
 def main() -> int:

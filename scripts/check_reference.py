@@ -26,6 +26,7 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn.dynamics import factor
+from ocp_dyn.joints import one_dof
 
 TOLERANCE = 1e-9
 SCHEMA = "rbdl-ref-1"
@@ -114,6 +115,8 @@ class Case:
         self.v_at: list[int] = []
         for body in data["bodies"]:
             self._add(builder, body)
+        if all(body["name"] != "ROOT" for body in data["bodies"]):
+            builder.add_frame("ROOT", "world")  # loops may end at the ground
         self.model = builder.build()
         for what, at, size in (("q", self.q_at, data["nq"]), ("qdot", self.v_at, data["nv"])):
             if sorted(at) != list(range(size)):
@@ -121,21 +124,17 @@ class Case:
         states = data["states"]
         self.pushed = tuple(n for n in self.model.frame_names if any(n in state["f_ext"] for state in states))
         self.sets = {s["name"]: tuple(_contact(row) for row in s["rows"]) for s in data.get("contact_sets", [])}
+        self.loops = {s["name"]: tuple(_loop(row) for row in s["rows"]) for s in data.get("loop_sets", [])}
 
     def _add(self, builder: od.ModelBuilder, body: dict[str, Any]) -> None:
-        *virtual, joint = _joints(body["joint"]["type"], body["joint"]["axes"])
-        parent = "world" if body["parent"] == "ROOT" else body["parent"]
-        place = {"origin": body["joint_frame"]["r"], "rotation": np.transpose(body["joint_frame"]["E"])}
-        for k, one in enumerate(virtual):  # the axes before the last move massless bodies of their own
-            name = f"{body['name']}#{k}"
-            builder.add_body(name, one, parent, **place)
-            parent, place = name, {}
+        joint = _joint(body["joint"]["type"], body["joint"]["axes"])
         builder.add_body(
-            body["name"], joint, parent, **place, mass=body["mass"], com=body["com"], inertia=body["inertia_com"],
-            inertia_check=False,
+            body["name"], joint, "world" if body["parent"] == "ROOT" else body["parent"],
+            origin=body["joint_frame"]["r"], rotation=np.transpose(body["joint_frame"]["E"]),
+            mass=body["mass"], com=body["com"], inertia=body["inertia_com"], inertia_check=False,
         )  # fmt: skip
         dofs = list(range(body["q_index"], body["q_index"] + body["ndof"]))
-        if len(dofs) != len(virtual) + joint.nv:
+        if len(dofs) != joint.nv:
             raise BadFile(f"body {body['name']!r}: ndof {len(dofs)} does not fit joint {body['joint']['type']!r}")
         self.v_at += dofs
         self.q_at += dofs
@@ -166,28 +165,30 @@ class Case:
         return od.function(algorithm, self.model, *static, **options)(*args)
 
 
-def _joints(kind: str, axes: list[list[float]]) -> list[od.Joint]:
-    """One joint, or the chain of one-dof joints that a multi_dof joint is."""
-    if kind in ("revolute", "prismatic") and len(axes) == 1:
-        return [_one_dof(axes[0])]
-    if kind == "multi_dof":
-        return [_one_dof(axis) for axis in axes]
+def _joint(kind: str, axes: list[list[float]]) -> od.Joint:
+    if kind in ("revolute", "prismatic", "helical", "multi_dof") and axes:
+        for axis in axes:
+            _check_unit(axis)
+        return od.MultiDof(axes) if kind == "multi_dof" else one_dof(axes[0])
     if kind not in JOINTS:
         raise NotBuilt(f"joint {kind!r}")
-    return [JOINTS[kind]]
+    return JOINTS[kind]
 
 
-def _one_dof(axis: list[float]) -> od.Joint:
-    turn, shift = np.array(axis[:3]), np.array(axis[3:])
-    if turn.any() and shift.any():
-        raise NotBuilt("joint 'helical'")
-    if abs(np.linalg.norm(axis) - 1) > TOLERANCE:
+def _check_unit(axis: list[float]) -> None:
+    """A file's axis must be of unit length: what a longer one means is not agreed upon."""
+    turn = np.array(axis[:3])
+    if abs(np.linalg.norm(turn if turn.any() else axis) - 1) > TOLERANCE:
         raise BadFile(f"joint axis {axis} is not of unit length")
-    return od.Revolute(turn) if turn.any() else od.Prismatic(shift)
 
 
 def _contact(row: dict[str, Any]) -> od.Contact:
     return od.Contact(row["body"], point=tuple(row["point"]), axes=(tuple(row["normal"]),))
+
+
+def _loop(row: dict[str, Any]) -> od.Loop:
+    poses = ((tuple(map(tuple, row[f"R_{end}"])), tuple(row[f"r_{end}"])) for end in ("pred", "succ"))
+    return od.Loop(row["predecessor"], row["successor"], (tuple(row["axis"]),), *poses, sliding=False)
 
 
 def _column(values: Any, at: list[int], what: str) -> ca.DM:
@@ -277,8 +278,6 @@ def check(data: dict[str, Any], case: Case | None = None) -> Report:
     except NotBuilt as missing:
         report.not_built.add(str(missing))
         return report
-    if data.get("loop_sets"):
-        report.not_built.add("loops")
     for k, state in enumerate(data["states"]):
         _check_state(report, case, state, f"states[{k}]")
     for trajectory in data.get("trajectories", []):
@@ -316,8 +315,8 @@ def _check_state(report: Report, case: Case, state: dict[str, Any], where: str) 
         _compare_all(report, where, "centroidal", ("mass", *CENTROIDAL_OUTPUTS), state["centroidal"], values)
     for recorded in state.get("contacts", []):
         _check_contact(report, case, recorded, (q, qd, tau, case.f_ext(state)), where)
-    if state.get("loops"):
-        report.not_built.add("loops")
+    for recorded in state.get("loops", []):
+        _check_loop(report, case, recorded, (q, qd, tau, case.f_ext(state)), where)
 
 
 def _joint_space(
@@ -368,33 +367,72 @@ def _compare_all(
 
 
 def _check_contact(report: Report, case: Case, recorded: dict[str, Any], inputs: Any, where: str) -> None:
-    q, qd, tau, f_ext = inputs
     name = recorded["name"]
     if name not in case.sets:
         raise BadFile(f"{where}: no contact set {name!r}")
-    contacts = case.sets[name]
+    here = f"{where}.contacts[{name}]"
+    values = _constrained(case, case.sets[name], inputs, recorded)
+    other = {"name", "cond_G", "impact_restitution", "inverse_dynamics_constrained"}
+    _compare_all(report, here, "contacts", values, recorded, values.values(), other)
+    if "inverse_dynamics_constrained" in recorded:
+        _check_inverse(report, case, case.sets[name], recorded["inverse_dynamics_constrained"], inputs, here)
+
+
+def _check_loop(report: Report, case: Case, recorded: dict[str, Any], inputs: Any, where: str) -> None:
+    name = recorded["name"]
+    if name not in case.loops:
+        raise BadFile(f"{where}: no loop set {name!r}")
+    q, qd = inputs[:2]
+    here, loops = f"{where}.loops[{name}]", case.loops[name]
+    errors = {
+        "position_error": case(od.constraint_position, loops, args=(q,)),
+        "velocity_error": case(od.constraint_velocity, loops, args=(q, qd)),
+    }
+    values = _constrained(case, loops, inputs, recorded) | errors
+    other = {"name", "cond_G", "impact_restitution", "baumgarte", *RBDL_OUTPUT}
+    _compare_all(report, here, "loops", values, recorded, values.values(), other)
+    if "baumgarte" in recorded:
+        stable = tuple(od.Baumgarte(loop, recorded["baumgarte"]["T_stab"]) for loop in loops)
+        values = _constrained(case, stable, inputs, recorded["baumgarte"])
+        keys = ("gamma", "fd_qddot", "force", "fd_qddot_fext", "force_fext")
+        _compare_all(report, f"{here}.baumgarte", "loops.baumgarte", keys, recorded["baumgarte"],
+                     (values[key] for key in keys), {"T_stab"})  # fmt: skip
+
+
+def _constrained(case: Case, members: tuple[Any, ...], inputs: Any, recorded: dict[str, Any]) -> dict[str, Any]:
+    """By key of the file: G, gamma, accelerations and forces, impacts."""
+    q, qd, tau, f_ext = inputs
     values: dict[str, Any] = {
-        "G": case.back(case(od.constraint_jacobian, contacts, args=(q,)), case.v_at, (1,)),
-        "gamma": case(od.constraint_hessian, contacts, args=(q, qd)),
+        "G": case.back(case(od.constraint_jacobian, members, args=(q,)), case.v_at, (1,)),
+        "gamma": case(od.constraint_hessian, members, args=(q, qd)),
     }
     for suffix, external in (("", ()), ("_fext", case.pushed)):
         extra = (f_ext,) if external else ()
-        qdd, lam = case(od.constrained_dynamics, contacts, args=(q, qd, tau, *extra), external=external)
+        qdd, lam = case(od.constrained_dynamics, members, args=(q, qd, tau, *extra), external=external)
         values |= {f"fd_qddot{suffix}": case.back(qdd, case.v_at), f"force{suffix}": lam}
-    restitution = {"impact": 0.0}
-    if np.ndim(recorded.get("impact_restitution", 0.0)):
-        report.not_built.add("restitution per row")
-    else:
-        restitution["impact_e"] = recorded.get("impact_restitution", 0.0)
-    for key, e in restitution.items():
-        qd_plus, Lam = case(od.impact, contacts, args=(q, qd, e), e="input")
+    restitution = recorded.get("impact_restitution", 0.0)
+    rows = len(od.constraint_rows(members))
+    if np.ndim(restitution) and len(restitution) != rows:
+        raise BadFile(f"impact_restitution has {len(restitution)} entries, the set {rows} rows")
+    for key, e in {"impact": 0.0, "impact_e": restitution}.items():
+        qd_plus, Lam = case(od.impact, members, args=(q, qd, np.broadcast_to(e, rows)), e="rows")
         values |= {f"{key}_qdot_plus": case.back(qd_plus, case.v_at), f"{key}_impulse": Lam}
-    if "inverse_dynamics_constrained" in recorded:
-        report.not_built.add("constrained inverse dynamics")
-    other = {"name", "cond_G", "impact_restitution", "inverse_dynamics_constrained"}
-    if "impact_e" not in restitution:
-        other |= {"impact_e_qdot_plus", "impact_e_impulse"}
-    _compare_all(report, f"{where}.contacts[{name}]", "contacts", values, recorded, values.values(), other)
+    return values
+
+
+def _check_inverse(
+    report: Report, case: Case, members: tuple[Any, ...], recorded: dict[str, Any], inputs: Any, where: str
+) -> None:
+    """Constrained inverse dynamics, and whether the set actuates the whole model."""
+    q, qd = inputs[:2]
+    actuated = tuple(np.array(recorded["actuated"], dtype=bool)[case.v_at].tolist())
+    wanted = case.v(recorded["qddot_desired"], "qddot_desired")
+    tau, lam, qdd = case(od.constrained_inverse_dynamics, members, args=(q, qd, wanted), actuated=actuated)
+    full = od.is_fully_actuated(case.model, members, q, actuated)
+    values = {"tau": case.back(tau, case.v_at), "force": lam, "qddot": case.back(qdd, case.v_at),
+              "fully_actuated": float(full)}  # fmt: skip
+    _compare_all(report, f"{where}.inverse_dynamics_constrained", "contacts.inverse_dynamics_constrained", values,
+                 recorded, values.values(), {"actuated", "qddot_desired"})  # fmt: skip
 
 
 def _check_trajectory(report: Report, case: Case, recorded: dict[str, Any], where: str) -> None:

@@ -11,9 +11,18 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
+from ocp_dyn.rotations import rotation_about
 
 TIGHT = 1e-10
 """The relative error of all comparisons that do not say why it is larger."""
+
+
+def knee(q: Any) -> od.Transform:
+    """A joint of no library: the origin runs along a curve while the body turns by two coupled angles."""
+    flexion, slide = ca.vertsplit(q)
+    E = rotation_about((0.0, 1.0, 0.0), flexion + slide**2).T @ rotation_about((0.8, 0.0, 0.6), flexion / 3).T
+    return od.Transform(E, ca.vertcat(0.1 * ca.sin(flexion), slide, 0.2 * (ca.cos(flexion) - 1) + flexion * slide))
+
 
 JOINTS: dict[str, od.Joint] = {
     "revolute_z": od.Revolute("z"),
@@ -23,6 +32,14 @@ JOINTS: dict[str, od.Joint] = {
     "prismatic_skew": od.Prismatic((-0.4, 0.2, 0.9)),
     "translation": od.Translation(),
     "spherical": od.Spherical(),
+    "helical_x": od.Helical("x", pitch=0.3),
+    "helical_skew": od.Helical((0.6, -0.3, 0.8, 0.15, 0.4, -0.2)),
+    "cylindrical_skew": od.Cylindrical((0.2, 0.7, -0.4)),
+    "universal": od.Universal("z", (0.1, 0.9, 0.3)),
+    "multi_dof": od.MultiDof(
+        [(0, 0, 1, 0, 0, 0), (0.6, 0, 0.8, 0.1, -0.3, 0.2), (0, 0, 0, 1, 2, 3), (1, 0, 0, 0, 0, 0)]
+    ),
+    "custom": od.CustomJoint(knee, ("flexion", "slide")),
     "planar": od.Planar(),
     "floating": od.FloatingBase(),
     **{f"euler_{order}": od.Euler(order) for order in EULER_ORDERS},

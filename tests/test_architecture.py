@@ -16,10 +16,10 @@ LAYERS = {
     0: ("_types", "_autodiff", "linalg"),
     1: ("spatial", "rotations"),
     2: ("joints",),
-    3: ("model", "builder"),
-    4: ("io", "models", "kinematics", "layouts", "reduction"),
-    5: ("dynamics", "momentum", "constraints"),
-    6: ("constrained", "derivatives", "inverse_kinematics", "formulations"),
+    3: ("model", "builder", "joint_derivatives"),
+    4: ("io", "models", "kinematics", "layouts", "reduction", "passive", "parameters"),
+    5: ("dynamics", "momentum", "constraints", "coriolis", "regressor"),
+    6: ("constrained", "derivatives", "inverse_kinematics", "joint_space", "formulations"),
     7: ("functions",),
     8: ("codegen", "viz"),
     9: ("ocp",),
@@ -27,7 +27,13 @@ LAYERS = {
     11: ("__init__",),  # the front door sees every room
 }
 ROOMS = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
-SAME_LAYER = {("rotations", "spatial"), ("builder", "model"), ("linalg", "_types"), ("_autodiff", "_types")}
+SAME_LAYER = {
+    ("rotations", "spatial"),
+    ("builder", "model"),
+    ("linalg", "_types"),
+    ("_autodiff", "_types"),
+    ("constrained", "joint_space"),
+}
 """Within a layer the first of a pair may look into the second, never the other way."""
 SYMBOL_MAKERS = ("functions", "_autodiff", "codegen", "ocp")
 """Rooms that may call `.sym`: below the formulations, algorithms take what they are given."""

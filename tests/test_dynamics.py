@@ -79,6 +79,40 @@ def test_forward_dynamics_inverts_inverse_dynamics(rng, key):
 
 
 @every_tree
+def test_ways_to_the_accelerations_agree(rng, key):
+    """ABA; CRBA with L'DL, L'L and dense Cholesky; H^-1 by the articulated-body operator and in full."""
+    model = model_of(key)
+    s = State.of(model, rng)
+    args = (s.q, s.qd, s.tau)
+    expected = evaluate(od.forward_dynamics, model, args=args)
+    for method in ("ltdl", "ltl", "cholesky"):
+        close(evaluate(od.forward_dynamics_crba, model, args=args, method=method), expected)
+    _, H, C = joint_space(model, s)
+    B = rng.normal(size=(model.nv, 3))
+    close(evaluate(od.mass_matrix_inverse_product, model, args=(s.q, s.tau - C)), expected)
+    product = od.function(od.mass_matrix_inverse_product, model, columns=3)
+    assert product.size_in("tau") == (model.nv, 3)
+    close(H @ product(s.q, B).full(), B)
+    inverse = od.function(od.mass_matrix_inverse, model)(s.q).full()
+    assert np.array_equal(inverse, inverse.T)
+    close(H @ inverse, np.eye(model.nv))
+    both = od.function(od.equations_of_motion, model)
+    close(both(s.q, s.qd)[0], H)
+    close(both(s.q, s.qd)[1], C)
+    apart = (od.function(od.mass_matrix, model), od.function(od.bias_force, model))
+    assert both.n_instructions() <= sum(f.n_instructions() for f in apart)
+
+
+def test_ways_to_the_accelerations_are_checked():
+    model = tree("chain")
+    q, v = DM(model.neutral()), DM(model.nv, 1)
+    with pytest.raises(ValueError, match="method must be 'ltdl', 'ltl' or 'cholesky', got 'lu'"):
+        od.forward_dynamics_crba(model, q, v, v, method="lu")
+    with pytest.raises(ValueError, match=r"tau must have columns=2 columns, got shape \(4, 1\)"):
+        od.mass_matrix_inverse_product(model, q, v, columns=2)
+
+
+@every_tree
 def test_the_factor_keeps_the_branch_pattern(rng, key):
     model = model_of(key)
     q = model.random_q(rng)

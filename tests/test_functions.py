@@ -29,12 +29,27 @@ SIGNATURES = {
     "gamma": "(q[19],qd[17])->(gamma[8])",
     "FDc": "(q[19],qd[17],tau[17])->(qdd[17],lam[8])",
     "impact": "(q[19],qd[17])->(qd_plus[17],Lam[8])",
+    "phi_dot": "(q[19],qd[17])->(phi_dot[8])",
+    "EoMc": "(q[19],qd[17])->(H[17x17,",
+    "IDc": "(q[19],qd[17],qdd[17])->(tau[17",
+    "EoM": "(q[19],qd[17])->(H[17x17,",
+    "Minv": "(q[19],tau[17])->(qdd[17])",
+    "H_inv": "(q[19])->(H_inv[17x17])",
+    "C_mat": "(q[19],qd[17])->(C_mat[17x17,",
+    "Y": "(q[19],qd[17],qdd[17])->(Y[17x60,",
+    "dID": "(q[19],qd[17],qdd[17])->(dtau_dq[17x17,",
+    "dFD": "(q[19],qd[17],tau[17])->(dqdd_dq[17x17,",
     "com": "(q[19])->(com[3])",
+    "J_com": "(q[19])->(J_com[3x17])",
     "T": "(q[19],qd[17])->(T)",
     "V": "(q[19])->(V)",
     "h_com": "(q[19],qd[17])->(h_com[6])",
+    "A_G": "(q[19])->(A_G[6x17])",
+    "h_bias": "(q[19],qd[17])->(h_bias[6])",
+    "zmp": "(q[19],qd[17],qdd[17])->(zmp[3])",
+    "P": "(qd[17],tau[17])->(P[17])",
 }
-CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact")
+CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot")
 ENTRIES = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
 
 
@@ -262,7 +277,7 @@ REFUSED = [
     (ValueError, "'mass matrix' cannot name a Function", lambda: entry("H", name="mass matrix")),
     (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", external="b1")),
     (KeyError, "no frame 'hand'", lambda: entry("ID", external=("hand",))),
-    (ValueError, "e is a number in .* or 'input', got 'some'", lambda: entry("impact", e="some")),
+    (ValueError, "e is a number in .* or 'rows', got 'some'", lambda: entry("impact", e="some")),
     (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
     (TypeError, "unexpected keyword", lambda: entry("H", speed="high")),
 ]  # fmt: skip

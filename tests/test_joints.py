@@ -160,6 +160,81 @@ def test_joints_refuse_nonsense():
         od.Prismatic("u")
 
 
+def test_screws_and_their_kin_move_as_said():
+    R, p = pose(od.Helical("-z", pitch=0.5), [0.4])
+    close(R, turns("z", -0.4))
+    close(p, [0, 0, -0.2])
+    R, p = pose(od.Helical((0, 0, 2, 0.1, 0.2, 0.3)), [0.4])  # t is before the rotation, and not normalised
+    close(R, turns("z", 0.4))
+    close(p, [0.04, 0.08, 0.12])
+    R, p = pose(od.Cylindrical("y"), [0.3, 2.0])
+    close(R, turns("y", 0.3))
+    close(p, [0, 2, 0])
+    close(pose(od.Universal("x", "z"), [0.3, -0.8])[0], turns("xz", [0.3, -0.8]))
+    R, p = pose(od.MultiDof([(0, 0, 3, 0, 0, 0), (0, 0, 0, 2, 0, 0), (1, 0, 0, 0.5, 0, 0)]), [0.3, 2.0, 0.4])
+    close(R, turns("zx", [0.3, 0.4]))
+    close(p, turns("z", 0.3) @ [2.2, 0, 0])
+
+
+def test_a_screw_along_its_axis_keeps_its_subspace():
+    """No graph for what does not change: S is constant and cJ is nothing where t lies along r."""
+    for axis in ((1, 0, 0, 0.2, 0, 0), (3, 4, 0, 0.3, 0.4, 0), (1, 2, 3, 0, 0, 0)):
+        state = od.Helical(axis).jcalc(SX.sym("q"), SX.sym("qd"))
+        assert isinstance(state.S, DM)
+        assert state.cJ.nnz() == 0
+
+
+@pytest.mark.parametrize("order", EULER_ORDERS)
+def test_euler_is_a_multi_dof_joint(order, rng):
+    joint = od.MultiDof([(*np.eye(3)["xyz".index(k)], 0, 0, 0) for k in order])
+    q, qd = sampled(joint, rng)
+    for a, b in zip(joint.jcalc(DM(q), DM(qd))[1:], od.Euler(order).jcalc(DM(q), DM(qd))[1:], strict=True):
+        close(a, b)
+
+
+@every_joint
+def test_chains_have_the_same_dofs(joint):
+    if joint.nq > joint.nv or isinstance(joint, od.CustomJoint):
+        with pytest.raises(ValueError, match="is no chain of 1-dof joints"):
+            joint.chain()
+    else:
+        assert [link.nv for link in joint.chain()] == [1] * joint.nv
+
+
+def test_joints_of_axes_refuse_nonsense():
+    def wrong_size(q):
+        return od.Transform(DM.eye(2), DM(3, 1))
+
+    for make, error, message in (
+        (lambda: od.Helical("x"), ValueError, "needs pitch="),
+        (lambda: od.Helical((0, 0, 0, 1, 0, 0)), ValueError, "must turn.*use Prismatic"),
+        (lambda: od.Helical((1, 0, 0, 1)), ValueError, "must be 6"),
+        (lambda: od.Universal("x", "-x"), ValueError, "must not be parallel"),
+        (lambda: od.MultiDof([]), ValueError, "1 to 6 axes"),
+        (lambda: od.MultiDof([(1, 0, 0, 0, 0, 0)] * 7), ValueError, "1 to 6 axes"),
+        (lambda: od.MultiDof([(1, 0, 0)]), ValueError, "must be 6"),
+        (lambda: od.MultiDof([(0, 0, 0, 0, 0, 0)]), ValueError, "must not be zero"),
+        (lambda: od.CustomJoint(lambda q: q), TypeError, "must give a Transform"),
+        (lambda: od.CustomJoint(wrong_size), TypeError, "must give a Transform"),
+        (lambda: od.CustomJoint(lambda q: od.Transform(2 * DM.eye(3), DM(3, 1))), ValueError, "must be a rotation"),
+        (lambda: od.CustomJoint(lambda q: od.Transform.identity(), ("a", "a")), ValueError, "all different"),
+    ):
+        with pytest.raises(error, match=message):
+            make()
+
+
+def test_a_joint_made_of_another_s_axis_is_the_same_joint(rng):
+    """To the last bit: normalising what is normalised changes nothing, which files and copies rely on."""
+    for _ in range(200):
+        joint = od.MultiDof([(*rng.normal(size=3), 0, 0, 0), (0, 0, 0, *rng.normal(size=3)), rng.normal(size=6)])
+        assert od.MultiDof(joint.axes) == joint
+
+
+def test_quaternions_cannot_be_emulated():
+    with pytest.raises(od.ModelError, match=r"body 'a': it cannot be emulated: Spherical.*no chain"):
+        od.ModelBuilder().add_body("a", od.Spherical(), emulate=True)
+
+
 def test_a_fixed_joint_does_nothing():
     state = od.Fixed().jcalc(DM(0, 1), DM(0, 1))
     close(state.XJ.matrix(), np.eye(6))

@@ -142,6 +142,20 @@ def test_numbers_and_symbols_mix(rng, joint):
     close(J, od.point_jacobian_6d(model, "b", DM(s.q), POINT))
 
 
+@every_tree
+def test_jacobian_rate(rng, key):
+    """dJ/dt by AD along the motion, and dJ/dt qd the acceleration at qdd = 0."""
+    model = tree(key)
+    q, qd, _ = symbols(model)
+    s = State.of(model, rng)
+    for name in (model.body_names[0], model.body_names[-1]):
+        J, rate = od.point_jacobian_6d(model, name, q, POINT), od.point_jacobian_dot_6d(model, name, q, qd, POINT)
+        close(*ca.Function("f", [q, qd], [rate_of(ca.densify(J), model, q, qd), rate])(s.q, s.qd))
+        rate = od.point_jacobian_dot_6d(model, name, DM(s.q), DM(s.qd), POINT)
+        close(rate @ s.qd, od.point_acceleration_6d(model, name, DM(s.q), DM(s.qd), point=POINT))
+        close(od.point_jacobian_dot(model, name, DM(s.q), DM(s.qd), POINT), rate[3:, :])
+
+
 def test_points_and_frames_are_checked():
     model, other = tree("star"), tree("star")
     q = DM(model.neutral())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from casadi import DM, MX, SX
 
-from ocp_dyn.linalg import ancestors, chain, ltdl, solve_semidefinite, solve_spd
+from ocp_dyn.linalg import ancestors, chain, ltdl, ltl, solve_cholesky, solve_semidefinite, solve_spd
 from tests.helpers import close
 
 TREE = [-1, 0, 1, 0, 3, 3, -1, 6]
@@ -42,6 +42,41 @@ def test_factor_solves_and_keeps_the_pattern(rng, kind, columns):
     x, halves = ca.Function("f", [], [ca.densify(x), ca.densify(halves)])().values() if kind is not DM else (x, halves)
     close(x, np.linalg.solve(A, b).squeeze())
     close(halves, (b.T @ np.linalg.solve(A, b)).squeeze())
+
+
+@pytest.mark.parametrize("kind", [DM, SX, MX])
+@pytest.mark.parametrize("factorise", [ltdl, ltl])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_products_and_solves_with_the_factor(rng, kind, factorise, columns):
+    """L x, L' x, their inverses, A x and A^-1 x, of L as a full matrix."""
+    n = len(TREE)
+    A, b = branch_sparse(rng, TREE), rng.normal(size=(n, columns))
+    numbers, factor = (factorise(t(ca.sparsify(DM(A))), TREE) for t in (DM, kind))
+    L = np.eye(n) if factorise is ltdl else np.diag([float(d) for d in numbers.d])
+    for i, row in enumerate(numbers.L):
+        for j, value in row.items():
+            L[i, j] = float(value)
+    close(L.T @ (np.diag([float(d) for d in numbers.d]) if factorise is ltdl else np.eye(n)) @ L, A)
+    for method, expected in (
+        ("multiply_L", L @ b), ("multiply_Lt", L.T @ b), ("solve_L", np.linalg.solve(L, b)),
+        ("solve_Lt", np.linalg.solve(L.T, b)), ("multiply", A @ b), ("solve", np.linalg.solve(A, b)),
+    ):  # fmt: skip
+        x = getattr(factor, method)(kind(DM(b)))
+        close(ca.Function("f", [], [ca.densify(x)])()["o0"] if kind is not DM else x, expected.squeeze())
+
+
+def test_a_factor_shows_its_branch_pattern(rng):
+    A = ca.sparsify(DM(branch_sparse(rng, [-1, 0, 0, 2])))
+    lines = repr(ltdl(A, [-1, 0, 0, 2])).split("\n")
+    assert lines == ["LTDL 4 x 4, 4 of 6 entries below the diagonal", "1", "x 1", "x . 1", "x . x 1"]
+    assert repr(ltl(A, [-1, 0, 0, 2])).split("\n")[1:3] == ["d", "x d"]
+
+
+@pytest.mark.parametrize("kind", [DM, SX])
+def test_dense_cholesky(rng, kind):
+    for A in (branch_sparse(rng, TREE), branch_sparse(rng, chain(5)), np.eye(1) * 4):
+        b = rng.normal(size=(len(A), 2))
+        close(ca.evalf(SX(solve_cholesky(kind(ca.sparsify(DM(A))), kind(DM(b))))), np.linalg.solve(A, b))
 
 
 def test_fill_in_along_a_path_is_kept(rng):

@@ -72,11 +72,17 @@ def test_round_trip_of_names_frames_and_limits(tmp_path):
     assert again.joints[1].name == "free"
 
 
+NEED_AXES = {
+    od.Helical: lambda: od.Helical((1, 2, 3, 0.4, 0.5, -0.6)),
+    od.MultiDof: lambda: od.MultiDof([(0, 0, 0, 1, 2, 2), (0, 3, 4, 0, 0, 0), (1, 1, 1, 0.1, 0.2, 0.7)]),
+}
+
+
 def test_round_trip_of_every_kind_of_joint():
     for kind in KINDS.values():
         if kind is not od.Fixed:
             builder = od.ModelBuilder()
-            builder.add_body("b", kind(), mass=1.0)
+            builder.add_body("b", NEED_AXES[kind]() if kind in NEED_AXES else kind(), mass=1.0)
             model = builder.build()
             assert_same(model, model_from_dict(json.loads(json.dumps(model_to_dict(model), allow_nan=False))))
 
@@ -171,7 +177,7 @@ MALFORMED = [
     (("bodies", 1, "name"), "other", r"bodies\[1\]: frames must hold 'other'"),
     (("bodies", 1, "joint_name"), "free", "joint names must be unique.*'free' twice"),
     (("bodies", 1, "joint"), DELETE, r"bodies\[1\]: 'joint' is missing"),
-    (("bodies", 1, "joint", "kind"), "Hinge", r"no kind of joint 'Hinge'; known: Fixed, Revolute"),
+    (("bodies", 1, "joint", "kind"), "Hinge", r"no kind of joint 'Hinge'; known: Cylindrical, Euler"),
     (("bodies", 1, "joint", "kind"), "_TranslateRotate", "no kind of joint"),
     (("bodies", 1, "joint", "kind"), ["Revolute"], "'kind' must be a string"),
     (("bodies", 1, "joint", "axis"), [0, 0, 0], "axis must not be zero"),

@@ -87,6 +87,68 @@ def test_zero_moment_point_is_the_centre_of_pressure(rng):
     close(od.zero_moment_point(model, DM(s.q), DM(s.qd), DM(qdd)), at)
 
 
+@pytest.mark.parametrize("normal", [(0, 0, 1), (0, 0, -3), (0.3, -0.2, 0.9)])
+def test_centre_of_pressure_on_any_plane(rng, normal):
+    """A force at a point of a plane, and a moment along its normal: the point comes back, from wrench and motion."""
+    model = tree("floating")
+    s = State.of(model, rng)
+    s.tau[:6] = 0
+    normal = np.array(normal, dtype=float)
+    at, force = rng.normal(size=3), np.array([4.0, -3.0, 200.0])
+    inside = at + np.cross(normal, rng.normal(size=3))  # another point of the plane
+    wrench = np.concatenate([np.cross(at, force) + 1.5 * normal, force])
+    close(od.center_of_pressure(DM(wrench), point=inside, normal=normal), at)
+    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), external=("b1",))
+    close(od.zero_moment_point(model, DM(s.q), DM(s.qd), DM(qdd), point=inside, normal=normal), at, 1e-9)
+    # as ill-conditioned as the accelerations of a light mechanism under 200 N
+
+
+def test_a_plane_needs_a_normal():
+    with pytest.raises(ValueError, match="normal of the plane must not be zero"):
+        od.center_of_pressure(DM.ones(6), normal=(0, 0, 0))
+
+
+@every_tree
+def test_momentum_matrices(rng, key):
+    """h = A qd, d(h_com)/dt = A_G qdd + bias, d(com)/dt = J_com qd; M J_com is the linear half of A_G."""
+    model = tree(key)
+    s = State.of(model, rng)
+    q, qd, qdd = DM(s.q), DM(s.qd), DM(s.qdd)
+    A_G = od.centroidal_momentum_matrix(model, q)
+    close(od.momentum_matrix(model, q) @ qd, od.momentum(model, q, qd))
+    close(A_G @ qd, od.centroidal_momentum(model, q, qd))
+    rate = od.centroidal_momentum_rate(model, q, qd, qdd)
+    close(A_G @ qdd + od.centroidal_momentum_bias(model, q, qd), rate)
+    J = od.center_of_mass_jacobian(model, q)
+    close(J @ qd, od.center_of_mass_velocity(model, q, qd))
+    close(model.mass * J, A_G[3:, :])
+
+
+def test_power_and_work_of_joints():
+    """A torque of 2 N m at the rate sin(t): P = 2 sin(t), work of +4 J and -4 J over a turn."""
+    model = tree("chain")
+    t = np.linspace(0, 2 * np.pi, 2001)
+    qd = np.zeros((model.nv, t.size))
+    tau = np.zeros_like(qd)
+    qd[1], tau[1] = np.sin(t), 2.0
+    close(od.joint_power(model, DM(qd), DM(tau))[1, :].T, 2 * np.sin(t))
+    done, absorbed = od.joint_work(model, t, DM(qd), DM(tau))
+    close(done, [0, 4, 0, 0], 1e-5)  # the trapezoidal rule: the square of the step
+    close(absorbed, [0, -4, 0, 0], 1e-5)
+    with pytest.raises(ValueError, match="t must hold N increasing times"):
+        od.joint_work(model, t[::-1], DM(qd), DM(tau))
+
+
+def test_the_power_of_the_joints_is_the_rate_of_energy(rng):
+    model = tree("forest")
+    s = State.of(model, rng)
+    q, qd, qdd = symbols(model)
+    E = od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
+    rate = ca.Function("f", [q, qd, qdd], [rate_of(E, model, q, qd, qdd)])(s.q, s.qd, s.qdd)
+    tau = evaluate(od.inverse_dynamics, model, args=(s.q, s.qd, s.qdd))
+    close(ca.sum1(od.joint_power(model, DM(s.qd), DM(tau))), rate)
+
+
 def test_merged_bodies_count_and_grounded_ones_do_not(rng):
     builder = od.ModelBuilder()
     builder.add_body("base", od.Fixed(), mass=100.0, com=(5, 5, 5))

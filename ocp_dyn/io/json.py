@@ -23,18 +23,21 @@ from casadi import DM
 
 from .. import joints as joint_kinds
 from .._types import ModelError
-from ..joints import Fixed, Joint
+from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, Frame, Model
+from ..model.parts import SIZE_NQ
 from ..spatial import Inertia, Transform
 
 FORMAT, VERSION = "ocp_dyn model", 1
 KINDS: dict[str, type[Joint]] = {
     name: kind
-    for name, kind in vars(joint_kinds).items()
-    if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and not name.startswith("_")
+    for name, kind in sorted(vars(joint_kinds).items())
+    if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and kind is not CustomJoint
 }
-"""The joints a file may name: those of `ocp_dyn.joints`."""
-DOF_FIELDS = {"q_lower": "nq", "q_upper": "nq", "qd_max": "nv", "tau_max": "nv", "damping": "nv", "friction": "nv"}
+"""The joints a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a function."""
+DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
+ADDED_FIELDS = ("stiffness", "armature", "rest")
+"""Those of DOF_FIELDS that a file may leave out: nothing, and springs that rest at neutral."""
 
 
 def save_model(model: Model, path: str | PathLike[str]) -> None:
@@ -107,7 +110,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         for f in model.frames.values()
     ]
     return {
-        "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [_number(g) for g in model.gravity],
+        "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
     }  # fmt: skip
 
@@ -171,12 +174,17 @@ def _transform_to_dict(X: Transform, where: str) -> dict[str, Any]:
 def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
     kind = type(joint).__name__
     if KINDS.get(kind) is not type(joint):
-        raise ModelError(f"{where}: a joint of class {kind} is not one of the library's and cannot be written to JSON")
+        remedy = ": a file holds no functions; MultiDof(axes) can be written" if joint.__class__ is CustomJoint else ""
+        raise ModelError(
+            f"{where}: a joint of class {kind} is not one of the library's and cannot be written to JSON{remedy}"
+        )
     fields: dict[str, Any] = {"kind": kind}
     for field in dataclasses.fields(joint):  # type: ignore[arg-type]
         value = getattr(joint, field.name)
         if isinstance(value, tuple) and all(isinstance(x, (int, float)) for x in value):
             value = [_number(x) for x in value]
+        elif isinstance(value, tuple) and all(isinstance(row, tuple) for row in value):
+            value = [[_number(x) for x in row] for row in value]
         elif not isinstance(value, str):
             raise ModelError(f"{where}: {kind}.{field.name} = {value!r} cannot be written to JSON")
         fields[field.name] = value
@@ -283,7 +291,9 @@ def _joint_from_dict(entry: _Entry) -> Joint:
     values: dict[str, Any] = {}
     for key in fields:
         value = entry[key]
-        if not isinstance(value, str):
+        if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+            value = tuple(tuple(_Entry({key: row}, entry.where).vector(key, len(row))) for row in value)
+        elif not isinstance(value, str):
             value = tuple(entry.vector(key, len(value) if isinstance(value, list) else 3))
         values[key] = value
     try:
@@ -300,7 +310,7 @@ def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
     made = getattr(joint, key)
     if made == value:
         return
-    if isinstance(made, str) or len(made) != len(value) or not np.allclose(made, value, rtol=0, atol=1e-12):
+    if isinstance(made, str) or np.shape(made) != np.shape(value) or not np.allclose(made, value, rtol=0, atol=1e-12):
         raise entry.fail(key, f"{made} for a {type(joint).__name__}")
     object.__setattr__(joint, key, value)
 
@@ -308,14 +318,20 @@ def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
 def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
     arrays = {}
     for key, size in DOF_FIELDS.items():
-        parts = [b.vector(key, getattr(j, size), infinite=True) for b, j in zip(bodies, joints, strict=True)]
+        parts = [_dof_values(b, j, key, getattr(j, size)) for b, j in zip(bodies, joints, strict=True)]
         arrays[key] = np.array([x for part in parts for x in part], dtype=float)
-    for key in ("qd_max", "tau_max", "damping", "friction"):
+    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
         if np.any(arrays[key] < 0):
             raise ModelError(f"{key} must not be negative, got {_short(arrays[key].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
+
+
+def _dof_values(body: _Entry, joint: Joint, key: str, size: int) -> list[float]:
+    if key in ADDED_FIELDS and key not in body.data:
+        return list(joint.neutral()) if key == "rest" else [0.0] * size
+    return body.vector(key, size, infinite=True)
 
 
 def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:

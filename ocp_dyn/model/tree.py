@@ -8,7 +8,7 @@ after `ModelBuilder.build`, and no algorithm leaves anything in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -17,45 +17,11 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import Array, Expr, M, split
-from .joints import Joint
-from .spatial import Inertia, Transform
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
-
-    name: str
-    body: int
-    X: Transform = field(default_factory=Transform.identity)
-
-    def __repr__(self) -> str:
-        return f"Frame({self.name!r}, body={self.body})"
-
-
-@dataclass(frozen=True, eq=False)
-class DofData:
-    """What a model knows of its dofs beside the equations: limits (inf: none) and loss coefficients.
-
-    q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N]; damping (nv)
-    [N m s/rad or N s/m] and friction (nv) [N m or N], which no equation uses unless it is asked to.
-    """
-
-    q_lower: Array
-    q_upper: Array
-    qd_max: Array
-    tau_max: Array
-    damping: Array
-    friction: Array
-
-    def __post_init__(self) -> None:
-        for array in vars(self).values():
-            array.setflags(write=False)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
-        self.__post_init__()
+from .._types import Array, Expr, M, Vector, sparse, split
+from ..joints import Joint
+from ..spatial import Inertia, Transform
+from . import editing
+from .parts import DofData, Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +29,8 @@ class Model:
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes.
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. Methods such as `lock_joints` give edited
+    copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols.
     """
 
     name: str
@@ -243,12 +210,64 @@ class Model:
         inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
         return np.where(outside, inside, q)
 
+    # Edited copies
+
+    def with_gravity(self, gravity: Vector) -> Model:
+        """A copy with another gravity [m/s^2], in ground axes."""
+        return editing.with_gravity(self, gravity)
+
+    def with_inertia(
+        self, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
+    ) -> Model:
+        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving body.
+
+        In body axes, and of the whole body: what is fixed to it counts in. What is not given stays.
+        """
+        return editing.with_inertia(self, body, mass, com, inertia)
+
+    def attach(
+        self, other: Model, to: str, prefix: str = "", origin: Vector = (0.0, 0.0, 0.0), rotation: object = None
+    ) -> Model:
+        """A copy with all of `other` added: its ground becomes the frame `to`, or lies in it at (rotation, origin).
+
+        `to`: a frame of this model or "world". Names of the other's bodies, joints and frames get the prefix; bodies
+        and dofs come after this model's. Its gravity, and whatever was fixed to its ground and so has no inertia, are
+        not taken over.
+        """
+        return editing.attach(self, other, to, prefix, origin, rotation)
+
+    def lock_joints(self, positions: Mapping[str, float | Vector]) -> Model:
+        """A copy in which the named joints are fixed at the given positions (their entries of q).
+
+        Their bodies are merged into their parents and stay as frames; the other dofs keep their order.
+        """
+        return editing.lock_joints(self, positions)
+
+    def subtree(self, body: str) -> Model:
+        """The moving body of that name and all it carries, its parent taken as the ground."""
+        return editing.subtree(self, body)
+
+    def scale(self, length: float = 1.0, mass: float = 1.0) -> Model:
+        """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
+
+        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses,
+        which are the drives', stay.
+        """
+        return editing.scale(self, length, mass)
+
     # Reading
 
     @cached_property
     def mass(self) -> float:
-        """Mass of all moving bodies [kg]."""
-        return float(sum(float(body.m) for body in self.I[1:]))
+        """Mass of all moving bodies [kg]; an expression where masses are symbols."""
+        total: Any = sum((body.m for body in self.I[1:]), start=DM(0))
+        return float(total) if isinstance(total, DM) else total
+
+    @cached_property
+    def gravity_vector(self) -> Expr:
+        """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
+        numbers = all(isinstance(g, (int, float)) for g in self.gravity)
+        return sparse(self.gravity) if numbers else ca.vertcat(*self.gravity)
 
     def __str__(self) -> str:
         rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
@@ -263,13 +282,13 @@ class Model:
                     type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
                     _range(nq, joint.nq),
                     _range(nv, joint.nv),
-                    f"{float(self.I[i].m):.4g}",
+                    _figure(self.I[i].m, 4),
                 )
             )
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
         merged = [n for n in self.frame_names if n not in self.body_names]
-        head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {self.mass:.6g} kg"
+        head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
         tail = f"\nother frames: {', '.join(merged)}" if merged else ""
         return f"{head}\n{table}{tail}"
 
@@ -283,6 +302,11 @@ def _sized(x: Any, rows: int, what: str) -> Any:
     if x.shape[0] != rows:
         raise ValueError(f"{what} must have {rows} rows in this model, got shape {x.shape}")
     return x
+
+
+def _figure(x: Any, digits: int) -> str:
+    """A number to so many digits; symbols are left out."""
+    return f"{float(x):.{digits}g}" if isinstance(x, (float, DM)) else "symbolic"
 
 
 def _entry(joint: str, label: str) -> str:

@@ -1,45 +1,20 @@
-"""Constraints on the motion: phi(q) = 0, G qd = 0, G qdd = gamma [F16, sec. 2.4].
-
-    G = dphi/dq (along qd),   gamma = -(dG/dt) qd,   H qdd + C = tau + G' lam,
-
-`lam` acts on the robot. A constraint set is a tuple of constraints; its rows are stacked in that order.
-One protocol, `Constraint`, serves every algorithm; a new kind of constraint is a new class.
-
-[F16] M. Felis, RBDL: an efficient rigid-body dynamics library, Autonomous Robots 2016.
-"""
+"""Contacts: points of a body, or whole bodies, held in the world; sets of points of a sole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Expr, M, Vector, as_type, finite_vector, sparse
-from .kinematics import point_acceleration_6d, point_jacobian_6d, pose, resolve
-from .model import Frame, Model
-from .rotations import AXES, matrix_quaternion
-from .spatial import vee
-
-
-@runtime_checkable
-class Constraint(Protocol):
-    """What an algorithm asks of a constraint; `rows` names its rows."""
-
-    @property
-    def rows(self) -> tuple[str, ...]: ...
-
-    def position(self, model: Model, q: Expr) -> Expr:
-        """phi (m)."""
-
-    def jacobian(self, model: Model, q: Expr) -> Expr:
-        """G (m x nv)."""
-
-    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
-        """gamma (m) of `G qdd = gamma`."""
+from .._types import Expr, Vector, finite_vector, sparse
+from ..kinematics import point_acceleration_6d, point_jacobian_6d, pose, resolve
+from ..model import Frame, Model
+from ..rotations import AXES, matrix_quaternion
+from ..spatial import halves, vee
 
 
 @dataclass(frozen=True)
@@ -109,6 +84,13 @@ class Contact:
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return -self._select(point_acceleration_6d(model, resolve(model, self.body), q, qd, point=self.point))
 
+    def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
+        """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""
+        p = self._pose(model, q)[1]
+        if self.axes is None:
+            return {self.name: wrench_at(p, lam)}
+        return {self.name: wrench_at(p, ca.vertcat(DM(3, 1), sparse(self.axes).T @ lam))}
+
     def _pose(self, model: Model, q: Expr) -> tuple[Expr, Expr]:
         R, p = pose(model, resolve(model, self.body), q)
         return R, p + R @ sparse(self.point)
@@ -117,42 +99,52 @@ class Contact:
         return x if self.axes is None else sparse(self.axes) @ x[3:, :]
 
 
-Constraints = Sequence[Constraint]
+def wrench_at(p: Expr, w: Expr) -> Expr:
+    """[couple; force] at the point p as [moment about the world origin; force]."""
+    n, f = halves(w)
+    return ca.vertcat(n + ca.cross(p, f), f)
 
 
-def constraint_position(model: Model, constraints: Constraints, q: M) -> M:
-    """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]."""
-    return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints))), q)
+def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz") -> tuple[Contact, ...]:
+    """Several points of one body, each held along `axes` in the world.
+
+    Three points off a line hold a flat foot; with more, or with all three directions at each, rows depend on
+    each other: `constraint_rank` counts them, and the solvers "range" and "proximal" accept them.
+    """
+    return tuple(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
 
 
-def constraint_jacobian(model: Model, constraints: Constraints, q: M) -> M:
-    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6]."""
-    return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints))), q)
+def edge_contacts(
+    body: Frame | str, start: Vector, end: Vector, normal: Vector = (0.0, 0.0, 1.0), across: Vector | None = None
+) -> tuple[Contact, ...]:
+    """An edge of a body (from start to end, frame coordinates) held on a plane with the given world normal.
+
+    The start does not move; the end keeps its height: four rows, the edge may swivel about the normal. With
+    `across`, the world direction in the plane at right angles to the edge, it may not: five independent rows.
+    """
+    first, last = _points((start, end))
+    held = (tuple(normal),) if across is None else (tuple(normal), tuple(across))
+    return Contact(body, first, "xyz"), Contact(body, last, held)
 
 
-def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M) -> M:
-    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8]."""
-    return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints))), q)
+def plane_contacts(
+    body: Frame | str, corners: Sequence[Vector], normal: Vector = (0.0, 0.0, 1.0)
+) -> tuple[Contact, ...]:
+    """Points of a flat sole kept at their heights over a plane with the given world normal; free to slide.
+
+    Three corners off a line leave sliding and turning about the normal free.
+    """
+    return point_contacts(body, corners, (tuple(normal),))
 
 
-def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
-    """A name for every row of phi, G, gamma, lam."""
-    return tuple(row for c in as_set(constraints) for row in c.rows)
-
-
-def as_set(constraints: Any) -> tuple[Constraint, ...]:
-    """A constraint set as a tuple; one constraint alone is a set too."""
-    if isinstance(constraints, Constraint):
-        return (constraints,)
-    if not isinstance(constraints, Iterable) or isinstance(constraints, str):
-        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {constraints!r}")
-    members = tuple(constraints)
-    for member in members:
-        if not isinstance(member, Constraint):
-            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {member!r} in it")
-    if not members:
-        raise ValueError("the constraint set is empty: use forward_dynamics for an unconstrained model")
-    return members
+def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
+    found = []
+    for point in points:
+        x, y, z = (float(c) for c in finite_vector(point, 3, "a contact point"))
+        found.append((x, y, z))
+    if not found:
+        raise ValueError("a sole needs at least one point, got none")
+    return found
 
 
 def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:

@@ -1,0 +1,55 @@
+"""Derivatives of a function that a user gives, by CasADi's AD: for custom joints and custom constraints.
+
+The recursions of the library differentiate nothing; this is the one place below `functions` that makes symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import casadi as ca
+from casadi import DM, SX
+
+from ._types import Expr
+
+
+class Derivatives(NamedTuple):
+    """y = f(x) and its derivatives along dx/dt = rate(x, v)."""
+
+    value: Expr
+    """y (m); matrices column by column."""
+    jacobian: Expr
+    """J (m x n): dy/dt = J v."""
+    bias: Expr
+    """(dJ/dt) v (m): d2y/dt2 = J dv/dt + bias."""
+
+
+def derivatives(
+    function: Callable[[Expr], Expr], x: Expr, v: Expr, rate: Callable[[Expr, Expr], Expr] | None = None
+) -> Derivatives:
+    """y = function(x), J and (dJ/dt) v at positions x and velocities v; x and v may be SX, MX or DM.
+
+    rate(x, v): dx/dt, by default v. It must be linear in v; `Model.q_dot` is one. The function is called once, with
+    SX symbols; with MX the result is one call node. A structurally zero v leaves a structurally zero bias.
+    """
+    xs, vs = SX.sym("x", x.shape[0]), SX.sym("v", v.shape[0])
+    y = function(xs)
+    if not isinstance(y, (SX, DM)):
+        raise TypeError(
+            f"{getattr(function, '__name__', function)!r} must give a casadi expression of its argument (an SX column), "
+            f"got {type(y).__name__}: write it with casadi's functions"
+        )
+    y = ca.vec(SX(y))
+    xd: Expr = vs if rate is None else rate(xs, vs)
+    yd = ca.jtimes(y, xs, xd)
+    J, bias = ca.jacobian(yd, vs), ca.jtimes(yd, xs, xd)
+    f = ca.Function("derivatives", [xs, vs], [y, J, bias], {"cse": True})
+    value, jacobian, product = f(x, v)
+    return Derivatives(value, jacobian, product if v.nnz() else DM(y.shape[0], 1))
+
+
+def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
+    """`function(x)` of a column x of that size, called once with SX symbols, as a Function to call with numbers."""
+    x = SX.sym("x", size)
+    return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True})

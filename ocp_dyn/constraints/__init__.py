@@ -1,0 +1,31 @@
+"""Constraints on the motion: phi(q) = 0, G qd = 0, G qdd = gamma [F16, sec. 2.4].
+
+    G = dphi/dq (along qd),   gamma = -(dG/dt) qd,   H qdd + C = tau + G' lam,
+
+`lam` acts on the robot. A constraint set is a tuple of constraints; its rows are stacked in that order.
+One protocol, `Constraint`, serves every algorithm; a new kind of constraint is a new class.
+
+[F16] M. Felis, RBDL: an efficient rigid-body dynamics library, Autonomous Robots 2016.
+"""
+
+from .contact import Contact as Contact
+from .contact import edge_contacts as edge_contacts
+from .contact import plane_contacts as plane_contacts
+from .contact import point_contacts as point_contacts
+from .custom import Baumgarte as Baumgarte
+from .custom import CustomConstraint as CustomConstraint
+from .custom import JointCoupling as JointCoupling
+from .custom import LockedJoint as LockedJoint
+from .loop import Loop as Loop
+from .rolling import RollingContact as RollingContact
+from .sets import Constraint as Constraint
+from .sets import Constraints as Constraints
+from .sets import as_set as as_set
+from .sets import constraint_hessian as constraint_hessian
+from .sets import constraint_jacobian as constraint_jacobian
+from .sets import constraint_names as constraint_names
+from .sets import constraint_position as constraint_position
+from .sets import constraint_rows as constraint_rows
+from .sets import constraint_velocity as constraint_velocity
+from .sets import constraint_wrenches as constraint_wrenches
+from .sets import split_forces as split_forces

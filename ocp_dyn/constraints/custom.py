@@ -1,0 +1,246 @@
+"""Constraints from a function phi(q) or phi(q, t), on joints, and stabilised ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._autodiff import Derivatives, derivatives
+from .._types import Expr, finite_vector, sparse
+from ..model import Model
+from .sets import Constraint, at_time, velocity_of
+
+
+@dataclass(frozen=True)
+class CustomConstraint:
+    """phi(q) = 0, or phi(q, t) = 0, for a function of the user's; G and gamma by automatic differentiation.
+
+    phi: q (nq) -> a column of CasADi expressions, e.g. `lambda q: od.point_position(model, "hand", q)[2] - 1`;
+    with timed=True, (q, t) -> a column. size: its number of rows. name: of the constraint, in rows and forces.
+
+        G qd = (dphi/dq) q_dot(q, qd),   gamma = -d/dt (G qd + dphi/dt) at qdd = 0.
+
+    Constraints on time take t [s] from the algorithms' option `t` (a number, an expression, or `t="input"` in
+    `od.function`).
+    """
+
+    phi: Callable[..., Any]
+    size: int = 1
+    name: str = "custom"
+    timed: bool = False
+    t: Any = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.phi):
+            raise TypeError(f"CustomConstraint needs a function phi(q), got {self.phi!r}")
+        if not isinstance(self.size, int) or self.size < 1:
+            raise ValueError(f"CustomConstraint size must be the number of rows of phi, at least 1, got {self.size!r}")
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return (self.name,) if self.size == 1 else tuple(f"{self.name}{k}" for k in range(self.size))
+
+    def at_time(self, t: Any) -> CustomConstraint:
+        """The same constraint at time t [s]."""
+        return replace(self, t=t) if self.timed else self
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        return self._derive(model, q).value
+
+    def velocity(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        """G qd + dphi/dt at fixed q."""
+        return self._derive(model, q).jacobian @ ca.vertcat(qd, 1)
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        return self._derive(model, q).jacobian[:, : model.nv]
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        return -self._derive(model, q, qd).bias
+
+    def _derive(self, model: Model, q: Expr, qd: Expr | None = None) -> Derivatives:
+        """phi along x = [q; t], v = [qd; 1]: time is a coordinate that runs at unit rate."""
+        if self.timed and self.t is None:
+            raise ValueError(
+                f"constraint {self.name!r} depends on time and none is given: pass t=... to the algorithm, "
+                'or t="input" to od.function'
+            )
+
+        def phi(x: Expr) -> Expr:
+            value = self.phi(x[: model.nq], x[model.nq]) if self.timed else self.phi(x[: model.nq])
+            if getattr(value, "shape", (self.size, 1)) != (self.size, 1):
+                raise ValueError(f"phi of {self.name!r} must be {self.size} x 1 (its size), got shape {value.shape}")
+            return value
+
+        def rate(x: Expr, v: Expr) -> Expr:
+            return ca.vertcat(model.q_dot(x[: model.nq], v[: model.nv]), v[model.nv])
+
+        t = self.t if self.timed else DM(1, 1)
+        v = model.rest(q) if qd is None else qd
+        return derivatives(phi, ca.vertcat(q, t), ca.vertcat(v, DM(1)), rate)
+
+
+@dataclass(frozen=True)
+class JointCoupling:
+    """q_i = ratio q_j + offset, or q_i = ratio f(q_j) + offset, for two joints with one dof each.
+
+    joint, other: names of the joints i and j: gears, mimicking joints, cams. offset [rad or m]. function: f, of one
+    CasADi expression; differentiated automatically. `lam` is the force on `joint`; `other` feels -ratio f' lam.
+    """
+
+    joint: str
+    other: str
+    ratio: float = 1.0
+    offset: float = 0.0
+    function: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.joint == self.other:
+            raise ValueError(f"JointCoupling needs two joints, got {self.joint!r} twice")
+        if self.function is not None and not callable(self.function):
+            raise TypeError(f"JointCoupling function must be a function of q_j, got {self.function!r}")
+        object.__setattr__(self, "ratio", float(finite_vector(self.ratio, 1, "JointCoupling ratio")[0]))
+        object.__setattr__(self, "offset", float(finite_vector(self.offset, 1, "JointCoupling offset")[0]))
+
+    @property
+    def name(self) -> str:
+        return f"{self.joint}={self.other}"
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        i = _single(model, self.joint, model.q_slice(self.joint))
+        return q[i] - self.ratio * self._other(model, q).value - self.offset
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        i, j = (_single(model, name, model.qd_slice(name)) for name in (self.joint, self.other))
+        row = type(q)(1, model.nv)
+        row[i], row[j] = 1.0, -self.ratio * self._other(model, q).jacobian
+        return row
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        return self.ratio * self._other(model, q, qd).bias
+
+    def _other(self, model: Model, q: Expr, qd: Expr | None = None) -> Derivatives:
+        """f(q_j), f' and f'' qd_j^2."""
+        j = _single(model, self.other, model.q_slice(self.other))
+        k = _single(model, self.other, model.qd_slice(self.other))
+        if self.function is None:
+            return Derivatives(q[j], DM(1), DM(1, 1))
+        return derivatives(self.function, q[j], (model.rest(q) if qd is None else qd)[k])
+
+
+@dataclass(frozen=True)
+class LockedJoint:
+    """A joint held where it is: all its velocities are zero.
+
+    joint: its name. value: the joint's entries of q to hold it at (None: no phi). phi: the tangent step from
+    there to q, `G qd = d(phi)/dt` at phi = 0 (everywhere but for quaternions).
+    """
+
+    joint: str
+    value: Any = None
+    dofs: int = 1
+
+    def __post_init__(self) -> None:
+        if self.value is not None:
+            values = tuple(float(x) for x in np.asarray(self.value, dtype=float).reshape(-1))
+            object.__setattr__(self, "value", values)
+
+    @staticmethod
+    def of(model: Model, joint: str, q: Any = None) -> LockedJoint:
+        """The lock of a joint with any number of dofs, held at its part of q where given."""
+        at, dofs = model.q_slice(joint), model.qd_slice(joint)
+        value = None if q is None else tuple(np.asarray(model.column(DM(q), model.nq, "q").full()).ravel()[at])
+        return LockedJoint(joint, value, dofs.stop - dofs.start)
+
+    @property
+    def name(self) -> str:
+        return self.joint
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return (self.joint,) if self.dofs == 1 else tuple(f"{self.joint}.{k}" for k in range(self.dofs))
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        if self.value is None:
+            raise ValueError(f"locked joint {self.joint!r} has no value, so no phi: LockedJoint.of(model, joint, q)")
+        i = model.joint_names.index(self.joint) + 1 if self._dofs(model) else 0
+        at = model.q_slice(self.joint)
+        held = DM(finite_vector(self.value, at.stop - at.start, f"the value of locked joint {self.joint!r}"))
+        return model.joints[i].difference(held, q[at])
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        return sparse(np.eye(model.nv)[self._dofs(model)])
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        return DM(self.dofs, 1)
+
+    def _dofs(self, model: Model) -> slice:
+        found = model.qd_slice(self.joint)
+        if found.stop - found.start != self.dofs:
+            raise ValueError(
+                f"joint {self.joint!r} has {found.stop - found.start} dofs, LockedJoint was told {self.dofs}: "
+                "write LockedJoint.of(model, joint)"
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """A constraint with stabilisation: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
+
+    T [s]: errors die out as exp(-time/T), critically damped. Everything else is the constraint's own.
+    """
+
+    constraint: Constraint
+    T: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.constraint, Constraint):
+            raise TypeError(f"Baumgarte needs a constraint such as Contact, got {self.constraint!r}")
+        if not np.isfinite(self.T) or self.T <= 0:
+            raise ValueError(f"Baumgarte time constant T must be positive [s], got {self.T!r}")
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.constraint, "name", type(self.constraint).__name__))
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return self.constraint.rows
+
+    def at_time(self, t: Any) -> Baumgarte:
+        return replace(self, constraint=at_time(self.constraint, t))
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        return self.constraint.position(model, q)
+
+    def velocity(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        return velocity_of(self.constraint, model, q, qd)
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        return self.constraint.jacobian(model, q)
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        gamma = self.constraint.hessian(model, q, qd)
+        return gamma - 2 / self.T * self.velocity(model, q, qd) - self.position(model, q) / self.T**2
+
+    def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
+        make = getattr(self.constraint, "wrenches", None)
+        if make is None:
+            raise ValueError(f"constraint {self.name!r} acts on coordinates, not on bodies: its forces are G' lam")
+        found: dict[str, Expr] = make(model, q, lam)
+        return found
+
+
+def _single(model: Model, joint: str, entries: slice) -> int:
+    if entries.stop - entries.start != 1:
+        raise ValueError(f"JointCoupling couples joints with one dof, {joint!r} has {entries.stop - entries.start}")
+    return int(entries.start)

@@ -1,0 +1,176 @@
+"""Loop closures: any subset of the relative motion of two frames [F16, sec. 2.4; RBDA, ch. 8].
+
+Frames p (predecessor) and s (successor) sit on two bodies; x, R are their origins and rotations in the world,
+[w; v] the velocities of the bodies at those origins. A row is a 6-D axis T = [rotation; translation] in p:
+
+    G row = T_w' (J_s - J_p),   T_w = diag(R_p, R_p) T,   J the 6-D Jacobian at the frame's own origin, world axes.
+
+The two Jacobians are taken at material points in world axes, so nothing here depends on where the world's
+origin is. `lam` is the wrench along T_w on the successor at x_s, and its opposite on the predecessor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Expr, Vector, finite_vector, sparse
+from ..kinematics import point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..model import Frame, Model
+from ..rotations import matrix_quaternion
+from ..spatial import halves, skew, vee
+from .contact import wrench_at
+
+Pose = tuple[tuple[float, ...], tuple[float, ...]]
+IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+LABELS = ("rx", "ry", "rz", "tx", "ty", "tz")
+KINDS = {
+    "ball": "tx ty tz",
+    "orientation": "rx ry rz",
+    "revolute": "rx ry tx ty tz",
+    "cylindrical": "rx ry tx ty",
+    "prismatic": "rx ry rz tx ty",
+    "fixed": "rx ry rz tx ty tz",
+}
+"""Rows by the joint they make; the free axis is z of the predecessor frame."""
+
+
+class _Relative(NamedTuple):
+    """R_p, x_p, x_s and the way d from the predecessor's origin to the point where its motion is taken."""
+
+    R: Expr
+    xp: Expr
+    xs: Expr
+    d: Expr
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Rows of the relative motion of a successor frame against a predecessor frame.
+
+    predecessor, successor: frames of the model or their names. axes: one of "ball" (points coincide), "revolute"
+    (about z), "fixed", "orientation", "cylindrical" and "prismatic" (along z), or a sequence of 6-D axes [rotation;
+    translation] in the predecessor frame (not normalised). predecessor_pose, successor_pose: (R, r), active rotation
+    (3x3) and origin [m] of the loop's frames in the frames named.
+
+    phi: vee of the skew part of R_p' R_s [sine of the angle], then R_p' (x_s - x_p) [m], dotted with the axis.
+    `G qd = d(phi)/dt` at phi = 0 if all translations are held. sliding (None: only for "cylindrical" and
+    "prismatic"): takes the predecessor's velocity at the successor's origin, so that rows stay right when
+    the origins may move apart; equal where they coincide.
+    """
+
+    predecessor: Frame | str
+    successor: Frame | str
+    axes: Any = "fixed"
+    predecessor_pose: Any = IDENTITY
+    successor_pose: Any = IDENTITY
+    sliding: bool | None = None
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        for what, frame in (("predecessor", self.predecessor), ("successor", self.successor)):
+            if not isinstance(frame, (Frame, str)):
+                raise TypeError(f"Loop {what} must be a frame (model.frame(name)) or a name, got {frame!r}")
+        if self.sliding is None:
+            object.__setattr__(self, "sliding", self.axes in ("cylindrical", "prismatic"))
+        object.__setattr__(self, "axes", _axes(self.axes))
+        object.__setattr__(self, "predecessor_pose", _pose(self.predecessor_pose, "predecessor_pose"))
+        object.__setattr__(self, "successor_pose", _pose(self.successor_pose, "successor_pose"))
+
+    @property
+    def name(self) -> str:
+        """The label, or "predecessor-successor"."""
+        ends = (f if isinstance(f, str) else f.name for f in (self.predecessor, self.successor))
+        return self.label or "-".join(ends)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{_axis_name(axis)}" for axis in self.axes)
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        (Rp, xp), (Rs, xs) = self._poses(model, q)
+        return sparse(self.axes) @ ca.vertcat(vee(Rp.T @ Rs), Rp.T @ (xs - xp))
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        at = self._relative(model, q)
+        Js = point_jacobian_6d(model, resolve(model, self.successor), q, self.successor_pose[1])
+        Jp = point_jacobian_6d(model, resolve(model, self.predecessor), q, self.predecessor_pose[1])
+        if self.sliding:
+            Jp = ca.vertcat(Jp[:3, :], Jp[3:, :] - skew(at.d) @ Jp[:3, :])
+        return self._along(at.R) @ (Js - Jp)
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        """gamma = -T_w' (a_s - a_p - w_p x (v_s - v_p)) at qdd = 0: T_w turns with the predecessor."""
+        at = self._relative(model, q)
+        points = ((self.successor, self.successor_pose[1]), (self.predecessor, self.predecessor_pose[1]))
+        (ws, vs), (wp, vp) = (halves(point_velocity_6d(model, resolve(model, f), q, qd, r)) for f, r in points)
+        (dws, as_), (dwp, ap) = (
+            halves(point_acceleration_6d(model, resolve(model, f), q, qd, point=r)) for f, r in points
+        )
+        du, u = as_ - ap, vs - vp
+        if self.sliding:
+            du, u = du - ca.cross(dwp, at.d) - ca.cross(wp, u), u - ca.cross(wp, at.d)
+        turning = ca.vertcat(ca.cross(wp, ws - wp), ca.cross(wp, u))
+        return -self._along(at.R) @ (ca.vertcat(dws - dwp, du) - turning)
+
+    def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
+        """The wrenches on successor and predecessor: {frame: [moment about the world origin; force]}, world axes."""
+        at = self._relative(model, q)
+        w = self._along(at.R).T @ lam
+        first, second = (f if isinstance(f, str) else f.name for f in (self.predecessor, self.successor))
+        on_p, on_s = -wrench_at(at.xp + at.d, w), wrench_at(at.xs, w)
+        return {first: on_p + on_s} if first == second else {first: on_p, second: on_s}
+
+    def _poses(self, model: Model, q: Expr) -> list[tuple[Expr, Expr]]:
+        """(R, x) of the predecessor's and the successor's loop frame in the world."""
+        found = []
+        for frame, (R, r) in ((self.predecessor, self.predecessor_pose), (self.successor, self.successor_pose)):
+            Rb, xb = pose(model, resolve(model, frame), q)
+            found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ sparse(r)))
+        return found
+
+    def _relative(self, model: Model, q: Expr) -> _Relative:
+        (Rp, xp), (_, xs) = self._poses(model, q)
+        return _Relative(Rp, xp, xs, xs - xp if self.sliding else DM(3, 1))
+
+    def _along(self, R: Expr) -> Expr:
+        """T_w', a row per axis."""
+        T = sparse(self.axes)
+        return ca.horzcat(T[:, :3] @ R.T, T[:, 3:] @ R.T)
+
+
+def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
+    if isinstance(axes, str):
+        if axes not in KINDS:
+            raise ValueError(f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {axes!r}")
+        unit = np.eye(6)
+        return tuple(tuple(map(float, unit[LABELS.index(k)])) for k in KINDS[axes].split())
+    if not isinstance(axes, Iterable):
+        raise TypeError(f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {axes!r}")
+    rows = tuple(
+        tuple(map(float, finite_vector(a, 6, "a loop axis [rotation; translation] (axes is a sequence of them)")))
+        for a in axes
+    )
+    if not rows or any(not any(row) for row in rows):
+        raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {axes!r}")
+    return rows
+
+
+def _pose(given: Any, what: str) -> Pose:
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {given!r}")
+    R: Vector = finite_vector(given[0], 9, f"Loop {what} rotation (3x3)")
+    matrix_quaternion(np.reshape(R, (3, 3)))  # raises unless R is a rotation
+    return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"Loop {what} origin")))
+
+
+def _axis_name(axis: tuple[float, ...]) -> str:
+    unit = [k for k, x in enumerate(axis) if x]
+    if len(unit) == 1 and axis[unit[0]] == 1.0:
+        return LABELS[unit[0]]
+    return "(" + " ".join(f"{x:.3g}" for x in axis) + ")"

@@ -1,0 +1,106 @@
+"""Rolling without slip: a round foot on a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Expr, finite_vector, sparse
+from ..kinematics import point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..model import Frame, Model
+from ..rotations import unit_axis
+from ..spatial import halves, skew
+from .contact import wrench_at
+
+
+@dataclass(frozen=True)
+class RollingContact:
+    """A sphere, or a cylinder, of a body that rolls without slip on a fixed plane.
+
+    body: frame or name. radius [m] about `centre` (frame coordinates). normal: of the plane, in the world; the plane
+    is {x: normal . x = height}. axis: None for a sphere; for a cylinder its axis in frame coordinates, parallel to
+    the plane.
+
+    Rows: the material point in contact, at centre - radius normal, does not move (three, along the normal and two
+    directions across it): `v_c + radius normal x w = 0`; for a cylinder the body neither turns about the normal nor
+    tilts along its axis (two more). Rolling has no phi along the plane: those rows of phi are zero, and
+    `G qd = d(phi)/dt` holds for the first row (height) and the last (tilt).
+    """
+
+    body: Frame | str
+    radius: float
+    centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    normal: Any = (0.0, 0.0, 1.0)
+    axis: Any = None
+    height: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.body, (Frame, str)):
+            raise TypeError(f"RollingContact needs a frame (model.body(name)) or a name, got {self.body!r}")
+        if not np.isfinite(self.radius) or self.radius < 0:
+            raise ValueError(f"RollingContact radius must not be negative [m], got {self.radius!r}")
+        centre = finite_vector(self.centre, 3, "RollingContact centre")
+        object.__setattr__(self, "centre", tuple(map(float, centre)))
+        object.__setattr__(self, "normal", unit_axis(self.normal, "RollingContact normal"))
+        if self.axis is not None:
+            object.__setattr__(self, "axis", unit_axis(self.axis, "RollingContact axis"))
+
+    @property
+    def name(self) -> str:
+        return self.body if isinstance(self.body, str) else self.body.name
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        kinds = ("normal", "side1", "side2") + (("spin", "tilt") if self.axis is not None else ())
+        return tuple(f"{self.name}.{kind}" for kind in kinds)
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a)."""
+        R, p = pose(model, resolve(model, self.body), q)
+        n = sparse(self.normal)
+        gap = ca.dot(n, p + R @ sparse(self.centre)) - self.radius - self.height
+        tilt = [] if self.axis is None else [DM(1, 1), ca.dot(n, R @ sparse(self.axis))]
+        return ca.vertcat(gap, DM(2, 1), *tilt)
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.centre))
+        rows = [self._sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
+        if self.axis is not None:
+            rows += [sparse(self.normal).T @ Jw, self._tilt(model, q)[0].T @ Jw]
+        return ca.vertcat(*rows)
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        frame, n = resolve(model, self.body), sparse(self.normal)
+        dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.centre))
+        rows = [self._sides @ (ac + self.radius * ca.cross(n, dw))]
+        if self.axis is not None:
+            w = halves(point_velocity_6d(model, frame, q, qd))[0]
+            b, a = self._tilt(model, q)
+            rows += [ca.dot(n, dw), ca.dot(b, dw) + ca.dot(ca.cross(ca.cross(w, a), n), w)]
+        return -ca.vertcat(*rows)
+
+    def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
+        """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""
+        R, p = pose(model, resolve(model, self.body), q)
+        n = sparse(self.normal)
+        couple = DM(3, 1) if self.axis is None else n * lam[3] + self._tilt(model, q)[0] * lam[4]
+        force = self._sides.T @ lam[:3]
+        touch = p + R @ sparse(self.centre) - self.radius * n
+        return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
+
+    @property
+    def _sides(self) -> DM:
+        """Rows: the normal and two directions across it."""
+        n = np.array(self.normal)
+        side = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
+        side /= np.linalg.norm(side)
+        return sparse(np.vstack([n, side, np.cross(n, side)]))
+
+    def _tilt(self, model: Model, q: Expr) -> tuple[Expr, Expr]:
+        """(b, a): the axis a in the world and b = a x n, so that d(n . a)/dt = b . w."""
+        a = pose(model, resolve(model, self.body), q)[0] @ sparse(self.axis)
+        return ca.cross(a, sparse(self.normal)), a

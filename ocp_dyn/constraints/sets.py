@@ -1,0 +1,132 @@
+"""The constraint protocol, and sets of constraints: stacked phi, G, gamma, names of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import casadi as ca
+
+from .._types import Expr, M, as_type
+from ..model import Model
+
+
+@runtime_checkable
+class Constraint(Protocol):
+    """What an algorithm asks of a constraint; `rows` names its rows.
+
+    Beyond these, a constraint may have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
+    is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies.
+    """
+
+    @property
+    def rows(self) -> tuple[str, ...]: ...
+
+    def position(self, model: Model, q: Expr) -> Expr:
+        """phi (m)."""
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        """G (m x nv)."""
+
+    def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        """gamma (m) of `G qdd = gamma`."""
+
+
+Constraints = Sequence[Constraint]
+
+
+def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+    """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s]."""
+    return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints, t))), q)
+
+
+def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6]."""
+    return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints, t))), q)
+
+
+def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
+    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8].
+
+    Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilisation.
+    """
+    return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints, t))), q)
+
+
+def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
+    """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s]."""
+    return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
+
+
+def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
+    """A name for every row of phi, G, gamma, lam."""
+    return tuple(row for c in as_set(constraints) for row in c.rows)
+
+
+def velocity_of(constraint: Constraint, model: Model, q: Expr, qd: Expr) -> Expr:
+    """Velocity error of one constraint: its own, or G qd."""
+    own = getattr(constraint, "velocity", None)
+    return constraint.jacobian(model, q) @ qd if own is None else own(model, q, qd)
+
+
+def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:
+    """A constraint set as a tuple; one constraint alone is a set too. With t, all of them at that time."""
+    if isinstance(constraints, Constraint):
+        constraints = (constraints,)
+    if not isinstance(constraints, Iterable) or isinstance(constraints, str):
+        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {constraints!r}")
+    members = tuple(constraints)
+    for member in members:
+        if not isinstance(member, Constraint):
+            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {member!r} in it")
+    if not members:
+        raise ValueError("the constraint set is empty: use forward_dynamics for an unconstrained model")
+    return members if t is None else tuple(at_time(member, t) for member in members)
+
+
+def at_time(constraint: Constraint, t: Any) -> Constraint:
+    """The constraint at time t; one that does not depend on time is returned as it is."""
+    move = getattr(constraint, "at_time", None)
+    moved: Constraint = constraint if move is None else move(t)
+    return moved
+
+
+def constraint_names(constraints: Constraints) -> tuple[str, ...]:
+    """A name per constraint: its own (or its class's), numbered from the second of that name: `foot`, `foot#2`."""
+    names: list[str] = []
+    count: dict[str, int] = {}
+    for constraint in as_set(constraints):
+        name = str(getattr(constraint, "name", type(constraint).__name__))
+        count[name] = count.get(name, 0) + 1
+        names.append(name if count[name] == 1 else f"{name}#{count[name]}")
+    return tuple(names)
+
+
+def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
+    """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
+    members = as_set(constraints)
+    sizes = [len(c.rows) for c in members]
+    if lam.shape[0] != sum(sizes):
+        raise ValueError(f"lam must have {sum(sizes)} rows, one per row of the constraints, got shape {lam.shape}")
+    cuts = [0]
+    for size in sizes:
+        cuts.append(cuts[-1] + size)
+    parts: Any = ca.vertsplit(lam, cuts)
+    return dict(zip(constraint_names(members), parts, strict=True))
+
+
+def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
+    """What lam (or Lam) does to each body: {frame: [moment about the world origin; force]}, world axes.
+
+    Summed over constraints; each may enter `inverse_dynamics(..., external=...)` as it is. A constraint that acts on
+    joint coordinates only has no wrench: ValueError.
+    """
+    wrenches: dict[str, M] = {}
+    forces = split_forces(constraints, lam)
+    for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):
+        make = getattr(constraint, "wrenches", None)
+        if make is None:
+            raise ValueError(f"constraint {name!r} acts on coordinates, not on bodies: its forces are G' lam")
+        for frame, wrench in make(model, q, force).items():
+            wrenches[frame] = wrenches[frame] + wrench if frame in wrenches else as_type(wrench, q)
+    return wrenches

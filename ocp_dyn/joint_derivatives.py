@@ -1,0 +1,68 @@
+"""Derivatives of a joint's S, vJ and cJ along its own velocity and its own tangent directions.
+
+They vanish for a joint whose motion subspace S is constant in its moved frame. For the others (Euler angles, a
+floating base with world-linear velocities, a user's own kind) `jcalc` of that one joint is differentiated: a
+function of a few variables, whatever the size of the model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+from casadi import DM
+
+from ._autodiff import derivatives
+from ._types import Expr, split
+from .joints import Joint
+
+
+class JointDerivatives(NamedTuple):
+    """Tangent derivatives d/d(delta_k) at `integrate(q, delta)`, in moved coordinates; columns are directions k.
+
+    dS: one 6 x nv matrix per direction. vJ, aJ (6 x nv): of `S qd` and of `S qdd + cJ`. cJ_qd (6 x nv): of cJ by qd.
+    """
+
+    dS: list[Expr]
+    vJ: Expr
+    aJ: Expr
+    cJ_qd: Expr
+
+
+def is_constant(S: Expr, q: Expr) -> bool:
+    """Whether S does not depend on q. At numbers q every S holds numbers: then the answer is no, to be safe."""
+    return not isinstance(q, DM) and (isinstance(S, DM) or bool(S.is_constant()))
+
+
+def subspace_rate(joint: Joint, S: Expr, q: Expr, qd: Expr) -> Expr:
+    """The apparent dS/dt (6 x nv) of a joint at q, qd: `subspace_rate qd = cJ`."""
+    if is_constant(S, q):
+        return DM(6, joint.nv)
+
+    def subspace(q: Expr) -> Expr:
+        return joint.jcalc(q, type(q)(joint.nv, 1)).S
+
+    return ca.reshape(derivatives(subspace, q, qd, joint.q_dot).jacobian @ qd, 6, joint.nv)
+
+
+def joint_derivatives(joint: Joint, S: Expr, q: Expr, qd: Expr, qdd: Expr) -> JointDerivatives:
+    """Tangent derivatives of a joint at q, qd, qdd; structurally zero where S is constant."""
+    nq, n = joint.nq, joint.nv
+    if is_constant(S, q):
+        return JointDerivatives([DM(6, n)] * n, DM(6, n), DM(6, n), DM(6, n))
+
+    def quantities(x: Expr) -> Expr:
+        q, qd, qdd = split(x, nq, n, n)
+        _, S, vJ, cJ = joint.jcalc(q, qd)
+        return ca.vertcat(ca.vec(S), vJ, S @ qdd, cJ)
+
+    def rate(x: Expr, step: Expr) -> Expr:
+        """dx/dt of x = (q, qd, qdd) for a step in the tangent directions of q and in qd."""
+        delta, d_qd = split(step, n, n)
+        return ca.vertcat(joint.q_dot(x[:nq], delta), d_qd, type(x)(n, 1))
+
+    J = derivatives(quantities, ca.vertcat(q, qd, qdd), DM(2 * n, 1), rate).jacobian
+    by_q, by_qd = ca.horzsplit(J, n)
+    dS, vJ, aJ, cJ = split(by_q, 6 * n, 6, 6, 6)
+    directions = [ca.reshape(direction, 6, n) for direction in ca.horzsplit(dS)]
+    return JointDerivatives(directions, vJ, aJ + cJ, split(by_qd, 6 * n + 12, 6)[1])

@@ -1,0 +1,74 @@
+"""Matrices of the joint-space equation of motion together, and the inverse of the inertia matrix."""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import DM
+
+from ._types import Expr, M, as_type, sparse
+from .coriolis import each
+from .dynamics import Names, bias_force, factor, mass_matrix
+from .kinematics import joint_states
+from .linalg import solve_spd
+from .model import Model
+from .spatial import ArticulatedInertia
+
+
+def equations_of_motion(
+    model: Model,
+    q: M,
+    qd: M,
+    f_ext: M | None = None,
+    *,
+    external: Names = (),
+    passive: bool = False,
+    armature: bool = False,
+) -> tuple[M, M]:
+    """(H, C) of `H qdd + C = tau` by CRBA and RNEA [RBDA, ch. 5-6].
+
+    H (nv x nv), C (nv) with gravity; f_ext, passive and armature as in `inverse_dynamics`. O(nb depth). As a Function
+    the kinematics of the two is shared, so it is shorter than H and C apart.
+    """
+    C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
+    return mass_matrix(model, q, armature=armature), C
+
+
+def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | None = None, armature: bool = False) -> M:
+    """H^-1 tau (nv x k) for k right-hand sides tau (nv x k), by the articulated-body operator [RBDA, table 7.1].
+
+    What forces tau alone accelerate: no velocity, no gravity. The articulated inertias are built once, then each
+    column costs O(nb). columns: k, for `od.function`, whose input tau then has k columns; elsewhere tau tells.
+    """
+    if columns is not None and tau.shape[1] != columns:
+        raise ValueError(f"tau must have columns={columns} columns, got shape {tau.shape}")
+    states = joint_states(model, q)
+    forces = model.split_v(tau, "tau")
+    none = DM(6, tau.shape[1])
+    IA = [ArticulatedInertia.of(body) for body in model.I]
+    pA: list[Expr] = [none] * (model.nb + 1)
+    UDinv: dict[int, Expr] = {}
+    Dinv_u: dict[int, Expr] = {}
+    for i, p in reversed(list(model.edges)):
+        X, S = states[i].XJ, states[i].S
+        U = IA[i].apply(S)
+        D = ca.triu2symm(ca.triu(S.T @ U))
+        if armature:
+            D = D + ca.diag(sparse(model.dofs.armature[model.dofs_of(i)]))
+        solved = solve_spd(D, ca.horzcat(forces[i] - S.T @ pA[i], U.T))
+        Dinv_u[i], UDinv[i] = solved[:, : tau.shape[1]], solved[:, tau.shape[1] :].T
+        if p:
+            IA[p] = IA[p] + IA[i].downdate(U, UDinv[i]).to_parent(X)
+            pA[p] = pA[p] + each(X.apply_transpose, pA[i] + U @ Dinv_u[i])
+    a: list[Expr] = [none]
+    qdd = []
+    for i, p in model.edges:
+        a_i = each(states[i].XJ.apply, a[p])
+        qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
+        a.append(a_i + states[i].S @ qdd[-1])
+    return as_type(ca.vertcat(*qdd), tau)
+
+
+def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:
+    """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
+    H = factor(model, mass_matrix(model, q, armature=armature))
+    return as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)

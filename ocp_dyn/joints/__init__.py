@@ -1,0 +1,30 @@
+"""Joint models behind one protocol, `jcalc`: the only polymorphism of the library [RBDA, 4.4].
+
+A joint of `nv` degrees of freedom turns its positions q (nq) and velocity variables qd (nv) into
+
+    XJ   transform from the joint's fixed frame to its moved frame,
+    S    motion subspace, 6 x nv, in moved coordinates,
+    vJ   S qd, the velocity across the joint,
+    cJ   (apparent dS/dt) qd, the velocity-product acceleration,
+
+so that `v = X v_p + vJ` and `a = X a_p + S qdd + cJ + v x vJ`. A new kind of joint is a new class
+and no change anywhere else: derive from `Joint`, or give `CustomJoint` a function.
+"""
+
+from .custom import CustomJoint as CustomJoint
+from .free import FloatingBase as FloatingBase
+from .free import Planar as Planar
+from .free import Spherical as Spherical
+from .multiple import EULER_ORDERS as EULER_ORDERS
+from .multiple import Cylindrical as Cylindrical
+from .multiple import Euler as Euler
+from .multiple import MultiDof as MultiDof
+from .multiple import Translation as Translation
+from .multiple import Universal as Universal
+from .one_dof import Helical as Helical
+from .one_dof import Prismatic as Prismatic
+from .one_dof import Revolute as Revolute
+from .one_dof import one_dof as one_dof
+from .protocol import Fixed as Fixed
+from .protocol import Joint as Joint
+from .protocol import JointState as JointState

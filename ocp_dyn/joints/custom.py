@@ -1,0 +1,72 @@
+"""A joint given as a function of its positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._autodiff import derivatives
+from .._types import Expr
+from ..spatial import Transform, vee
+from .protocol import Joint, JointState
+
+
+@dataclass(frozen=True)
+class CustomJoint(Joint):
+    """A joint that moves as `function(q) -> Transform(E, r)` says; S and cJ follow by automatic differentiation.
+
+    E (3x3) turns coordinates of the fixed frame into those of the moved one, r (3) is the moved origin in the fixed
+    frame. labels: a name per entry of q; qd is dq/dt. With ' for d/dq_k and a dot for d/dt,
+
+        S_k = [-vee(E' E^T); E r'],   cJ = [-vee(E_dd E^T); E r_dd + E_d r_d],
+
+    the second derivatives taken at qdd = 0. The function must be written with CasADi's operations; it is called with
+    numbers once, here, and with SX. Not for JSON: a file holds no functions.
+    """
+
+    function: Callable[[Expr], Transform]
+    labels: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        labels = tuple(self.labels) if not isinstance(self.labels, str) else (self.labels,)
+        if not 1 <= len(labels) <= 6 or len(set(labels)) < len(labels):
+            raise ValueError(f"CustomJoint needs 1 to 6 labels, all different, got {self.labels!r}")
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "q_labels", labels)
+        object.__setattr__(self, "v_labels", labels)
+        X = self.function(DM.zeros(len(labels), 1))
+        if not isinstance(X, Transform) or tuple(X.E.shape) != (3, 3) or tuple(X.r.shape) != (3, 1):
+            raise TypeError(f"a CustomJoint's function must give a Transform(E (3x3), r (3x1)), got {X!r}")
+        E = np.array(DM(X.E).full())
+        if not np.allclose(E @ E.T, np.eye(3), atol=1e-9) or np.linalg.det(E) < 0:
+            raise ValueError(f"a CustomJoint's E must be a rotation, got {E.tolist()} at q = 0")
+
+    def jcalc(self, q: Expr, qd: Expr) -> JointState:
+        y, J, bias = derivatives(self._placement, q, qd)
+        E, r = _parts(y)
+
+        def motion(rates: Expr) -> Expr:
+            """The motion vector of first (or second) derivatives of (E, r)."""
+            dE, dr = _parts(rates)
+            return ca.vertcat(-vee(dE @ E.T), E @ dr)
+
+        S = ca.horzcat(*(motion(column) for column in ca.horzsplit(J)))
+        Ed, rd = _parts(J @ qd)
+        cJ = motion(bias) + ca.vertcat(DM(3, 1), Ed @ rd)
+        return JointState(Transform(E, r), S, S @ qd, cJ)
+
+    def scaled(self, length: float) -> Joint:
+        raise ValueError(f"{self!r} cannot be scaled: what its function means by a length is not known")
+
+    def _placement(self, q: Expr) -> Expr:
+        X = self.function(q)
+        return ca.vertcat(ca.vec(X.E), X.r)
+
+
+def _parts(y: Expr) -> tuple[Expr, Expr]:
+    """(E, r) of the twelve entries of one."""
+    return ca.reshape(y[:9], 3, 3), y[9:]

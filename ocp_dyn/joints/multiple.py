@@ -1,0 +1,155 @@
+"""Joints of several degrees of freedom whose velocities are the rates of q: no massless bodies in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Expr, Vector, split
+from ..rotations import rotation_about, unit_axis
+from ..spatial import Transform, crm
+from .one_dof import Prismatic, Revolute, one_dof
+from .protocol import Joint, JointState
+
+
+@dataclass(frozen=True)
+class Translation(Joint):
+    """Translation by q = (x, y, z) [m] along the axes of the fixed frame."""
+
+    q_labels = v_labels = ("x", "y", "z")
+
+    def jcalc(self, q: Expr, qd: Expr) -> JointState:
+        S = ca.vertcat(DM(3, 3), DM.eye(3))
+        return JointState(Transform(DM.eye(3), q), S, S @ qd, DM(6, 1))
+
+    def chain(self) -> tuple[Joint, ...]:
+        return tuple(Prismatic(axis) for axis in "xyz")
+
+
+@dataclass(frozen=True)
+class Cylindrical(Joint):
+    """Rotation by q[0] [rad] about `axis` and translation by q[1] [m] along it, independent of each other."""
+
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    q_labels = v_labels = ("r", "t")
+
+    def __init__(self, axis: str | Vector = "z") -> None:
+        object.__setattr__(self, "axis", unit_axis(axis))
+
+    def jcalc(self, q: Expr, qd: Expr) -> JointState:
+        a = ca.sparsify(DM(self.axis))
+        angle, shift = split(q)
+        S = ca.diagcat(a, a)
+        return JointState(Transform(rotation_about(self.axis, angle).T, a @ shift), S, S @ qd, DM(6, 1))
+
+    def chain(self) -> tuple[Joint, ...]:
+        return Revolute(self.axis), Prismatic(self.axis)
+
+
+class _Chained(Joint):
+    """1-dof joints applied one after the other, each about the frame that those before it have moved.
+
+    With X_k the transform from behind joint k to the end of the chain, s_k = X_k S_k, and the velocity before joint k
+    being V_k = s_0 qd_0 + ... + s_{k-1} qd_{k-1}, all in the end's coordinates,
+
+        S = [s_0 ... s_{n-1}],   cJ = sum_k (X_k c_k + V_k x s_k qd_k).
+    """
+
+    _links: tuple[Joint, ...]
+
+    def chain(self) -> tuple[Joint, ...]:
+        return self._links
+
+    def jcalc(self, q: Expr, qd: Expr) -> JointState:
+        rates = split(qd)
+        X = Transform.identity()
+        s: list[Expr] = []
+        c: Expr = DM(6, 1)
+        for joint, position, rate in reversed(list(zip(self._links, split(q), rates, strict=True))):
+            link = joint.jcalc(position, rate)
+            s.insert(0, X.apply(link.S))
+            c = c + X.apply(link.cJ)
+            X = X @ link.XJ
+        V: Expr = DM(6, 1)
+        for column, rate in zip(s, rates, strict=True):
+            step = column * rate
+            c = c + crm(V, step)
+            V = V + step
+        return JointState(X, ca.horzcat(*s), V, c)
+
+
+EULER_ORDERS = ("xyz", "zyx", "yxz", "zxy")
+
+
+@dataclass(frozen=True)
+class Euler(_Chained):
+    """Three intrinsic rotations, R = R_a(q0) R_b(q1) R_c(q2) for `order` "abc"; qd the angle rates [rad/s].
+
+    S is singular at q1 = +-90 degrees. A true 3-dof joint: no massless bodies in between.
+    """
+
+    order: str = "zyx"
+    q_labels = v_labels = ("q0", "q1", "q2")
+
+    def __post_init__(self) -> None:
+        if self.order not in EULER_ORDERS:
+            raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {self.order!r}")
+        labels = tuple(f"r{axis}" for axis in self.order)
+        object.__setattr__(self, "q_labels", labels)
+        object.__setattr__(self, "v_labels", labels)
+        object.__setattr__(self, "_links", tuple(Revolute(axis) for axis in self.order))
+
+
+@dataclass(frozen=True)
+class Universal(_Chained):
+    """Rotation by q[0] about `first`, then by q[1] about `second`, which the first carries along [rad]."""
+
+    first: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    second: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    q_labels = v_labels = ("first", "second")
+
+    def __init__(self, first: str | Vector = "x", second: str | Vector = "y") -> None:
+        axes = unit_axis(first, "first axis"), unit_axis(second, "second axis")
+        if np.linalg.norm(np.cross(*axes)) < 1e-6:
+            raise ValueError(f"the axes of a universal joint must not be parallel, got {first!r} and {second!r}")
+        object.__setattr__(self, "first", axes[0])
+        object.__setattr__(self, "second", axes[1])
+        object.__setattr__(self, "_links", tuple(Revolute(axis) for axis in axes))
+
+
+@dataclass(frozen=True)
+class MultiDof(_Chained):
+    """1 to 6 degrees of freedom, each along a 6-D axis [r; t] about the frame that those before it have moved.
+
+    An axis with r = 0 translates (t normalised, q in m), one with t = 0 turns (r normalised, q in rad), one with both
+    is a screw as in `Helical`. qd the rates of q. A true joint of `len(axes)` dofs; the same motion by massless
+    bodies, equal to rounding: `ModelBuilder.add_body(..., emulate=True)`.
+    """
+
+    axes: tuple[tuple[float, ...], ...]
+
+    def __init__(self, axes: Sequence[Vector]) -> None:
+        if isinstance(axes, str) or not 1 <= len(axes) <= 6:
+            raise ValueError(f"MultiDof needs 1 to 6 axes [r; t] of six numbers each, got {axes!r}")
+        links = tuple(one_dof(axis) for axis in axes)
+        labels = tuple(f"q{k}" for k in range(len(links)))
+        object.__setattr__(self, "axes", tuple(_axis(joint) for joint in links))
+        object.__setattr__(self, "_links", links)
+        object.__setattr__(self, "q_labels", labels)
+        object.__setattr__(self, "v_labels", labels)
+
+    def scaled(self, length: float) -> Joint:
+        return MultiDof([_axis(link.scaled(length)) for link in self._links])
+
+
+def _axis(joint: Joint) -> tuple[float, ...]:
+    """[r; t] of a 1-dof joint."""
+    zero = (0.0, 0.0, 0.0)
+    axis: tuple[float, ...] = joint.axis  # type: ignore[attr-defined]
+    if isinstance(joint, Revolute):
+        return (*axis, *zero)
+    return (*zero, *axis) if isinstance(joint, Prismatic) else axis

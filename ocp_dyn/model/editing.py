@@ -1,0 +1,190 @@
+"""Edited copies of a model; the methods of `Model` of the same names say what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from casadi import DM
+
+from .._types import Array, ModelError, Vector, finite_vector
+from ..joints import Joint
+from ..spatial import Inertia, Transform, skew
+from .parts import WORLD, DofData, Frame, body_inertia, clean, clean_inertia, placement, vector
+
+if TYPE_CHECKING:
+    from .tree import Model
+
+
+def with_gravity(model: Model, gravity: Vector) -> Model:
+    x, y, z = (float(g) for g in vector(gravity, 3, "gravity"))
+    return replace(model, gravity=(x, y, z))
+
+
+def with_inertia(
+    model: Model, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
+) -> Model:
+    i = moving(model, body)
+    m, c, I = central(model.I[i])
+    new = body_inertia(
+        m if mass is None else mass, c if com is None else com, I if inertia is None else inertia,
+        f"body {body!r}", check=inertia is not None,
+    )  # fmt: skip
+    return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
+
+
+def central(body: Inertia) -> tuple[float, Array, Array]:
+    """Mass, centre of mass and inertia about it, as numbers; without mass, the centre is the origin."""
+    m, h, I = float(body.m), DM(body.h), DM(body.I)
+    if not m:
+        return m, np.zeros(3), np.array(I.full())
+    c = h / m
+    cx = skew(c)
+    return m, np.array(c.full()).ravel(), np.array((I + m * (cx @ cx)).full())
+
+
+def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rotation: object) -> Model:
+    names = [*model.frames, *model.joint_names]
+    added = [prefix + name for name in (*other.frames, *other.joint_names)]
+    twice = sorted(set(names) & set(added))
+    if twice:
+        raise ModelError(
+            f"attach: both models have {', '.join(map(repr, twice[:6]))}; names must be unique: give a prefix such as "
+            f"prefix={(other.name or 'other') + '_'!r}"
+        )
+    host = Frame(WORLD, 0) if to == WORLD and WORLD not in model.frames else model.frame(to)
+    X = placement(origin, rotation, "attach") @ host.X
+
+    def moved(body: int, placed: Transform) -> tuple[int, Transform]:
+        """Body and transform of what is placed in a body of the other model."""
+        return (body + model.nb, placed) if body else (host.body, clean(placed @ X))
+
+    hung = [moved(p, other.X_tree[i]) for i, p in other.edges]
+    frames = {prefix + f.name: Frame(prefix + f.name, *moved(f.body, f.X)) for f in other.frames.values()}
+    dofs = {key: np.concatenate([values, getattr(other.dofs, key)]) for key, values in vars(model.dofs).items()}
+    return replace(
+        model,
+        parent=(*model.parent, *(parent for parent, _ in hung)),
+        joints=(*model.joints, *other.joints[1:]),
+        X_tree=(*model.X_tree, *(placed for _, placed in hung)),
+        I=(*model.I, *other.I[1:]),
+        joint_names=(*model.joint_names, *(prefix + name for name in other.joint_names)),
+        body_names=(*model.body_names, *(prefix + name for name in other.body_names)),
+        frames={**model.frames, **frames},
+        dofs=DofData(**dofs),
+    )
+
+
+def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
+    if not isinstance(positions, Mapping):
+        raise TypeError(f"lock_joints needs {{joint name: position}}, got {positions!r}")
+    locked: dict[int, Transform] = {}
+    for name, value in positions.items():
+        model.q_slice(name)  # raises for a name that no joint has
+        i = model.joint_names.index(name) + 1
+        joint = model.joints[i]
+        q = DM(finite_vector(value, joint.nq, f"position of joint {name!r}"))
+        locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
+    if len(locked) == model.nb:
+        raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
+
+    host, placed, inertia = [0], [Transform.identity()], list(model.I)
+    for i, p in model.edges:
+        X = model.X_tree[i] @ placed[p]
+        host.append(host[p] if i in locked else i)
+        placed.append(locked[i] @ X if i in locked else Transform.identity())
+        if i in locked and host[i]:
+            inertia[host[i]] = inertia[host[i]] + model.I[i].to_parent(placed[i])
+    kept = [i for i, _ in model.edges if i not in locked]
+    return _selected(
+        model,
+        kept,
+        parents={i: host[model.parent[i]] for i in kept},
+        X_tree={i: clean(model.X_tree[i] @ placed[model.parent[i]]) for i in kept},
+        inertia={i: clean_inertia(inertia[i]) for i in kept},
+        frames=[replace(f, body=host[f.body], X=clean(f.X @ placed[f.body])) for f in model.frames.values()],
+    )
+
+
+def subtree(model: Model, body: str) -> Model:
+    root = moving(model, body)
+    kept = [i for i, _ in model.edges if root in model.path(i)]
+    return _selected(
+        model,
+        kept,
+        parents={i: model.parent[i] if i != root else 0 for i in kept},
+        X_tree={i: model.X_tree[i] for i in kept},
+        inertia={i: model.I[i] for i in kept},
+        frames=[f for f in model.frames.values() if f.body in kept],
+    )
+
+
+def scale(model: Model, length: float, mass: float) -> Model:
+    s, m = (float(vector(x, 1, f"scale: {what}")[0]) for x, what in ((length, "length"), (mass, "mass")))
+    if not (s > 0 and m > 0):
+        raise ModelError(f"scale: length and mass must be positive, got {s:g} and {m:g}")
+
+    def longer(X: Transform) -> Transform:
+        return Transform(X.E, s * X.r)
+
+    lengths_q, lengths_v = zip(*(_lengths(joint) for joint in model.joints), strict=True)
+    factor_q = np.where(np.concatenate(lengths_q), s, 1.0)
+    factor_v = np.where(np.concatenate(lengths_v), s, 1.0)
+    dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
+    return replace(
+        model,
+        joints=tuple(joint.scaled(s) for joint in model.joints),
+        X_tree=tuple(longer(X) for X in model.X_tree),
+        I=tuple(Inertia(m * body.m, m * s * body.h, m * s**2 * body.I) for body in model.I),
+        frames={name: replace(f, X=longer(f.X)) for name, f in model.frames.items()},
+        dofs=DofData(**dofs | {"qd_max": model.dofs.qd_max * factor_v}),
+    )
+
+
+def moving(model: Model, body: str) -> int:
+    """Index of a moving body."""
+    if body not in model.body_names:
+        known = "" if body not in model.frames else f": {body!r} is fixed to {_host(model, body)}"
+        raise KeyError(f"no moving body {body!r}{known}; moving bodies are: {', '.join(model.body_names)}")
+    return model.body_names.index(body) + 1
+
+
+def _host(model: Model, frame: str) -> str:
+    i = model.frames[frame].body
+    return repr(model.body_names[i - 1]) if i else "the ground"
+
+
+def _lengths(joint: Joint) -> tuple[Array, Array]:
+    """Which entries of q and of qd are lengths: those that turn nothing at neutral."""
+    q = DM(joint.neutral())
+    S = joint.jcalc(q, DM(joint.nv, 1)).S
+    v = np.array([not np.any(DM(S[:3, k]).full()) for k in range(joint.nv)], dtype=bool)
+    rate = np.array(DM(joint.q_dot(q, DM(v.astype(float)))).full()).ravel()
+    return rate != 0, v
+
+
+def _selected(
+    model: Model,
+    kept: list[int],
+    parents: Mapping[int, int],
+    X_tree: Mapping[int, Transform],
+    inertia: Mapping[int, Inertia],
+    frames: Iterable[Frame],
+) -> Model:
+    """The model of the bodies `kept`, renumbered in their order; everything else is given by old numbers."""
+    number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
+    q: list[int] = [k for i in kept for k in range(model.q_index[i], model.q_index[i + 1])]
+    v: list[int] = [k for i in kept for k in model.dofs_of(i)]
+    fields: dict[str, Any] = {
+        "parent": (-1, *(number[parents[i]] for i in kept)),
+        "joints": (model.joints[0], *(model.joints[i] for i in kept)),
+        "X_tree": (model.X_tree[0], *(X_tree[i] for i in kept)),
+        "I": (model.I[0], *(inertia[i] for i in kept)),
+        "joint_names": tuple(model.joint_names[i - 1] for i in kept),
+        "body_names": tuple(model.body_names[i - 1] for i in kept),
+        "frames": {f.name: replace(f, body=number[f.body]) for f in frames},
+        "dofs": DofData(**model.dofs.rows(q, v)),
+    }
+    return replace(model, **fields)

@@ -1,0 +1,129 @@
+"""What a model is made of beside its tree: frames, data of the dofs, checked inertias and placements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from .._types import Array, ModelError, Vector, finite_vector, sparse
+from ..spatial import Inertia, Transform
+
+WORLD = "world"
+"""Name of the ground; frames fixed to the ground belong to body 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
+
+    name: str
+    body: int
+    X: Transform = field(default_factory=Transform.identity)
+    stands_for: Frame | None = None
+    """The frame of another model that this one replaces there: constraints on that one hold on this one."""
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name!r}, body={self.body})"
+
+
+@dataclass(frozen=True, eq=False)
+class DofData:
+    """What a model knows of its dofs beside the equations of the tree.
+
+    Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
+    Data that no equation uses unless it is asked to with `passive=True` or `armature=True`, see `ocp_dyn.passive`:
+    damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
+    at `rest` (nq), armature (nv) [kg m^2 or kg].
+    """
+
+    q_lower: Array
+    q_upper: Array
+    qd_max: Array
+    tau_max: Array
+    damping: Array
+    friction: Array
+    stiffness: Array
+    armature: Array
+    rest: Array
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
+        self.__post_init__()
+
+    def rows(self, q: Any, v: Any) -> dict[str, Array]:
+        """The entries at indices (or slices) q of what has nq entries, at v of what has nv."""
+        return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
+
+
+SIZE_NQ = ("q_lower", "q_upper", "rest")
+"""Fields of DofData with nq entries; the others have nv."""
+
+
+def vector(values: Any, size: int, what: str) -> Array:
+    """`values` as `size` finite numbers, or a ModelError."""
+    return finite_vector(values, size, what, ModelError)
+
+
+def rotation_matrix(rotation: object, where: str) -> DM:
+    """A checked active rotation (3x3), the identity for None."""
+    if rotation is None:
+        return DM.eye(3)
+    R = vector(rotation, 9, f"{where}: rotation (3x3)").reshape(3, 3)
+    if not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
+        raise ModelError(f"{where}: rotation must be orthonormal with determinant +1, got {R.tolist()}")
+    return sparse(R)
+
+
+def placement(origin: Vector, rotation: object, where: str) -> Transform:
+    """The transform to a frame at `origin` whose axes are the columns of `rotation`."""
+    return Transform(rotation_matrix(rotation, where).T, sparse(vector(origin, 3, f"{where}: origin")))
+
+
+def clean(X: Transform) -> Transform:
+    """X with structural zeros where it is zero."""
+    return Transform(sparse(X.E), sparse(X.r))
+
+
+def clean_inertia(body: Inertia) -> Inertia:
+    """The inertia with structural zeros where it is zero."""
+    return Inertia(sparse(body.m), sparse(body.h), sparse(body.I))
+
+
+def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = True) -> Inertia:
+    """A checked inertia of mass [kg], com [m] and inertia about it [kg m^2] (3x3, three diagonal entries, or None)."""
+    m = float(vector(mass, 1, f"{where}: mass")[0])
+    if m < 0:
+        raise ModelError(f"{where}: mass must not be negative, got {m:g} kg")
+    c = vector(com, 3, f"{where}: com")
+    if inertia is None:
+        I = np.zeros((3, 3))
+    elif np.size(inertia) == 3:
+        I = np.diag(vector(inertia, 3, f"{where}: inertia"))
+    else:
+        I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
+    if check:
+        check_inertia(I, where)
+    return Inertia.from_com(m, c, (I + I.T) / 2)
+
+
+def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
+    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C.
+
+    Tolerated: a thousandth of C, what rounding to three digits does, and `slack` [kg m^2].
+    """
+    scale = float(np.abs(I).max())
+    if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
+        raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
+    A, B, C = np.linalg.eigvalsh(I)
+    if A < -1e-6 * scale - 1e-12 - slack or A + B < C * (1 - 1e-3) - 1e-9 - slack:
+        raise ModelError(
+            f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
+            "and none larger than the sum of the other two. Check units and signs of the products of inertia"
+        )

@@ -1,0 +1,124 @@
+"""Models whose gravity, inertias and positions are inputs: for identification and for design optimisation.
+
+A parameter is named by what it is of:
+
+| name | size | what |
+|---|---|---|
+| `gravity` | 3 | gravity [m/s^2], ground axes |
+| `mass:BODY` | 1 | mass [kg] of a moving body; its com and its inertia about the com stay |
+| `com:BODY` | 3 | centre of mass [m], body axes; mass and inertia about the com stay |
+| `inertia_com:BODY` | 6 | inertia about the com (xx, xy, yy, xz, yz, zz) [kg m^2], body axes |
+| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, inertia (xx, xy, yy, xz, yz, zz) about the body's origin |
+| `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
+| `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
+| `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |
+
+The equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is of the whole moving body, with what
+is fixed to it. Nothing checks that a body can have the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+from casadi import DM
+
+from ._types import Expr, ModelError, split
+from .model import Frame, Model
+from .model.editing import central, moving
+from .spatial import Inertia, Transform, skew
+
+SIZES = {
+    "gravity": 3, "mass": 1, "com": 3, "inertia_com": 6, "inertia": 10, "payload": 10, "position": 3, "origin": 3
+}  # fmt: skip
+
+
+def parameter_size(name: str) -> int:
+    """The number of entries of a parameter, by its name."""
+    kind, colon, target = name.partition(":")
+    if kind not in SIZES or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
+        known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in SIZES)
+        raise ValueError(f"no parameter {name!r}; parameters are: {known}")
+    return SIZES[kind]
+
+
+def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
+    """A copy of the model with parameters replaced by `values`: numbers, or expressions of one CasADi type.
+
+    Names and sizes as in the table of `ocp_dyn.parameters`. Frames and constraints of `model` hold on the copy.
+    `od.function(..., parameters=names)` makes inputs of them.
+    """
+    columns = {name: _column(model, name, value) for name, value in values.items()}
+    inertia, X_tree, frames = list(model.I), list(model.X_tree), dict(model.frames)
+    gravity: tuple[Any, ...] = model.gravity
+    for body in {name.partition(":")[2] for name in columns if name.startswith(("mass:", "com:", "inertia"))}:
+        i = moving(model, body)
+        inertia[i] = _inertia_with(model.I[i], body, columns)
+    for name, value in columns.items():
+        kind, _, target = name.partition(":")
+        if kind == "gravity":
+            gravity = tuple(float(g) if isinstance(g, DM) else g for g in split(value))
+        elif kind == "payload":
+            frame = _carried(model, name)
+            inertia[frame.body] = inertia[frame.body] + inertia_from_parameters(value).to_parent(frame.X)
+        elif kind == "position":
+            frame = _carried(model, name)
+            if frame.name in model.body_names:
+                raise ModelError(f"{name}: a moving body's own frame is its origin; add a frame with add_frame")
+            frames[target] = replace(frame, X=Transform(frame.X.E, value), stands_for=frame)
+        elif kind == "origin":
+            model.q_slice(target)  # raises for a name that no joint has
+            i = model.joint_names.index(target) + 1
+            X_tree[i] = Transform(X_tree[i].E, value)
+    return replace(model, gravity=gravity, I=tuple(inertia), X_tree=tuple(X_tree), frames=frames)
+
+
+def inertia_parameters(body: Inertia) -> Expr:
+    """(m, h, I) of a body as a column (10): I by xx, xy, yy, xz, yz, zz, about the body's origin."""
+    I = body.I
+    return ca.vertcat(body.m, body.h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2])
+
+
+def inertia_from_parameters(pi: Expr) -> Inertia:
+    """The inertia of a column (m, h, I) of ten entries."""
+    m, h, I = split(pi, 1, 3, 6)
+    return Inertia(m, h, _symmetric(I))
+
+
+def _symmetric(entries: Expr) -> Expr:
+    """3x3 matrix of (xx, xy, yy, xz, yz, zz)."""
+    xx, xy, yy, xz, yz, zz = split(entries)
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inertia:
+    """The inertia of a body with what `columns` gives for it."""
+    whole = columns.get(f"inertia:{body}")
+    if whole is not None:
+        others = [f"{kind}:{body}" for kind in ("mass", "com", "inertia_com") if f"{kind}:{body}" in columns]
+        if others:
+            raise ModelError(f"inertia:{body} holds mass and com too: leave out {', '.join(others)}")
+        return inertia_from_parameters(whole)
+    m, c, I = (ca.sparsify(DM(x)) for x in central(old))
+    m = columns.get(f"mass:{body}", m)
+    c = columns.get(f"com:{body}", c)
+    if f"inertia_com:{body}" in columns:
+        I = _symmetric(columns[f"inertia_com:{body}"])
+    cx = skew(c)
+    return Inertia(m, m * c, I - m * (cx @ cx))
+
+
+def _column(model: Model, name: str, value: Any) -> Expr:
+    column = model.column(value, parameter_size(name), f"parameter {name!r}")
+    return ca.sparsify(column) if isinstance(column, DM) else column
+
+
+def _carried(model: Model, name: str) -> Frame:
+    """The frame that a parameter is of, which must be on a moving body."""
+    frame = model.frame(name.partition(":")[2])
+    if not frame.body:
+        raise ModelError(f"{name}: the frame is fixed to the ground and moves nothing; name a frame of a moving body")
+    return frame

@@ -1,0 +1,63 @@
+"""What joints do by themselves: springs, damping, friction, and the inertia of their motors' rotors.
+
+The data are the model's (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=, armature=)`).
+They enter an equation of motion only when it is asked for them, with passive=True and armature=True:
+
+    (H + diag(armature)) qdd + C = tau + passive_force.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import DM
+
+from ._types import Expr, M, as_type, sparse
+from .model import Model
+
+SLIP_SPEED = 0.01
+"""Default of the speed over which friction changes sign [rad/s, m/s]."""
+
+
+def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> M:
+    """tau_p = -stiffness difference(rest, q) - damping qd - friction tanh(qd / slip_speed) (nv) [N m, N].
+
+    Springs act along the tangent step from `rest` to q: for quaternions on the rotation vector, about body axes.
+    Friction is Coulomb's, smoothed: 96 % of it at twice the slip speed [rad/s, m/s], so that a joint under a
+    load smaller than its friction creeps instead of sticking. O(nv).
+    """
+    if not slip_speed > 0:
+        raise ValueError(f"slip_speed must be positive, got {slip_speed!r} rad/s (m/s)")
+    damping, friction = sparse(model.dofs.damping), sparse(model.dofs.friction)
+    springs = sparse(model.dofs.stiffness) * _stretch(model, q)
+    return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)
+
+
+def spring_energy(model: Model, q: M) -> M:
+    """V_s = 1/2 difference(rest, q)' diag(stiffness) difference(rest, q) [J].
+
+    `-dV_s/dq` is the springs' part of `passive_force`; for a spherical joint so where its three stiffnesses are equal.
+    """
+    k = sparse(model.dofs.stiffness)
+    stretch = _stretch(model, q)
+    return as_type(ca.dot(k * stretch, stretch) / 2, q)
+
+
+def with_armature(model: Model, H: M) -> M:
+    """H + diag(armature): the joint-space inertia with that of the motors' rotors."""
+    return as_type(H + ca.diag(sparse(model.dofs.armature)), H)
+
+
+def armature_force(model: Model, qdd: M) -> M:
+    """armature qdd (nv) [N m, N]: what it takes to turn the rotors."""
+    return as_type(sparse(model.dofs.armature) * qdd, qdd)
+
+
+def _stretch(model: Model, q: Expr) -> Expr:
+    """The tangent step from rest to q (nv) of the joints with springs; structurally zero for the others."""
+    parts = []
+    rests = model.split_q(DM(model.dofs.rest))
+    for i, position in enumerate(model.split_q(q)):
+        joint = model.joints[i]
+        stiff = any(model.dofs.stiffness[k] for k in model.dofs_of(i))
+        parts.append(joint.difference(rests[i], position) if stiff else DM(joint.nv, 1))
+    return ca.vertcat(*parts)

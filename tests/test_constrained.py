@@ -1,0 +1,449 @@
+"""Solvers of constrained motion, impacts by row, constrained inverse dynamics, assembly."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, SX
+
+import ocp_dyn as od
+from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained.inverse import actuated_dofs
+from ocp_dyn.dynamics import factor
+from scripts.bench_instructions import measure, models
+from tests.helpers import State, add_random, close, evaluate, flat, tree
+
+every_solver = pytest.mark.parametrize("solver", SOLVERS)
+FOOT = [(x, y, -0.1) for x in (-0.1, 0.15) for y in (-0.05, 0.05)]
+
+
+def walker(root: od.Joint | None = None) -> od.Model:
+    """A trunk with two legs of six revolute joints and an arm that forks: branches at several depths."""
+    rng = np.random.default_rng(3)
+    builder = od.ModelBuilder("walker")
+    builder.add_frame("ground", "world")
+    add_random(builder, "trunk", root or od.FloatingBase(), "world", rng)
+    for leg in range(2):
+        parent = "trunk"
+        for k, axis in enumerate(("z", "x", "y", "y", "y")):
+            add_random(builder, f"leg{leg}{k}", od.Revolute(axis), parent, rng)
+            parent = f"leg{leg}{k}"
+        add_random(builder, f"foot{leg}", od.Revolute("x"), parent, rng)
+    add_random(builder, "arm", od.Spherical(), "trunk", rng)
+    add_random(builder, "hand0", od.Revolute("y"), "arm", rng)
+    add_random(builder, "hand1", od.Prismatic("z"), "arm", rng)
+    return builder.build()
+
+
+def bricard() -> od.Model:
+    """The cubic Bricard loop cut at its last joint: unit rods along the edges of a cube [GJB94, ch. 3]."""
+    points = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
+    builder = od.ModelBuilder("bricard")
+    builder.add_frame("ground", "world")
+    parent, before = "world", np.zeros(3)
+    for k, axis in enumerate("yzxyz"):
+        rod = points[k + 1] - points[k]
+        builder.add_body(
+            f"rod{k}", od.Revolute(axis), parent, origin=points[k] - before, mass=1, com=rod / 2,
+            inertia=(np.eye(3) - np.outer(rod, rod)) / 12 + 1e-3 * np.eye(3),
+        )  # fmt: skip
+        parent, before = f"rod{k}", points[k]
+    return builder.build()
+
+
+HINGE_X = tuple(tuple(map(float, row)) for row in np.eye(6)[1:])  # every axis but the rotation about x
+BRICARD = (od.Loop("ground", "rod4", HINGE_X, (np.eye(3), (0, 0, 1)), (np.eye(3), (0, 1, 0))),)
+
+INDEPENDENT = {
+    "two feet": (od.Contact("foot0"), od.Contact("foot1")),
+    "a foot and a hand on a gear": (
+        od.Contact("foot0", axes="xyz"),
+        od.Contact("hand0", axes="z"),
+        od.JointCoupling("leg13_joint", "leg14_joint", 2.0),
+    ),
+    "branches tied together": (
+        od.Loop("hand0", "hand1", ((0, 0, 1, 0.3, 0, 0), (0, 0, 0, 0, 1, 0))),
+        od.Loop("foot0", "foot1", "ball", (np.eye(3), (0.1, 0.2, 0))),
+    ),
+    "a round foot, a sole": (od.RollingContact("foot0", 0.1, axis="y"), *od.plane_contacts("foot1", FOOT[:3])),
+    "what a function says": (
+        od.CustomConstraint(lambda q: q[8] * q[9] + ca.sin(q[0]), 1),
+        od.Contact("foot1", axes=((1, 2, 3),)),
+    ),
+}
+independent = pytest.mark.parametrize("constraints", INDEPENDENT.values(), ids=INDEPENDENT.keys())
+REDUNDANT = {
+    "double support": (*od.point_contacts("foot0", FOOT), *od.point_contacts("foot1", FOOT)),
+    "a foot twice": (od.Contact("foot0"), od.Contact("foot0", point=FOOT[0])),
+    "twelve rows on four points": od.point_contacts("foot1", FOOT),
+}
+MODEL = walker()
+
+
+def matrices(model, constraints, s):
+    q, qd = DM(s.q), DM(s.qd)
+    H, C, G, gamma = od.constrained_equations(model, constraints, q, qd)
+    return H.full(), flat(C), G.full(), flat(gamma)
+
+
+# Solvers
+
+
+@independent
+@every_solver
+def test_solvers_agree(rng, constraints, solver):
+    """qdd, lam, qd_plus, Lam of every solver are those of the plain dense solve, signs and all."""
+    s = State.of(MODEL, rng)
+    H, C, G, gamma = matrices(MODEL, constraints, s)
+    m = len(G)
+    assert od.constraint_rank(MODEL, constraints, s.q) == m
+    K = np.block([[H, -G.T], [G, np.zeros((m, m))]])
+    tolerance = 1e-12 * np.linalg.cond(G @ np.linalg.solve(H, G.T))
+    expected = np.linalg.solve(K, np.concatenate([s.tau - C, gamma]))
+    qdd, lam = evaluate(od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau), solver=solver)
+    close(np.concatenate([qdd, lam]), expected, tolerance)
+    expected = np.linalg.solve(K, np.concatenate([H @ s.qd, -0.3 * (G @ s.qd)]))
+    qd_plus, Lam = evaluate(od.impact, MODEL, constraints, args=(s.q, s.qd), e=0.3, solver=solver)
+    close(np.concatenate([qd_plus, Lam]), expected, tolerance)
+
+
+@every_solver
+def test_the_ground_pushes(solver):
+    """A mass on the ground is pushed up by its weight, and stopped by an upward impulse: one sign for all solvers."""
+    builder = od.ModelBuilder()
+    builder.add_body("mass", od.Translation(), mass=3, inertia=(1, 1, 1))
+    model, floor = builder.build(), od.Contact("mass", axes="z")
+    zero = np.zeros(3)
+    _, lam = evaluate(od.constrained_dynamics, model, floor, args=(zero, zero, zero), solver=solver)
+    close(lam, [3 * 9.81])
+    qd_plus, Lam = evaluate(od.impact, model, floor, args=(zero, (0.5, 0, -2.0)), solver=solver, e=0.5)
+    close(qd_plus, (0.5, 0, 1.0))
+    close(Lam, [3 * 3.0])
+
+
+def test_null_space_multipliers(rng):
+    """The null-space method's lam, recovered from R lam = Y' (H qdd + C - tau), fits every dof, not the projected ones."""
+    constraints = INDEPENDENT["branches tied together"]
+    s = State.of(MODEL, rng)
+    H, C, G, _ = matrices(MODEL, constraints, s)
+    qdd, lam = evaluate(od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau), solver="null")
+    close(H @ qdd + C - s.tau, G.T @ lam, 1e-9)
+    qd_plus, Lam = evaluate(od.impact, MODEL, constraints, args=(s.q, s.qd), solver="null")
+    close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-9)
+
+
+def test_the_sparse_factor_follows_the_branches(rng):
+    """H = L'DL of a tree that branches: L is empty between branches, and the product is H all the same."""
+    H = od.mass_matrix(MODEL, DM(MODEL.random_q(rng)))
+    f = factor(MODEL, H)
+    L, D = np.eye(MODEL.nv), np.diag([float(d) for d in f.d])
+    for i, row in enumerate(f.L):
+        for j, l in row.items():
+            L[i, j] = float(l)
+    close(L.T @ D @ L, H)
+    legs = [[MODEL.qd_slice(f"leg{leg}{k}_joint").start for k in range(5)] for leg in range(2)]
+    assert not any(j in f.L[i] for i in legs[1] for j in legs[0])
+    arm = range(MODEL.nv)[MODEL.qd_slice("arm_joint")]
+    assert not any(j in f.L[i] for i in arm for j in (*legs[0], *legs[1]))
+    assert all(i - 1 in f.L[i] for i in arm[1:])
+
+
+def passive_arm() -> od.Model:
+    """A floating base and three joints with armature, damping and springs where the model data has them."""
+    builder = od.ModelBuilder()
+    rng = np.random.default_rng(8)
+    add_random(builder, "base", od.FloatingBase(), "world", rng)
+    for k in range(3):
+        builder.add_body(
+            f"link{k}", od.Revolute("xyz"[k]), f"link{k - 1}" if k else "base", origin=(0, 0, 0.3), mass=1,
+            com=(0, 0, 0.1), inertia=(0.02, 0.03, 0.01), damping=0.3, armature=0.05 * (k + 1),
+        )  # fmt: skip
+    return builder.build()
+
+
+@every_solver
+def test_armature_and_damping_enter_when_asked(rng, solver):
+    """H + diag(armature), and C less the passive forces, in every solver, in impacts and inverse dynamics."""
+    model, contact = passive_arm(), (od.Contact("link2"),)
+    s = State.of(model, rng)
+    on = {"passive": True, "armature": True}
+    H, C, G, gamma = (flat(x) for x in od.constrained_equations(model, contact, DM(s.q), DM(s.qd), **on))
+    plain = matrices(model, contact, s)
+    close(H, plain[0] + np.diag([0] * 6 + [0.05, 0.1, 0.15]))
+    close(C, plain[1] + 0.3 * np.array([0] * 6 + list(s.qd[6:])))
+    qdd, lam = evaluate(od.constrained_dynamics, model, contact, args=(s.q, s.qd, s.tau), solver=solver, **on)
+    close(H @ qdd + C - G.T @ lam, s.tau, 1e-9)
+    close(G @ qdd, gamma, 1e-9)
+    qd_plus, Lam = evaluate(od.impact, model, contact, args=(s.q, s.qd), solver=solver, armature=True)
+    close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-9)
+    for relaxed in (False, True):
+        tau, lam, qdd = evaluate(
+            od.constrained_inverse_dynamics, model, contact, args=(s.q, s.qd, s.qdd), relaxed=relaxed, **on
+        )
+        close(H @ qdd + C - G.T @ lam, tau, 1e-8)
+
+
+@every_solver
+def test_solvers_on_symbols_and_with_external_forces(rng, solver):
+    constraints = INDEPENDENT["two feet"]
+    s = State.of(MODEL, rng)
+    f_ext = rng.normal(size=(6, 1))
+    options = {"external": ("arm",), "solver": solver}
+    q, qd, tau = (ca.MX.sym(name, n) for name, n in (("q", MODEL.nq), ("qd", MODEL.nv), ("tau", MODEL.nv)))
+    qdd, lam = od.constrained_dynamics(MODEL, constraints, q, qd, tau, DM(f_ext), **options)
+    values = ca.Function("f", [q, qd, tau], [qdd, lam])(s.q, s.qd, s.tau)
+    known = evaluate(od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau, f_ext), external=("arm",))
+    for a, b in zip(values, known, strict=True):
+        close(a, b, 1e-8)
+
+
+@pytest.mark.parametrize("name", REDUNDANT)
+@pytest.mark.parametrize("solver", ["range", "aba", "proximal"])
+def test_redundant_rows(rng, name, solver):
+    """qdd as with independent rows, every row kept, forces that fit; "proximal" has the least of them."""
+    constraints = REDUNDANT[name]
+    s = State.of(MODEL, rng)
+    s.qd = od.assemble_qd(MODEL, constraints, s.q, s.qd)
+    H, C, G, gamma = matrices(MODEL, constraints, s)
+    rank = od.constraint_rank(MODEL, constraints, s.q)
+    assert rank == (12 if name == "double support" else 6) < len(G)
+    inverse = np.linalg.inv(H)
+    least = np.linalg.pinv(G @ inverse @ G.T, 1e-9) @ (gamma - G @ inverse @ (s.tau - C))
+    qdd, lam, residual = evaluate(
+        od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau), solver=solver, residual=True
+    )
+    close(qdd, inverse @ (s.tau - C + G.T @ least), 1e-7)  # what the pseudo-inverse and skipped pivots lose
+    close(residual, np.zeros(len(G)), 1e-7)
+    close(H @ qdd + C - G.T @ lam, s.tau, 1e-9)
+    if solver == "proximal":
+        close(lam, least, 1e-7)  # its stated error: rounding / rho, times H's condition
+    qd_plus, Lam = evaluate(od.impact, MODEL, constraints, args=(s.q, s.qd + inverse @ s.tau), solver=solver)
+    close(G @ qd_plus, np.zeros(len(G)), 1e-7)
+    close(H @ (qd_plus - s.qd - inverse @ s.tau), G.T @ Lam, 1e-8)
+
+
+@pytest.mark.parametrize("solver", ["range", "aba", "proximal"])
+def test_the_bricard_loop(solver):
+    """Five rows, five dofs, yet it moves: rank 4. Along its motion the energy stays and the loop stays closed."""
+    model = bricard()
+    q = od.assemble_q(model, BRICARD, np.zeros(5), weights=(1e6, 1, 1, 1, 1))
+    assert od.constraint_rank(model, BRICARD, q) == 4
+    qd = od.assemble_qd(model, BRICARD, q, (1.0, 0, 0, 0, 0))
+    assert np.linalg.norm(qd) > 0.1
+    f = od.function(od.constrained_dynamics, model, BRICARD, solver=solver, residual=True)
+    E = od.function(od.kinetic_energy, model)
+    V = od.function(od.potential_energy, model)
+    start = float(E(q, qd) + V(q))
+    h = 1e-3
+    for _ in range(200):  # classical Runge-Kutta
+        k = []
+        for a, last in ((0, None), (h / 2, 0), (h / 2, 1), (h, 2)):
+            dq, dv = k[last] if last is not None else (0 * qd, 0 * qd)
+            qdd, _, residual = f(q + a * dq, qd + a * dv, np.zeros(5))
+            assert last is not None or np.abs(residual.full()).max() < 1e-6  # inner stages leave the loop by h^2
+            k.append((qd + a * dv, flat(qdd)))
+        q, qd = (x + h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]) for i, x in enumerate((q, qd)))
+    close(float(E(q, qd) + V(q)), start, 1e-7)  # the integrator's error
+    close(od.constraint_position(model, BRICARD, DM(q)), np.zeros(5), 1e-7)
+    assert np.abs(q).max() > 0.05
+
+
+def test_solvers_are_named():
+    with pytest.raises(ValueError, match="solver must be one of range, kkt, null, aba, proximal, got 'lu'"):
+        od.function(od.constrained_dynamics, MODEL, INDEPENDENT["two feet"], solver="lu")
+    small = tree("chain")
+    with pytest.raises(ValueError, match='solver "null" needs independent rows, got 6 of them for 4 dofs'):
+        od.function(od.impact, small, od.Contact("b4"), solver="null")
+
+
+CEILINGS = {
+    "FDc": 17100, "FDc kkt": 44100, "FDc null": 23400, "FDc aba": 22100, "FDc proximal": 21300,
+    "impact": 13000, "impact kkt": 38900, "impact null": 20200, "impact aba": 17300, "impact proximal": 17200,
+    "EoMc": 8100, "IDc": 14700,
+}  # fmt: skip
+
+
+def test_instruction_counts_of_every_solver():
+    """On a humanoid of 35 dofs with two 6-D feet; the range space at least twice below the dense solve."""
+    humanoid = models().get("simple_humanoid")
+    if humanoid is None:
+        pytest.skip("example-robot-data is not installed")
+    counts = measure(*humanoid)
+    assert {name: counts[name] for name, ceiling in CEILINGS.items() if counts[name] > ceiling} == {}
+    for name in ("FDc", "impact"):
+        assert counts[f"{name} kkt"] > 2 * counts[name]
+
+
+# Impacts
+
+
+@pytest.mark.parametrize("solver", ["range", "null"])
+def test_restitution_by_row(rng, solver):
+    constraints = (od.Contact("foot0", axes="xyz"), od.Contact("foot1", axes="z"))
+    s = State.of(MODEL, rng)
+    _, _, G, _ = matrices(MODEL, constraints, s)
+    e = (0.0, 0.2, 0.7, 1.0)
+    qd_plus, Lam = evaluate(od.impact, MODEL, constraints, args=(s.q, s.qd), e=e, solver=solver)
+    close(G @ qd_plus, -np.array(e) * (G @ s.qd), 1e-9)
+    by_input = od.function(od.impact, MODEL, constraints, e="rows", solver=solver)
+    assert by_input.size_in("e") == (4, 1)
+    for a, b in zip(by_input(s.q, s.qd, e), (qd_plus, Lam), strict=True):
+        close(a, b)
+    one = evaluate(od.impact, MODEL, constraints, args=(s.q, s.qd, 0.4), e="input", solver=solver)
+    close(one[0], by_input(s.q, s.qd, (0.4,) * 4)[0])
+    q, qd = DM(s.q), DM(s.qd)
+    with pytest.raises(ValueError, match="restitution e must be one number or 4, one per row, got 2"):
+        od.impact(MODEL, constraints, q, qd, (0.1, 0.2))
+    with pytest.raises(ValueError, match=r"restitution e must lie in \[0, 1\]"):
+        od.impact(MODEL, constraints, q, qd, (0.1, 0.2, 0.3, 1.1))
+    with pytest.raises(ValueError, match=r"one value or 4, one per row, got shape \(3, 1\)"):
+        od.impact(MODEL, constraints, SX(q), SX(qd), SX.sym("e", 3))
+
+
+# Inverse dynamics
+
+
+INVERSE = {
+    "a foot: exact": ((od.Contact("foot0"),), None, True),
+    "two feet: overdetermined": ((od.Contact("foot0"), od.Contact("foot1")), None, True),
+    "redundant points": (od.point_contacts("foot0", FOOT), None, True),
+    "a point: underactuated": ((od.Contact("foot0", axes="xyz"),), None, False),
+    "no motors in a leg": ((od.Contact("foot0"), od.Contact("foot1")), "leg", True),
+}
+
+
+@pytest.mark.parametrize(("constraints", "actuated", "full"), INVERSE.values(), ids=INVERSE.keys())
+def test_constrained_inverse_dynamics(rng, constraints, actuated, full):
+    """The equations hold, torques only where there are motors, and they give back the same motion."""
+    if actuated == "leg":
+        passive = ("root", "trunk_joint", "leg03_joint", "leg04_joint")
+        actuated = tuple(name for name in MODEL.joint_names if name not in passive)
+    s = State.of(MODEL, rng)
+    s.qd = od.assemble_qd(MODEL, constraints, s.q, s.qd)
+    H, C, G, gamma = matrices(MODEL, constraints, s)
+    assert od.is_fully_actuated(MODEL, constraints, s.q, actuated) == full
+    tau, lam, qdd = evaluate(
+        od.constrained_inverse_dynamics, MODEL, constraints, args=(s.q, s.qd, s.qdd), actuated=actuated
+    )
+    mask = np.ones(MODEL.nv, dtype=bool)
+    mask[:6] = False
+    if actuated:
+        for name in ("leg03_joint", "leg04_joint"):
+            mask[MODEL.qd_slice(name)] = False
+    close(tau[~mask], np.zeros((~mask).sum()))
+    scale = max(1.0, np.linalg.norm(tau), np.linalg.norm(lam))
+    close(G @ qdd, gamma, 1e-9)
+    close(H @ qdd + C - G.T @ lam, tau, 1e-9 * scale)
+    back = evaluate(od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, tau), solver="proximal")
+    close(back[0], qdd, 1e-10 * scale * np.linalg.cond(H) ** 0.5)
+    # the motion it gives back can be kept on the motors' dofs exactly
+    again = evaluate(od.constrained_inverse_dynamics, MODEL, constraints, args=(s.q, s.qd, qdd), actuated=actuated)
+    close(again[2][mask], qdd[mask], 1e-9)
+    if full:  # no motion that keeps the constraints is nearer
+        Z = np.linalg.svd(G)[2][od.constraint_rank(MODEL, constraints, s.q) :].T
+        close(Z.T @ (mask * (qdd - s.qdd)), np.zeros(Z.shape[1]), 1e-9)
+    else:
+        close(qdd[mask], s.qdd[mask], 1e-9)
+
+
+def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_constraints(rng):
+    model = walker(od.Revolute("z"))
+    s = State.of(model, rng)
+    contact = (od.Contact("foot0", axes="xy"),)
+    tau, lam, qdd = evaluate(od.constrained_inverse_dynamics, model, contact, args=(s.q, s.qd, s.qdd))
+    close(lam, np.zeros(2))
+    close(tau, evaluate(od.inverse_dynamics, model, args=(s.q, s.qd, qdd)))
+    assert od.is_fully_actuated(model, contact, s.q)
+
+
+def test_relaxed_and_external(rng):
+    """With relaxed=True a fully actuated model tracks what it can; external forces enter the equations."""
+    contact = (od.Contact("foot0"),)
+    s = State.of(MODEL, rng)
+    f_ext = rng.normal(size=(6, 1))
+    args = (s.q, s.qd, s.qdd, f_ext)
+    exact = evaluate(od.constrained_inverse_dynamics, MODEL, contact, args=args, external=("arm",))
+    relaxed = evaluate(od.constrained_inverse_dynamics, MODEL, contact, args=args, external=("arm",), relaxed=True)
+    for a, b in zip(exact, relaxed, strict=True):
+        close(a, b, 1e-6)  # M_a takes H's condition twice
+    C = evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f_ext), external=("arm",))
+    H, _, G, _ = matrices(MODEL, contact, s)
+    close(H @ exact[2] + C - G.T @ exact[1], exact[0], 1e-8)
+
+
+def test_roots_that_float_have_no_motors():
+    for root, without in ((od.FloatingBase(), 6), (od.FloatingBase("euler_zyx"), 6), (od.Planar(), 3),
+                          (od.Revolute("x"), 0)):  # fmt: skip
+        assert actuated_dofs(walker(root))[1] == list(range(without))
+
+
+def test_inverse_dynamics_refuses():
+    contact = (od.Contact("foot0", axes="z"),)
+    for error, message, options in (
+        (TypeError, "actuated must be a sequence .* got the string 'arm'", {"actuated": "arm"}),
+        (ValueError, "actuated must hold 23 truth values", {"actuated": (True, False)}),
+        (KeyError, "no joint 'tail'", {"actuated": ("tail",)}),
+        (ValueError, "1 constraint rows cannot actuate 6 unactuated dofs", {"relaxed": False}),
+    ):
+        with pytest.raises(error, match=message):
+            od.function(od.constrained_inverse_dynamics, MODEL, contact, **options)
+
+
+# Assembly
+
+
+def test_assembly_closes_and_stays_near(rng):
+    """The constraints hold, and no nearer configuration keeps them: the step is in the range of W^-1 G'."""
+    R, p = (x.full() for x in od.pose(MODEL, "foot0", DM(MODEL.random_q(rng))))
+    constraints = (
+        od.Contact("foot0", reference=(R, p)),
+        od.Contact("foot1", axes="z", reference=(np.eye(3), (0, 0, 0.1))),
+        od.JointCoupling("leg13_joint", "leg14_joint", 0.5),
+    )
+    q0 = MODEL.random_q(rng)
+    weights = rng.uniform(0.5, 20.0, MODEL.nv)
+    q = od.assemble_q(MODEL, constraints, q0, weights)
+    assert np.abs(od.constraint_position(MODEL, constraints, DM(q)).full()).max() < 1e-12
+    distance = {}
+    for key, w in (("weighted", weights), ("plain", None)):
+        found = od.assemble_q(MODEL, constraints, q0, w)
+        step = flat(MODEL.difference(DM(q0), DM(found)))
+        distance[key] = step @ (weights * step)
+    assert distance["weighted"] <= distance["plain"]
+    qd0 = rng.normal(size=MODEL.nv)
+    qd = od.assemble_qd(MODEL, constraints, q, qd0, weights)
+    G = od.constraint_jacobian(MODEL, constraints, DM(q)).full()
+    close(G @ qd, np.zeros(len(G)))
+    multipliers = np.linalg.lstsq(G.T, weights * (qd - qd0), rcond=None)[0]
+    close(G.T @ multipliers, weights * (qd - qd0), 1e-9)
+
+
+def test_assembly_of_what_is_assembled_changes_nothing():
+    model = bricard()
+    close(od.assemble_q(model, BRICARD, np.zeros(5)), np.zeros(5))
+
+
+def test_assembly_on_time():
+    model = tree("chain")
+    moving = od.CustomConstraint(lambda q, t: q[0] - ca.sin(t), timed=True)
+    q = od.assemble_q(model, moving, np.zeros(4), t=0.4)
+    qd = od.assemble_qd(model, moving, q, np.ones(4), t=0.4)
+    close(q, (np.sin(0.4), 0, 0, 0))
+    close(qd, (np.cos(0.4), 1, 1, 1))
+
+
+def test_assembly_tells_when_it_cannot():
+    model = bricard()
+    far = od.Contact("rod4", axes="x", reference=(np.eye(3), (9.0, 0, 0)))
+    with pytest.raises(od.AssemblyError, match="no configuration near q0 keeps the constraints") as caught:
+        od.assemble_q(model, far, np.full(5, 0.1))
+    assert caught.value.best.shape == (5,)
+    assert caught.value.error > 1
+    moving = tuple(od.CustomConstraint(lambda q, t, k=k: q[0] - k * t, timed=True) for k in (1, 2))
+    with pytest.raises(od.AssemblyError, match="the constraints contradict each other at q"):
+        od.assemble_qd(model, moving, np.zeros(5), np.zeros(5), t=0.0)
+    with pytest.raises(ValueError, match="assembly weights must be positive"):
+        od.assemble_q(model, far, np.zeros(5), weights=np.zeros(5))
+    with pytest.raises(ValueError, match="q0 must have 5 entries"):
+        od.assemble_q(model, far, np.zeros(3))

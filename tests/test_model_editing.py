@@ -1,0 +1,294 @@
+"""Edited copies of a model: with other inertias, attached, locked, cut out, scaled. The original stays as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from tests.helpers import JOINTS, TREES, State, close, evaluate, flat, random_inertia, random_rotation, tree
+
+
+def arm(rng: np.random.Generator, fixed: dict[str, float] | None = None, prefix: str = "") -> od.ModelBuilder:
+    """A branching arm; joints in `fixed` are welded at an angle by the builder itself."""
+    builder = od.ModelBuilder("arm", gravity=(1, -2, -9))
+    for name, parent, axis in (
+        ("a", "world", (1, 0, 0)), ("b", "a", (1, 2, 3)), ("c", "b", (0, 1, 0)), ("d", "a", (0, 0, -1)), ("e", "c", (1, 1, 0)),
+    ):  # fmt: skip
+        place, R = rng.normal(size=3), random_rotation(rng)
+        mass = rng.uniform(1, 2)
+        body = {"mass": mass, "com": rng.normal(size=3), "inertia": random_inertia(rng, mass)}
+        data = {
+            "lower": rng.uniform(-3, -2),
+            "upper": 3.0,
+            "velocity": rng.uniform(1, 2),
+            "armature": rng.uniform(1, 2),
+        }
+        if name in (fixed or {}):
+            turned = R @ od.Revolute(axis).jcalc(DM(fixed[name]), DM(1, 1)).XJ.E.full().T
+            builder.add_body(prefix + name, od.Fixed(), parent, origin=place, rotation=turned, **body)
+        else:
+            parent = parent if parent == "world" else prefix + parent
+            builder.add_body(
+                prefix + name,
+                od.Revolute(axis),
+                parent,
+                joint_name=f"{prefix}j_{name}",
+                origin=place,
+                rotation=R,
+                **body,
+                **data,
+            )
+        builder.add_frame(f"{prefix}tip_{name}", prefix + name, rng.normal(size=3), random_rotation(rng))
+    builder.add_frame(f"{prefix}post", "world", rng.normal(size=3))
+    return builder
+
+
+def seeded(**options) -> od.Model:
+    return arm(np.random.default_rng(6), **options).build()
+
+
+def same(a: od.Model, b: od.Model, rng: np.random.Generator) -> None:
+    """Asserts that two models are the same in names, data and dynamics, frames included."""
+    assert (a.joint_names, a.body_names, a.parent) == (b.joint_names, b.body_names, b.parent)
+    assert set(a.frame_names) == set(b.frame_names)
+    for key, values in vars(a.dofs).items():
+        assert np.array_equal(values, getattr(b.dofs, key)), key
+    s = State.of(a, rng)
+    for algorithm, args in (
+        (od.inverse_dynamics, (s.q, s.qd, s.qdd)), (od.mass_matrix, (s.q,)), (od.forward_dynamics, (s.q, s.qd, s.tau)),
+        (od.center_of_mass, (s.q,)), (od.potential_energy, (s.q,)),
+    ):  # fmt: skip
+        close(*(evaluate(algorithm, model, args=args) for model in (a, b)))
+    for name in a.frame_names:
+        close(*(od.point_acceleration_6d(model, name, DM(s.q), DM(s.qd), DM(s.qdd)) for model in (a, b)))
+        for x, y in zip(*(od.pose(model, name, DM(s.q)) for model in (a, b)), strict=True):
+            close(x, y)
+
+
+# Gravity, inertia
+
+
+def test_with_gravity(rng):
+    model = seeded()
+    lighter = model.with_gravity((0, 0, -1.62))
+    assert lighter.gravity == (0.0, 0.0, -1.62)
+    assert model.gravity == (1.0, -2.0, -9.0)
+    with pytest.raises(od.ModelError, match="gravity must be 3"):
+        model.with_gravity((0, 0))
+
+
+def test_with_inertia_replaces_what_is_given(rng):
+    model = seeded()
+    I = random_inertia(rng, 3.0)
+    changed = model.with_inertia("c", mass=3.0, com=(0.1, 0.2, 0.3), inertia=I)
+    expected = od.Inertia.from_com(3.0, (0.1, 0.2, 0.3), I)
+    close(changed.I[3].matrix(), expected.matrix())
+    back = changed.with_inertia("c", mass=float(model.I[3].m)).with_inertia(
+        "c", com=flat(model.I[3].h) / float(model.I[3].m)
+    )
+    m, h = float(back.I[3].m), flat(back.I[3].h)
+    close([m, *h], [float(model.I[3].m), *flat(model.I[3].h)])
+    c = h / m
+    close(back.I[3].I.full() - m * (c @ c * np.eye(3) - np.outer(c, c)), I)  # about the com it stayed
+    assert changed.mass == pytest.approx(model.mass - float(model.I[3].m) + 3.0)
+    od.Contact(model.frame("tip_c")).jacobian(changed, DM(model.random_q(rng)))  # frames of the model hold on the copy
+
+
+def test_with_inertia_refuses(rng):
+    model = seeded()
+    for wrong, error, message in (
+        ({"body": "zz"}, KeyError, "no moving body 'zz'; moving bodies are: a, b"),
+        ({"body": "tip_c"}, KeyError, "'tip_c' is fixed to 'c'"),
+        ({"body": "post"}, KeyError, "'post' is fixed to the ground"),
+        ({"body": "c", "mass": -1}, od.ModelError, "body 'c': mass must not be negative"),
+        ({"body": "c", "com": (1, 2)}, od.ModelError, "body 'c': com must be 3"),
+        ({"body": "c", "inertia": (1, 1, 3)}, od.ModelError, "none larger than the sum"),
+    ):
+        with pytest.raises(error, match=message):
+            model.with_inertia(**wrong)
+
+
+# Locking
+
+
+def test_locked_joints_equal_bodies_welded_by_the_builder(rng):
+    fixed = {"b": 0.4, "d": -0.7}
+    locked = seeded().lock_joints({f"j_{name}": angle for name, angle in fixed.items()})
+    same(locked, seeded(fixed=fixed), rng)
+    assert locked.body_names == ("a", "c", "e")
+    assert locked.frame("b").body == locked.frame("a").body
+
+
+def test_a_locked_root_leaves_the_ground_without_inertia(rng):
+    locked = seeded().lock_joints({"j_a": 0.2})
+    same(locked, seeded(fixed={"a": 0.2}), rng)
+    assert locked.frame("a").body == 0
+
+
+@pytest.mark.parametrize("key", JOINTS)
+def test_locking_any_joint_leaves_the_other_dynamics(key, rng):
+    """A row and column of the locked joint fall out of H; poses stay."""
+    model = tree(key)
+    name = "b3_joint"
+    s = State.of(model, rng)
+    locked = model.lock_joints({name: s.q[model.q_slice(name)]})
+    q = np.delete(s.q, model.q_slice(name))
+    keep = np.delete(np.arange(model.nv), model.qd_slice(name))
+    H = evaluate(od.mass_matrix, model, args=(s.q,))
+    close(evaluate(od.mass_matrix, locked, args=(q,)), H[np.ix_(keep, keep)])
+    qd = np.where(np.isin(np.arange(model.nv), keep), s.qd, 0)
+    close(evaluate(od.bias_force, locked, args=(q, qd[keep])), evaluate(od.bias_force, model, args=(s.q, qd))[keep])
+    for body in model.frame_names:
+        close(*(od.point_velocity_6d(m, body, DM(x), DM(v)) for m, x, v in ((model, s.q, qd), (locked, q, qd[keep]))))
+
+
+def test_locking_refuses():
+    model = seeded()
+    with pytest.raises(KeyError, match="no joint 'b'; joints are: j_a"):
+        model.lock_joints({"b": 0.0})
+    with pytest.raises(ValueError, match="position of joint 'j_b' must be 1 finite"):
+        model.lock_joints({"j_b": (0.0, 1.0)})
+    with pytest.raises(od.ModelError, match="no moving body is left"):
+        model.lock_joints(dict.fromkeys(model.joint_names, 0.0))
+    with pytest.raises(TypeError, match="lock_joints needs"):
+        model.lock_joints("j_b")
+
+
+# Attaching
+
+
+def test_attach_equals_building_in_one_go(rng):
+    """Both on a frame of a body and on the world, turned and shifted."""
+    tool = arm(np.random.default_rng(9), prefix="t_").build()
+    R, p = random_rotation(rng), rng.normal(size=3)
+    for to in ("tip_c", "world", "e", "post"):
+        both = seeded().attach(arm(np.random.default_rng(9)).build(), to, "t_", p, R)
+        builder = arm(np.random.default_rng(6))
+        builder.add_frame("here", to, p, R)
+        for i, parent in tool.edges:
+            name = tool.body_names[i - 1]
+            X = tool.X_tree[i]
+            m, h = float(tool.I[i].m), flat(tool.I[i].h)
+            c = h / m
+            q = tool.q_index[i]
+            builder.add_body(
+                name, tool.joints[i], tool.body_names[parent - 1] if parent else "here",
+                joint_name=tool.joint_names[i - 1], origin=flat(X.r), rotation=X.E.full().T, mass=m, com=c,
+                inertia=tool.I[i].I.full() - m * (c @ c * np.eye(3) - np.outer(c, c)),
+                lower=tool.dofs.q_lower[q], upper=3.0, velocity=tool.dofs.qd_max[q], armature=tool.dofs.armature[q],
+            )  # fmt: skip
+        expected = builder.build()
+        assert set(both.frame_names) == {*expected.frame_names, *tool.frame_names} - {"here"}
+        s = State.of(both, rng)
+        assert both.joint_names == expected.joint_names
+        for key, values in vars(both.dofs).items():
+            assert np.array_equal(values, getattr(expected.dofs, key)), key
+        for algorithm, args in ((od.inverse_dynamics, (s.q, s.qd, s.qdd)), (od.mass_matrix, (s.q,))):
+            close(*(evaluate(algorithm, model, args=args) for model in (both, expected)))
+        # frames of the other model, those on its ground too, go where the model goes
+        at = flat(od.point_position(expected, "here", DM(s.q), flat(tool.frame("t_post").X.r)))
+        close(flat(od.point_position(both, "t_post", DM(s.q))), at)
+
+
+def test_attach_refuses_names_that_clash():
+    model = seeded()
+    with pytest.raises(od.ModelError, match=r"both models have 'a', 'b'.*prefix='arm_'"):
+        model.attach(seeded(), "world")
+    with pytest.raises(KeyError, match="no frame 'zz'"):
+        model.attach(seeded(), "zz", "t_")
+    with pytest.raises(od.ModelError, match="attach: rotation must be orthonormal"):
+        model.attach(seeded(), "a", "t_", rotation=2 * np.eye(3))
+
+
+# Cutting out
+
+
+def test_a_subtree_hangs_on_the_ground_as_it_hung_on_its_parent(rng):
+    model = seeded()
+    part = model.subtree("b")
+    assert part.body_names == ("b", "c", "e")
+    assert part.parent == (-1, 0, 1, 2)
+    assert set(part.frame_names) == {"b", "c", "e", "tip_b", "tip_c", "tip_e"}
+    whole = seeded().lock_joints({"j_a": 0.0})
+    s = State.of(part, rng)
+    R, p = od.pose(whole, "a", DM.zeros(whole.nq, 1))
+    q = np.zeros(whole.nq)
+    for name in part.joint_names:
+        q[whole.q_slice(name)] = s.q[part.q_slice(name)]
+    expected = flat(R.T @ (od.point_position(whole, "tip_e", DM(q)) - p))
+    close(od.point_position(part, "tip_e", DM(s.q)), expected)
+    at = [model.qd_slice(name).start for name in part.joint_names]
+    assert np.array_equal(part.dofs.qd_max, model.dofs.qd_max[at])
+    with pytest.raises(KeyError, match="no moving body 'tip_b'"):
+        model.subtree("tip_b")
+
+
+def test_a_subtree_s_own_inertia_is_the_block_of_h(rng):
+    """With the parent at rest the block of H is that of the subtree, for every tree."""
+    for key in TREES:
+        if key == "star":
+            continue
+        model = tree(key)
+        part = model.subtree("b2")
+        s = State.of(model, rng)
+        rows = [k for name in part.joint_names for k in range(model.nv)[model.qd_slice(name)]]
+        q = np.concatenate([s.q[model.q_slice(name)] for name in part.joint_names])
+        close(
+            evaluate(od.mass_matrix, part, args=(q,)), evaluate(od.mass_matrix, model, args=(s.q,))[np.ix_(rows, rows)]
+        )
+
+
+# Scaling
+
+
+@pytest.mark.parametrize("key", [key for key in JOINTS if key != "custom"])
+def test_scaled_models_move_alike(key, rng):
+    """Poses scale by length; kinetic energy by mass length^2; angles stay and lengths in q scale."""
+    model = tree(key)
+    s, m = 1.7, 0.6
+    big = model.scale(length=s, mass=m)
+    q, qd = model.random_q(rng), rng.normal(size=model.nv)
+    grow_q, grow_v = (np.ones(n) for n in (model.nq, model.nv))
+    for i, _ in model.edges:
+        joint = model.joints[i]
+        for k, label in enumerate(joint.v_labels):
+            S = joint.jcalc(DM(joint.neutral()), DM(joint.nv, 1)).S.full()
+            if not S[:3, k].any():
+                grow_v[model.v_index[i] + k] = s
+                grow_q[model.q_index[i] + joint.q_labels.index(label)] = s
+    Q, V = q * grow_q, qd * grow_v
+    for name in model.frame_names:
+        close(od.point_position(big, name, DM(Q)), s * flat(od.point_position(model, name, DM(q))))
+        close(od.point_velocity(big, name, DM(Q), DM(V)), s * flat(od.point_velocity(model, name, DM(q), DM(qd))))
+    T, T0 = (evaluate(od.kinetic_energy, x, args=a) for x, a in ((big, (Q, V)), (model, (q, qd))))
+    close(T, m * s**2 * T0)
+    assert big.mass == pytest.approx(m * model.mass)
+
+
+def test_limits_of_lengths_scale():
+    builder = od.ModelBuilder()
+    builder.add_body(
+        "a", od.Planar(), mass=1, lower=(-1, -2, -3), upper=(1, 2, 3), velocity=(4, 5, 6), rest=(0.1, 0.2, 0.3)
+    )
+    builder.add_body("b", od.FloatingBase(), "a", mass=1, lower=-2.0)
+    big = builder.build().scale(length=2.0)
+    assert big.dofs.q_lower.tolist() == [-2, -4, -3, -4, -4, -4, -2, -2, -2, -2]
+    assert big.dofs.q_upper[:3].tolist() == [2, 4, 3]
+    assert big.dofs.qd_max[:3].tolist() == [8, 10, 6]
+    assert big.dofs.rest[:3].tolist() == [0.2, 0.4, 0.3]
+    with pytest.raises(od.ModelError, match="length and mass must be positive"):
+        big.scale(length=-1)
+    with pytest.raises(ValueError, match="cannot be scaled"):
+        tree("custom").scale(length=2.0)
+
+
+def test_copies_have_functions_of_their_own(rng):
+    """No copy shares a Function with the original, and the original is as it was."""
+    model = seeded()
+    q = model.random_q(rng)
+    before = evaluate(od.gravity_force, model, args=(q,))
+    for copy in (model.with_gravity((0, 0, 1)), model.with_inertia("e", mass=9), model.scale(length=2)):
+        assert not np.allclose(evaluate(od.gravity_force, copy, args=(q,)), before)
+    assert np.array_equal(evaluate(od.gravity_force, model, args=(q,)), before)
