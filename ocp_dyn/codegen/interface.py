@@ -180,6 +180,11 @@ def _configuration(description: Description) -> tuple[float, ...]:
     return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
 
 
+def row_major(f: ca.Function) -> ca.Function:
+    """f with dense arguments, matrices stored row by row."""
+    return _relaid(f, f.name(), f.name_in() + f.name_out(), True)
+
+
 def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Function:
     """f under another name and, if `dense`, with dense arguments whose memory is row-major.
 

@@ -1,0 +1,141 @@
+"""Whole C files around an emitted kernel: one state at a time, or batches with a state in every lane."""
+
+from __future__ import annotations
+
+import re
+
+from .emit import Kernel
+from .lanes import header, transpose
+from .names import filled
+
+ONE = "int ocp_dyn_one(const R *const *arg, R *const *res)"
+MANY = "int ocp_dyn_many(long long n, const R *const *arg, const long long *stride, R *const *res)"
+
+
+def single_source(kernel: Kernel, precision: str) -> str:
+    """C99 with ocp_dyn_one: dense row-major arrays in and out; null inputs are zeros, null outputs not wanted."""
+    return _joined([header(1, precision, kernel), kernel.text, *_one(kernel)])
+
+
+def batch_source(kernel: Kernel, lanes: int, precision: str) -> str:
+    """C with ocp_dyn_many: n states, a row of `arg[i]` each, `stride[i]` numbers apart (0: one for all)."""
+    if lanes == 1:
+        return _joined([header(1, precision, kernel), kernel.text, *_one(kernel), *_one_by_one(kernel)])
+    text = [header(lanes, precision, kernel), kernel.text, *transpose(lanes)]
+    return _joined([*text, *_unrolled(_LOAD + _STORE, lanes), *_tables(kernel), *_many(kernel)])
+
+
+def _unrolled(lines: list[str], lanes: int) -> list[str]:
+    """EACH(statement of l) written out for every lane, so that the rows of a transpose stay in registers."""
+    result = []
+    for line in lines:
+        indent, each, statement = line.partition("EACH(")
+        if each:
+            result += [indent + re.sub(r"\bl\b", str(k), statement[:-1]) + ";" for k in range(lanes)]
+        else:
+            result.append(line)
+    return result
+
+
+def _one(kernel: Kernel) -> list[str]:
+    inputs, outputs = kernel.inputs, kernel.outputs
+    lines = ["", f"EXPORT {ONE};", f"EXPORT {ONE}", "{"]
+    lines += [f"    static const R zeros[{max(1, *inputs, 1)}] = {{0}};"]
+    lines += [f"    R unwanted[{max(1, sum(o.size for o in outputs))}], w[{max(1, kernel.work)}];"]
+    lines += [f"    const R *x[{max(1, len(inputs))}];", f"    R *y[{max(1, len(outputs))}];"]
+    lines += ["    (void)arg, (void)res, (void)zeros, (void)unwanted;", "    x[0] = zeros, y[0] = unwanted;"]
+    lines += [f"    x[{i}] = arg[{i}] ? arg[{i}] : zeros;" for i in range(len(inputs))]
+    start = 0
+    for j, output in enumerate(outputs):
+        lines.append(f"    y[{j}] = res[{j}] ? res[{j}] : unwanted + {start};")
+        if -1 in output.slots:
+            lines.append(f"    memset(y[{j}], 0, {output.size} * sizeof(R));")
+        start += output.size
+    return [*lines, f"    {kernel.name}(x, y, w);", "    return 0;", "}"]
+
+
+def _one_by_one(kernel: Kernel) -> list[str]:
+    inputs, outputs = len(kernel.inputs), len(kernel.outputs)
+    lines = ["", f"EXPORT {MANY};", f"EXPORT {MANY}", "{", "    long long k;"]
+    lines += ["    (void)arg, (void)stride, (void)res;", "    for (k = 0; k < n; ++k) {"]
+    lines += [f"        const R *x[{max(1, inputs)}] = {{0}};", f"        R *y[{max(1, outputs)}] = {{0}};"]
+    lines += [f"        if (arg[{i}]) x[{i}] = arg[{i}] + k * stride[{i}];" for i in range(inputs)]
+    lines += [f"        if (res[{j}]) y[{j}] = res[{j}] + k * {kernel.outputs[j].size};" for j in range(outputs)]
+    return [*lines, "        (void)ocp_dyn_one(x, y);", "    }", "    return 0;", "}"]
+
+
+_LOAD = [
+    "",
+    "/* rows of states to columns of lanes; lanes without a state repeat the first */",
+    "static NOINLINE void load(const R *from, long long stride, int valid, int size, V *x)",
+    "{",
+    "    const R *rows[LANES];",
+    "    V v[LANES];",
+    "    int j, k;",
+    "    for (k = 0; k < LANES; ++k) rows[k] = from + (k < valid ? k : 0) * stride;",
+    "    for (j = 0; j < size && size >= LANES; j += LANES) {",
+    "        if (j > size - LANES) j = size - LANES;",
+    "        EACH(memcpy(&v[l], rows[l] + j, sizeof(V)))",
+    "        transpose(v);",
+    "        EACH(x[j + l] = v[l])",
+    "    }",
+    "    for (; j < size; ++j)",
+    "        for (k = 0; k < LANES; ++k) x[j][k] = rows[k][j];",
+    "}",
+]
+_STORE = [
+    "",
+    "/* columns of lanes to rows of states: entry j is y[slot[j]] */",
+    "static NOINLINE void store(const V *y, const int *slot, int size, int valid, R *to)",
+    "{",
+    "    V v[LANES];",
+    "    int j, k;",
+    "    for (j = 0; j < size && size >= LANES; j += LANES) {",
+    "        if (j > size - LANES) j = size - LANES;",
+    "        EACH(v[l] = y[slot[j + l]])",
+    "        transpose(v);",
+    "        EACH(if (l < valid) memcpy(to + (long long)l * size + j, &v[l], sizeof(V)))",
+    "    }",
+    "    for (; j < size; ++j)",
+    "        for (k = 0; k < valid; ++k) to[(long long)k * size + j] = y[slot[j]][k];",
+    "}",
+]
+
+
+def _tables(kernel: Kernel) -> list[str]:
+    """Which of the values an output stores stands where; zeros are one more value."""
+    lines = []
+    for j, output in enumerate(kernel.outputs):
+        entries = [str(output.stored if slot < 0 else slot) for slot in output.slots] or ["0"]
+        lines += ["", f"static const int slot_{j}[{len(entries)}] = {{", *filled(entries, indent="    "), "};"]
+    return lines
+
+
+def _many(kernel: Kernel) -> list[str]:
+    inputs, outputs = kernel.inputs, kernel.outputs
+    total = sum(inputs) + sum(o.stored + 1 for o in outputs) + kernel.work
+    lines = ["", f"EXPORT {MANY};", f"EXPORT {MANY}", "{"]
+    lines += [f"    const size_t bytes = {total + 1} * sizeof(V);"]
+    lines += ["    char *memory = malloc(bytes + sizeof(V));"]
+    lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]
+    lines += ["    long long start;", "    if (!memory) return 1;", "    memset(memory, 0, bytes + sizeof(V));"]
+    lines += ["    w = (V *)(void *)(memory + sizeof(V) - (size_t)memory % sizeof(V));"]
+    lines += ["    x[0] = w, y[0] = w, (void)arg, (void)stride, (void)res;"]
+    for i, size in enumerate(inputs):
+        lines.append(f"    x[{i}] = w, w += {size};")
+    for j, output in enumerate(outputs):
+        lines.append(f"    y[{j}] = w, w += {output.stored + 1};")
+    lines += ["    for (start = 0; start < n; start += LANES) {"]
+    lines += ["        const int valid = n - start < LANES ? (int)(n - start) : LANES;"]
+    for i, size in enumerate(inputs):
+        when = f"arg[{i}] && (stride[{i}] || !start)"
+        lines += [f"        if ({when}) load(arg[{i}] + start * stride[{i}], stride[{i}], valid, {size}, (V *)x[{i}]);"]
+    lines += [f"        {kernel.name}(x, y, w);", "        (void)valid;"]
+    for j, output in enumerate(outputs):
+        place = f"res[{j}] + start * {output.size}"
+        lines += [f"        if (res[{j}]) store(y[{j}], slot_{j}, {output.size}, valid, {place});"]
+    return [*lines, "    }", "    free(memory);", "    return 0;", "}"]
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,346 @@
+"""C text from the instruction list of a Function: static single assignment, in chunks a compiler can digest.
+
+CasADi's own generator writes one function of reused variables, which takes a compiler minutes beyond some
+50,000 instructions. Here every value is assigned once, values live in a chunk of some 500 statements, and only
+those that cross a boundary pass through the array `w`: compile time grows linearly. Nothing in the text says how
+wide a value is: `V` may be a double or a vector with a state in every lane (`lanes.header` defines it).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import casadi as ca
+
+CHUNK = 500
+"""Statements in one C function."""
+
+TRIGONOMETRIC = (ca.OP_SIN, ca.OP_COS)
+
+COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR})
+
+ARITHMETIC = {
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0} * {1}",
+    ca.OP_DIV: "{0} / {1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "{0} + {0}",
+    ca.OP_INV: "K(1.0) / {0}",
+}
+"""Operators: at most one operand of two may stay a plain constant."""
+
+SELECTIONS = {
+    ca.OP_LT: "TRUTH({0} < {1})",
+    ca.OP_LE: "TRUTH({0} <= {1})",
+    ca.OP_EQ: "TRUTH({0} == {1})",
+    ca.OP_NE: "TRUTH({0} != {1})",
+    ca.OP_NOT: "TRUTH({0} == S(0.0))",
+    ca.OP_AND: "PICK({0} != S(0.0), TRUTH({1} != S(0.0)), S(0.0))",
+    ca.OP_OR: "PICK({0} != S(0.0), S(1.0), TRUTH({1} != S(0.0)))",
+    ca.OP_IF_ELSE_ZERO: "PICK({0} != S(0.0), {1}, S(0.0))",
+    ca.OP_FABS: "PICK({0} > S(0.0), {0}, S(0.0) - {0})",
+    ca.OP_SIGN: "PICK({0} > S(0.0), S(1.0), PICK({0} < S(0.0), S(-1.0), {0}))",
+    # as fmin and fmax of C: of a number and no number, the number
+    ca.OP_FMIN: "PICK({0} < {1}, {0}, PICK({1} == {1}, {1}, {0}))",
+    ca.OP_FMAX: "PICK({0} > {1}, {0}, PICK({1} == {1}, {1}, {0}))",
+}
+"""Comparisons and conditionals, all without a branch."""
+
+LIBRARY = {
+    ca.OP_EXP: "exp",
+    ca.OP_LOG: "log",
+    ca.OP_POW: "pow",
+    ca.OP_CONSTPOW: "pow",
+    ca.OP_SQRT: "sqrt",
+    ca.OP_TAN: "tan",
+    ca.OP_ASIN: "asin",
+    ca.OP_ACOS: "acos",
+    ca.OP_ATAN: "atan",
+    ca.OP_FLOOR: "floor",
+    ca.OP_CEIL: "ceil",
+    ca.OP_FMOD: "fmod",
+    ca.OP_REMAINDER: "remainder",
+    ca.OP_COPYSIGN: "copysign",
+    ca.OP_ERF: "erf",
+    ca.OP_SINH: "sinh",
+    ca.OP_COSH: "cosh",
+    ca.OP_TANH: "tanh",
+    ca.OP_ASINH: "asinh",
+    ca.OP_ACOSH: "acosh",
+    ca.OP_ATANH: "atanh",
+    ca.OP_ATAN2: "atan2",
+    ca.OP_LOG1P: "log1p",
+    ca.OP_EXPM1: "expm1",
+    ca.OP_HYPOT: "hypot",
+}
+"""Functions of libm."""
+
+BINARY_LIBRARY = frozenset({"pow", "fmod", "remainder", "copysign", "atan2", "hypot"})
+
+
+@dataclass(frozen=True)
+class Output:
+    """A dense row-major output of `size` numbers.
+
+    slots[k] is the slot of entry k among the `stored` different values the text computes, -1 where it is zero.
+    """
+
+    size: int
+    stored: int
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """C text of a function `NAME(const V *const *x, V *const *y, V *w)`, with what its caller must know.
+
+    inputs: sizes, dense and row-major; outputs; work: length of w; library: functions of libm it calls,
+    as v_NAME; angles: whether it calls sincos_.
+    """
+
+    name: str
+    text: str
+    inputs: tuple[int, ...]
+    outputs: tuple[Output, ...]
+    work: int
+    library: tuple[str, ...]
+    angles: bool
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of the list: an operation on earlier values, an input (operation -1) or a constant (-2)."""
+
+    operation: int
+    arguments: tuple[int, ...] = ()
+    constant: float = 0.0
+
+
+INPUT, CONSTANT = -1, -2
+
+
+def emit(f: ca.Function, name: str) -> Kernel:
+    """The text of `f` under the C name `name`.
+
+    f: any Function that `expand` makes scalar. Equal values are computed once (a b = b a), sin and cos of one
+    angle together, unused values not at all. Cost: about 10 us and 40 bytes per instruction.
+
+    Raises ValueError for an operation without a counterpart in C: a call of another Function that may not be
+    inlined, printing, the inverse error function.
+    """
+    scalar = f if f.is_a("SXFunction") else f.expand()
+    values, stores = _values(scalar, f.name())
+    return _Writer(scalar, name, values, stores).kernel()
+
+
+def _values(f: ca.Function, label: str) -> tuple[list[Value], list[tuple[int, int, int]]]:
+    """All different values, and (output, nonzero, value) for every output."""
+    values: list[Value] = []
+    known: dict[tuple[int, tuple[int, ...], str], int] = {}
+    slot: dict[int, int] = {}  # what a place of the machine's memory holds now
+    stores = []
+    for k in range(f.n_instructions()):
+        operation, given, made = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if operation == ca.OP_OUTPUT:
+            stores.append((made[0], made[1], slot[given[0]]))
+            continue
+        if operation in (ca.OP_ASSIGN, ca.OP_LIFT):
+            slot[made[0]] = slot[given[0]]
+            continue
+        if operation == ca.OP_INPUT:
+            value = Value(INPUT, tuple(given))
+        elif operation == ca.OP_CONST:
+            value = Value(CONSTANT, (), f.instruction_constant(k))
+        else:
+            _check_operation(operation, label)
+            arguments = [slot[i] for i in given]
+            value = Value(operation, tuple(sorted(arguments) if operation in COMMUTATIVE else arguments))
+        key = value.operation, value.arguments, value.constant.hex()  # by its bits: 0.0 is not -0.0
+        if key not in known:
+            known[key] = len(values)
+            values.append(value)
+        slot[made[0]] = known[key]
+    return values, stores
+
+
+def _check_operation(operation: int, label: str) -> None:
+    if operation in ARITHMETIC or operation in SELECTIONS or operation in (*LIBRARY, *TRIGONOMETRIC):
+        return
+    names = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
+    remedy = "; build it from inlined Functions" if operation == ca.OP_CALL else ""
+    raise ValueError(
+        f"{label!r} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. "
+        "od.codegen.export, which uses CasADi's generator, may be able to"
+    )
+
+
+class _Writer:
+    """Distributes the values of a function over chunks and writes them.
+
+    A group is what one statement makes: a value, or the sine and the cosine of one angle.
+    """
+
+    def __init__(self, f: ca.Function, name: str, values: list[Value], stores: list[tuple[int, int, int]]) -> None:
+        self.f, self.name, self.values = f, name, values
+        self.input_places = [_row_major(f.sparsity_in(i)) for i in range(f.n_in())]
+        self.outputs, self.places = self._outputs(stores)
+        groups = self._groups(self._needed())
+        self.chunks = [groups[k : k + CHUNK] for k in range(0, len(groups), CHUNK)] or [[]]
+        self.chunk_of = {v: c for c, chunk in enumerate(self.chunks) for group in chunk for v in group}
+        self.slots, self.work = self._shared()
+
+    def kernel(self) -> Kernel:
+        bodies = ["\n".join(self._chunk(c)) for c in range(len(self.chunks))]
+        calls = "".join(f"    {self.name}_{c}(x, y, w);\n" for c in range(len(self.chunks)))
+        main = f"static void {self.name}(const V *const *x, V *const *y, V *w)\n{{\n{calls}}}\n"
+        used = {LIBRARY[self.values[v].operation] for v in self.chunk_of if self.values[v].operation in LIBRARY}
+        inputs = tuple(self.f.numel_in(i) for i in range(self.f.n_in()))
+        angles = any(self.values[v].operation in TRIGONOMETRIC for v in self.chunk_of)
+        text = "\n".join([*bodies, main])
+        return Kernel(self.name, text, inputs, self.outputs, self.work, tuple(sorted(used)), angles)
+
+    def _outputs(
+        self, stores: list[tuple[int, int, int]]
+    ) -> tuple[tuple[Output, ...], dict[int, list[tuple[int, int, int]]]]:
+        """Outputs, and value -> [(output, slot, dense position)]. Entries of one value share a slot."""
+        slots = [[-1] * self.f.numel_out(j) for j in range(self.f.n_out())]
+        different: list[dict[int, int]] = [{} for _ in slots]
+        places: dict[int, list[tuple[int, int, int]]] = {}
+        positions = [_row_major(self.f.sparsity_out(j)) for j in range(self.f.n_out())]
+        for j, nonzero, v in stores:
+            value = self.values[v]
+            if value.operation == CONSTANT and value.constant == 0:
+                continue
+            position = positions[j][nonzero]
+            slots[j][position] = different[j].setdefault(v, len(different[j]))
+            places.setdefault(v, []).append((j, slots[j][position], position))
+        outputs = tuple(Output(len(s), len(d), tuple(s)) for s, d in zip(slots, different, strict=True))
+        return outputs, places
+
+    def _needed(self) -> list[int]:
+        """Values to compute, in order: those that outputs need, inputs and constants aside."""
+        needed = [False] * len(self.values)
+        for v in self.places:
+            needed[v] = True
+        for v in range(len(self.values) - 1, -1, -1):
+            if needed[v] and self.values[v].operation != INPUT:
+                for a in self.values[v].arguments:
+                    needed[a] = True
+        return [v for v, value in enumerate(self.values) if needed[v] and not _is_direct(value)]
+
+    def _groups(self, order: list[int]) -> list[tuple[int, ...]]:
+        pairs: dict[int, list[int]] = {}
+        for v in order:
+            if self.values[v].operation in TRIGONOMETRIC:
+                pairs.setdefault(self.values[v].arguments[0], []).append(v)
+        return [
+            tuple(pairs.pop(value.arguments[0])) if value.operation in TRIGONOMETRIC else (v,)
+            for v, value in ((v, self.values[v]) for v in order)
+            if value.operation not in TRIGONOMETRIC or value.arguments[0] in pairs
+        ]
+
+    def _shared(self) -> tuple[dict[int, int], int]:
+        """Places in w of the values that other chunks need; a place is free again after the last of them."""
+        last: dict[int, int] = {}
+        for c, chunk in enumerate(self.chunks):
+            for v in (v for group in chunk for v in group):
+                last.update((a, c) for a in self.values[v].arguments if self.chunk_of.get(a, c) != c)
+        slots: dict[int, int] = {}
+        ending: dict[int, list[int]] = {}
+        free: list[int] = []
+        size = 0
+        for c, chunk in enumerate(self.chunks):
+            free += reversed(ending.pop(c - 1, []))
+            for v in (v for group in chunk for v in group if v in last):
+                if not free:
+                    free.append(size)
+                    size += 1
+                slots[v] = free.pop()
+                ending.setdefault(last[v], []).append(slots[v])
+        return slots, size
+
+    def _chunk(self, c: int) -> Iterator[str]:
+        members = [v for group in self.chunks[c] for v in group]
+        # what is an input or a constant as it is has no statement of its own: the first chunk stores it
+        direct = [v for v in self.places if v not in self.chunk_of] if c == 0 else []
+        read = [self.values[a] for v in members for a in self.values[v].arguments] + [self.values[v] for v in direct]
+        written = [j for v in (*members, *direct) for j, _, _ in self.places.get(v, ())]
+        yield f"static NOINLINE void {self.name}_{c}(const V *const *x, V *const *y, V *RESTRICT w)"
+        yield "{"
+        for i in sorted({value.arguments[0] for value in read if value.operation == INPUT}):
+            yield f"    const V *RESTRICT x{i} = x[{i}];"
+        for j in sorted(set(written)):
+            yield f"    V *RESTRICT y{j} = y[{j}];"
+        yield "    (void)x, (void)y, (void)w;"
+        loaded: set[int] = set()
+        for group in self.chunks[c]:
+            for a in (a for v in group for a in self.values[v].arguments):
+                if self.chunk_of.get(a, c) != c and a not in loaded:
+                    loaded.add(a)
+                    yield f"    const V t{a} = w[{self.slots[a]}];"
+            yield self._statement(group)
+            for v in group:
+                if v in self.slots:
+                    yield f"    w[{self.slots[v]}] = t{v};"
+                yield from self._stores(v)
+        for v in direct:
+            yield from self._stores(v)
+        yield "}\n"
+
+    def _statement(self, group: tuple[int, ...]) -> str:
+        value = self.values[group[0]]
+        if value.operation not in TRIGONOMETRIC:
+            return f"    const V t{group[0]} = {self._expression(value)};"
+        names = {self.values[v].operation: f"t{v}" for v in group}
+        sine, cosine = (names.get(operation, f"u{group[0]}") for operation in TRIGONOMETRIC)
+        unused = f" (void)u{group[0]};" if len(group) == 1 else ""
+        angle = self._operand(value.arguments[0])
+        return f"    V {sine}, {cosine}; sincos_({angle}, &{sine}, &{cosine});{unused}"
+
+    def _expression(self, value: Value) -> str:
+        operation, arguments = value.operation, value.arguments
+        if operation in ARITHMETIC:
+            # an operator takes one plain constant, not two
+            plain = any(self.values[a].operation != CONSTANT for a in arguments)
+            return ARITHMETIC[operation].format(*(self._operand(a, plain) for a in arguments))
+        operands = [self._operand(a) for a in arguments]
+        if operation in SELECTIONS:
+            return SELECTIONS[operation].format(*operands)
+        return f"v_{LIBRARY[operation]}({', '.join(operands)})"
+
+    def _operand(self, v: int, plain: bool = False) -> str:
+        """A value where it is used; a constant as a single number (`plain`) or in every lane."""
+        value = self.values[v]
+        if value.operation == INPUT:
+            i, nonzero = value.arguments
+            return f"x{i}[{self.input_places[i][nonzero]}]"
+        if value.operation == CONSTANT:
+            return f"{'K' if plain else 'S'}({literal(value.constant)})"
+        return f"t{v}"
+
+    def _stores(self, v: int) -> Iterator[str]:
+        for j, slot, position in self.places.get(v, ()):
+            yield f"    y{j}[AT({slot}, {position})] = {self._operand(v)};"
+
+
+def _is_direct(value: Value) -> bool:
+    return value.operation in (INPUT, CONSTANT)
+
+
+def _row_major(pattern: ca.Sparsity) -> list[int]:
+    """Places of the nonzeros in the dense matrix, row by row."""
+    columns = pattern.size2()
+    return [row * columns + column for row, column in zip(pattern.row(), pattern.get_col(), strict=True)]
+
+
+def literal(x: float) -> str:
+    """`x` exactly, as C writes it."""
+    if math.isnan(x):
+        return "NAN"
+    if math.isinf(x):
+        return "INFINITY" if x > 0 else "-INFINITY"
+    return x.hex()

@@ -1,0 +1,83 @@
+"""The C compiler of this machine: which one, for which processor, and how it is called."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+FLAGS = ("-O2", "-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-fvisibility=hidden", "-w")
+"""Contraction to fused multiply-adds is wanted; nothing that lets the compiler change the meaning of numbers."""
+
+_NATIVE = (("-march=native",), ("-mcpu=native",), ())
+_HEADERS = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """command and flags; identity: digest of its path and of all it predefines: version, target, instruction set."""
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    identity: str
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.command)
+
+    def compile(self, source: Path, made: Path) -> None:
+        """An object file of a C file."""
+        self._run("-c", str(source), "-o", str(made))
+
+    def link(self, objects: list[Path], made: Path) -> None:
+        """A shared library of object files."""
+        self._run("-shared", *map(str, objects), "-o", str(made), "-lm")
+
+    def _run(self, *arguments: str) -> None:
+        command = [*self.command, *self.flags, *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if result.returncode:
+            said = "\n".join(result.stderr.strip().splitlines()[:10]) or "nothing"
+            raise RuntimeError(
+                f"{self.name} failed with exit status {result.returncode} and said:\n{said}\n"
+                "Another compiler may be named in the environment variable CC"
+            )
+
+
+def find_compiler() -> Compiler | None:
+    """The compiler that CC names, else cc, gcc or clang of the PATH; the first that has the C headers, or None."""
+    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@functools.lru_cache(maxsize=8)
+def _find(named: str, path: str) -> Compiler | None:
+    for command in filter(None, (tuple(shlex.split(named)), ("cc",), ("gcc",), ("clang",))):
+        program = shutil.which(command[0], path=path)
+        if program:
+            for native in _NATIVE:
+                identity = _identity((program, *command[1:], *FLAGS, *native))
+                if identity:
+                    return Compiler((program, *command[1:]), (*FLAGS, *native), identity)
+    return None
+
+
+def _identity(command: tuple[str, ...]) -> str | None:
+    """None if the compiler does not take these flags or lacks the headers."""
+    try:
+        result = subprocess.run(
+            [*command, "-dM", "-E", "-x", "c", "-"],
+            input=_HEADERS.encode(),
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if result.returncode:
+        return None
+    return hashlib.sha256("\0".join(command).encode() + result.stdout).hexdigest()

@@ -1,0 +1,362 @@
+"""Compiled functions: their results, shapes and errors; the cache; the compiler and its absence."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.codegen import batch, cache
+from ocp_dyn.codegen import compile as compile_functions
+from ocp_dyn.codegen.toolchain import Compiler, find_compiler
+from ocp_dyn.functions import REGISTRY
+from tests.helpers import tree
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+REPOSITORY = Path(od.__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ocp_dyn"
+
+
+@pytest.fixture
+def no_compiler(tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.delenv("CC", raising=False)
+
+
+def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Function]:
+    """Every entry of the registry; those that ask for constraints get the contacts."""
+    functions = []
+    for algorithm, signature in REGISTRY.items():
+        try:
+            functions.append(od.function(algorithm, model))
+        except TypeError:
+            static = tuple(c.at(model, model.neutral()) for c in contacts) if signature.name == "phi" else contacts
+            functions.append(od.function(algorithm, model, static))
+    return functions
+
+
+def states(f: ca.Function, model: od.Model, n: int, rng: np.random.Generator) -> list[np.ndarray]:
+    def draw(i):
+        return model.random_q(rng) if f.name_in(i) == "q" else rng.normal(size=f.size_in(i)).squeeze(-1)
+
+    return [np.array([draw(i) for _ in range(n)]) for i in range(f.n_in())]
+
+
+def reference(f: ca.Function, inputs: list[np.ndarray], k: int) -> list[np.ndarray]:
+    results = f.call([x[k] for x in inputs])
+    return [r.full().ravel() if r.shape[1] == 1 else r.full() for r in results]
+
+
+def listed(x) -> tuple[np.ndarray, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
+def agree(got, expected, tolerance=1e-12) -> None:
+    """To `tolerance` of the largest entry."""
+    assert got.shape == expected.shape
+    assert np.abs(got - expected).max(initial=0) <= tolerance * (1 + np.abs(expected).max(initial=0))
+
+
+def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
+    functions = [f for f in registered(model, contacts) if not names or f.name() in names]
+    fast = od.codegen.compile(functions)
+    assert list(fast) == [f.name() for f in functions]
+    for f in functions:
+        inputs = states(f, model, max(counts), rng)
+        for n in counts:
+            results = listed(fast[f.name()](*(x[:n] for x in inputs)))
+            assert len(results) == f.n_out()
+            for k in range(n):
+                for got, expected in zip(results, reference(f, inputs, k), strict=True):
+                    # an inverse of the mass matrix amplifies rounding
+                    agree(got[k], expected, 1e-10 if f.name() in ("FD", "FD_HC", "FDc", "IDc", "impact") else 1e-12)
+        single = listed(fast[f.name()](*(x[-1] for x in inputs)))
+        for got, expected in zip(single, reference(f, inputs, max(counts) - 1), strict=True):
+            agree(got, expected, 1e-10 if f.name() in ("FD", "FD_HC", "FDc", "IDc", "impact") else 1e-12)
+
+
+@needs_compiler
+def test_every_entry_equals_the_virtual_machine(rng):
+    """On a tree with every tail of the lanes."""
+    check_all(tree("star"), (od.Contact("b4", point=(0.1, 0.2, 0.3), axes="xz"),), range(1, 21), rng)
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_the_human(rng):
+    model = od.models.human()
+    contacts = (od.Contact(model.frame("sole_l")), od.Contact(model.frame("sole_r")))
+    check_all(model, contacts, (13,), rng, ("ID", "FD", "H", "G", "gamma", "FDc"))
+
+
+MODEL = tree("chain")
+ID = od.function(od.inverse_dynamics, MODEL)
+H = od.function(od.mass_matrix, MODEL)
+
+
+@needs_compiler
+@pytest.mark.parametrize("lanes", [1, 2, 4, None])
+def test_lanes_and_threads_change_nothing(rng, monkeypatch, lanes):
+    monkeypatch.setattr(batch, "PIECE", 1000)  # threads for small batches too
+    inputs = states(ID, MODEL, 1003, rng)
+    alone = od.codegen.compile([ID], lanes=lanes, threads=1).ID(*inputs)
+    shared = od.codegen.compile([ID], lanes=lanes, threads=3).ID(*inputs)
+    assert (alone == shared).all()
+    for k in (0, 500, 1002):
+        agree(alone[k], reference(ID, inputs, k)[0])
+
+
+@needs_compiler
+def test_single_precision(rng):
+    fast = od.codegen.compile([ID, H], precision="single")
+    inputs = states(ID, MODEL, 37, rng)
+    tau = fast.ID(*(x.astype(np.float32) for x in inputs))
+    assert tau.dtype == np.float32
+    agree(tau[36], reference(ID, inputs, 36)[0], 1e-5)
+    agree(fast.ID(*(x[3] for x in inputs)), reference(ID, inputs, 3)[0], 1e-5)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_shapes_none_and_single_arguments(rng, compiled, request):
+    if not compiled:
+        request.getfixturevalue("no_compiler")
+    elif find_compiler() is None:
+        pytest.skip("no C compiler")
+    A, x = ca.SX.sym("A", 2, 3), ca.SX.sym("x")
+    f = ca.Function("f", [A, x], [A * x, ca.sum2(A), ca.SX(3, 2)], ["A", "x"], ["Ax", "sums", "nothing"])
+    fast = od.codegen.compile([f])
+    assert fast.f.backend == fast.backend == ("compiled" if compiled else "virtual machine")
+    assert (fast.f.shape_in, fast.f.shape_out) == (((2, 3), (1,)), ((2, 3), (2,), (3, 2)))
+    a = rng.normal(size=(11, 2, 3))
+    product, sums, nothing = fast.f(a, 2)
+    assert (product.shape, sums.shape, nothing.shape) == ((11, 2, 3), (11, 2), (11, 3, 2))
+    np.testing.assert_array_equal(product, 2 * a)
+    np.testing.assert_allclose(sums, a.sum(2), rtol=1e-15, atol=1e-15)
+    assert not nothing.any()
+    assert not fast.f(None, np.ones((4, 1)))[0].any()
+    np.testing.assert_array_equal(fast.f(a[0], 3.0)[0], 3 * a[0])
+    np.testing.assert_array_equal(fast.f(a.transpose(0, 2, 1).copy().transpose(0, 2, 1), 2)[0], 2 * a)
+    np.testing.assert_array_equal(fast.f(a[::2], [[1], [2], [3], [4], [5], [6]])[0][5], 6 * a[10])
+    np.testing.assert_array_equal(fast.f(a.astype(np.float32), 1)[0], a.astype(np.float32))
+    assert fast.f(a[:0], 2)[0].shape == (0, 2, 3)
+    buffer = fast.f.buffer()
+    buffer.inputs[0][:], buffer.inputs[1][:] = a[3], 2
+    assert buffer() is buffer(a[3], 2)
+    np.testing.assert_array_equal(buffer.outputs[0], 2 * a[3])
+    assert repr(fast.f).startswith("f:(A[2, 3], x[1])->(Ax[2, 3], sums[2], nothing[3, 2]) float64")
+
+
+def test_results_do_not_need_a_compiler(rng, no_compiler, recwarn):
+    fast = od.codegen.compile([ID, H])
+    assert (fast.backend, fast.compiler) == ("virtual machine", None)
+    inputs = states(ID, MODEL, 5, rng)
+    got, matrices = fast.ID(*inputs), fast.H(inputs[0])
+    for k in range(5):
+        agree(got[k], reference(ID, inputs, k)[0])
+        agree(matrices[k], reference(H, inputs[:1], k)[0])
+    assert od.codegen.compile([H], precision="single").H(inputs[0]).dtype == np.float32
+    assert len(recwarn) == 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_results_into_given_arrays(rng, compiled, request):
+    if not compiled:
+        request.getfixturevalue("no_compiler")
+    elif find_compiler() is None:
+        pytest.skip("no C compiler")
+    fast = od.codegen.compile([ID, H])
+    inputs = states(ID, MODEL, 9, rng)
+    tau, M = np.full((9, 4), 7.0), np.full((4, 4), 7.0)
+    assert fast.ID(*inputs, out=tau) is tau
+    assert fast.H(inputs[0][2], out=(M,)) is M
+    np.testing.assert_array_equal(tau, fast.ID(*inputs))
+    np.testing.assert_array_equal(M, fast.H(inputs[0][2]))
+    for wrong in (tau[:8], tau.T, tau.astype(np.float32), [[0.0]]):
+        with pytest.raises((ValueError, TypeError), match=r"out for tau must be|out has"):
+            fast.ID(*inputs, out=wrong)
+    with pytest.raises(ValueError, match="out for tau shares memory with another argument"):
+        fast.ID(*inputs, out=inputs[1])
+
+
+# Errors
+
+
+q4, q54 = np.zeros(4), np.zeros((5, 4))
+REFUSED_CALLS = [
+    (TypeError, r"ID takes 3 arguments \(q, qd, qdd\), got 1", (q4,)),
+    (
+        ValueError,
+        r"ID: qd has the shape \(3,\), expected \(4,\) for one state or \(N, 4\) for N",
+        (q4, np.zeros(3), q4),
+    ),
+    (ValueError, r"ID: q has the shape \(4, 1\)", (q4[:, None], q4, q4)),
+    (ValueError, "equally many states, got q 5, qd 2", (q54, q54[:2], q4)),
+    (TypeError, "ID: q must hold real numbers, got an array of complex128", (q4 + 1j, q4, q4)),
+    (TypeError, "ID: q must hold real numbers", (["a", "b", "c", "d"], q4, q4)),
+]
+
+
+@pytest.mark.parametrize(("error", "message", "arguments"), REFUSED_CALLS)
+def test_calls_that_do_not_fit(no_compiler, error, message, arguments):
+    with pytest.raises(error, match=message):
+        od.codegen.compile([ID]).ID(*arguments)
+
+
+x = ca.SX.sym("x")
+other = ca.Function("ID", [x], [x])
+REFUSED = [
+    (TypeError, "needs a list of Functions", lambda: compile_functions(ID)),
+    (TypeError, "needs casadi.Functions", lambda: compile_functions([od.inverse_dynamics])),
+    (ValueError, "no Functions", lambda: compile_functions([])),
+    (ValueError, "two different functions are called 'ID'", lambda: compile_functions([ID, other])),
+    (ValueError, "empty or has free variables", lambda: compile_functions([ca.Function("f", [], [x], {
+        "allow_free": True})])),
+    (ValueError, "lanes in double precision are 1, 2, 4, 8 or None, got 3", lambda: compile_functions([ID], lanes=3)),
+    (ValueError, "precision is 'double' or 'single'", lambda: compile_functions([ID], precision="half")),
+    (ValueError, "threads must be a positive integer", lambda: compile_functions([ID], threads=0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "message", "call"), REFUSED, ids=[message for _, message, _ in REFUSED])
+def test_what_cannot_be_compiled(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_unknown_names(no_compiler):
+    fast = od.codegen.compile([ID, ID])
+    assert len(fast) == 1
+    with pytest.raises(KeyError, match="'FD' was not compiled; there are ID"):
+        fast["FD"]
+    with pytest.raises(AttributeError, match="'FD' was not compiled; there are ID"):
+        fast.FD  # noqa: B018
+    with pytest.raises(TypeError, match="takes 3 arguments or none, got 1"):
+        fast.ID.buffer()(q4)
+
+
+@needs_compiler
+def test_a_compiler_that_fails(tmp_path, monkeypatch):
+    """It answers what it is, but compiles nothing; one that does not answer is passed over."""
+    fake = tmp_path / "fake"
+    fake.write_text('#!/bin/sh\ncase "$*" in *-dM*) echo "#define FAKE";; *) echo "no disk" >&2; exit 3;; esac\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("CC", str(fake))
+    with pytest.raises(RuntimeError, match=r"(?s)fake failed with exit status 3 and said:\nno disk\n.*variable CC"):
+        od.codegen.compile([H])
+    assert list((tmp_path / "ocp_dyn").iterdir()) == [], "nothing half-made is left"
+    monkeypatch.setenv("CC", str(tmp_path / "absent"))
+    assert od.codegen.compile([H]).backend == "compiled"
+
+
+# The cache
+
+
+@needs_compiler
+def test_a_library_is_built_once_and_private(home, monkeypatch):
+    od.codegen.compile([H])
+    files = list(home.iterdir())
+    assert len(files) == 1
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    monkeypatch.setattr(Compiler, "compile", None)  # a call would fail
+    assert od.codegen.compile([H]).compiler
+    assert list(home.iterdir()) == files
+
+
+@needs_compiler
+def test_what_makes_another_library(home):
+    od.codegen.compile([H])
+    od.codegen.compile([H], lanes=2)
+    od.codegen.compile([H], lanes=2, precision="single")
+    heavier = od.function(od.mass_matrix, tree("chain", np.random.default_rng(8)))
+    od.codegen.compile([heavier])
+    assert len(list(home.iterdir())) == 4
+
+
+@needs_compiler
+@pytest.mark.parametrize("damage", [b"", b"\x7fELF half of it"])
+def test_damaged_libraries_are_built_again(home, damage):
+    od.codegen.compile([H], lanes=2)
+    (path,) = home.iterdir()
+    path.unlink()  # not in place: this process has it loaded
+    path.write_bytes(damage)
+    value = od.codegen.compile([H], lanes=2).H(np.zeros((3, 4)))
+    agree(value[1], reference(H, [np.zeros((3, 4))], 1)[0])
+    (again,) = home.iterdir()
+    assert len(again.read_bytes()) > 1000
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions are those of POSIX")
+def test_a_cache_that_is_not_private_is_refused(home, tmp_path, monkeypatch):
+    assert cache.directory() == home
+    home.chmod(0o770)
+    with pytest.raises(PermissionError, match="mode 0770, expected 0700"):
+        cache.directory()
+    home.rmdir()
+    home.symlink_to(tmp_path)
+    with pytest.raises(PermissionError, match="must be a directory and no link"):
+        cache.directory()
+    home.unlink()
+    home.write_text("")
+    with pytest.raises(PermissionError, match="must be a directory"):
+        cache.directory()
+    home.unlink()
+    home.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "getuid", lambda: home.stat().st_uid + 1)
+    with pytest.raises(PermissionError, match="belongs to user"):
+        cache.directory()
+
+
+def test_where_nothing_can_be_kept(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    place = cache.directory()
+    assert place.is_dir()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.directory() == tmp_path / ".cache" / "ocp_dyn"
+
+
+def test_old_libraries_go(home):
+    place = cache.directory()
+    for name in ("old.1.so", "new.2.so"):
+        (place / name).write_text("")
+    (place / "build-left").mkdir()
+    for name in ("old.1.so", "build-left"):
+        os.utime(place / name, (1, 1))
+    cache.prune(place)
+    assert [path.name for path in place.iterdir()] == ["new.2.so"]
+
+
+PROCESS = """
+import numpy as np, ocp_dyn as od
+from tests.helpers import tree
+model = tree("chain")
+fast = od.codegen.compile([od.function(a, model) for a in (od.inverse_dynamics, od.mass_matrix)])
+print(fast.backend, float(fast.H(np.ones((9, 4)))[8].sum()))
+"""
+
+
+@needs_compiler
+def test_processes_share_a_cache(home):
+    command = [sys.executable, "-c", PROCESS]
+    running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = {process.communicate(timeout=300)[0] for process in running}
+    assert all(process.returncode == 0 for process in running)
+    assert len(said) == 1
+    assert said.pop().startswith("compiled ")
+    assert all(path.suffix == ".so" for path in home.iterdir())
