@@ -264,6 +264,7 @@ CEILINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_instruction_counts_of_every_solver():
     """On a humanoid of 35 dofs with two 6-D feet; the range space at least twice below the dense solve."""
     humanoid = models().get("simple_humanoid")
@@ -393,6 +394,7 @@ def test_inverse_dynamics_refuses():
 # Assembly
 
 
+@pytest.mark.slow
 def test_assembly_closes_and_stays_near(rng):
     """The constraints hold, and no nearer configuration keeps them: the step is in the range of W^-1 G'."""
     R, p = (x.full() for x in od.pose(MODEL, "foot0", DM(MODEL.random_q(rng))))

@@ -103,6 +103,7 @@ def test_moving_the_whole_mechanism_changes_no_force(rng):
     assert pattern[:, 3:6].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("ID", 2.0), ("FD", 2.0)])
 def test_fewer_instructions_than_ad_on_the_human(name, least):
     """The plain function's ca.jacobian by tangent step, qd and qdd (tau) takes `least` times as many, or more."""

@@ -265,6 +265,7 @@ def test_import_stays_light():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_chain_of_2000_links():
     n = 2000
     joints = (joint(f"j{i}", f"l{i - 1}", f"l{i}") for i in range(1, n))
@@ -501,6 +502,7 @@ CHOSEN = (
 MIMIC_OR_INERTIA = r"mimics joint|no body has principal moments"
 
 
+@pytest.mark.slow
 @needs_robots
 def test_real_robots_load_or_are_refused_for_a_reason(capfd):
     loaded = 0
