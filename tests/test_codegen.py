@@ -188,6 +188,7 @@ def test_tables_of_rows_and_columns(built):
         assert list(table.in_dll(library, "robot_H_H_col")) == pattern.get_col()
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_python_computes(built):
     directory, _, dense = built
     printed = run_example(directory)
@@ -232,6 +233,7 @@ def test_the_example_starts_from_a_valid_configuration(built):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS, ids=lambda path: Path(path).name)
+@pytest.mark.slow
 def test_strict_flags(built, compiler, tmp_path):
     directory = built[0]
     for name in ("robot.c", "example.c"):

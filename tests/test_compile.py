@@ -90,6 +90,7 @@ def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_every_entry_equals_the_virtual_machine(rng):
     """On a tree with every tail of the lanes."""
     check_all(tree("star"), (od.Contact("b4", point=(0.1, 0.2, 0.3), axes="xz"),), range(1, 21), rng)

@@ -92,6 +92,7 @@ def matrices(model, constraints, s):
 
 @independent
 @every_solver
+@pytest.mark.slow
 def test_solvers_agree(rng, constraints, solver):
     """qdd, lam, qd_plus, Lam of every solver are those of the plain dense solve, signs and all."""
     s = State.of(MODEL, rng)
@@ -200,6 +201,7 @@ def test_solvers_on_symbols_and_with_external_forces(rng, solver):
 
 @pytest.mark.parametrize("name", REDUNDANT)
 @pytest.mark.parametrize("solver", ["range", "aba", "proximal"])
+@pytest.mark.slow
 def test_redundant_rows(rng, name, solver):
     """qdd as with independent rows, every row kept, forces that fit; "proximal" has the least of them."""
     constraints = REDUNDANT[name]
@@ -315,6 +317,7 @@ INVERSE = {
 
 
 @pytest.mark.parametrize(("constraints", "actuated", "full"), INVERSE.values(), ids=INVERSE.keys())
+@pytest.mark.slow
 def test_constrained_inverse_dynamics(rng, constraints, actuated, full):
     """The equations hold, torques only where there are motors, and they give back the same motion."""
     if actuated == "leg":

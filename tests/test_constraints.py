@@ -167,6 +167,7 @@ REDUNDANT = {
 
 
 @pytest.mark.parametrize("contacts", REDUNDANT.values(), ids=REDUNDANT.keys())
+@pytest.mark.slow
 def test_redundant_sets(rng, contacts):
     """qdd of the pseudo-inverse solution, some distribution of the forces, every row kept."""
     builder = od.ModelBuilder()

@@ -42,6 +42,7 @@ def equal(results, expected) -> None:
 
 @every_tree
 @pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.slow
 def test_derivatives_are_those_of_ad(rng, key, name):
     model = model_of(key)
     s = State.of(model, rng)
@@ -51,6 +52,7 @@ def test_derivatives_are_those_of_ad(rng, key, name):
 
 @pytest.mark.parametrize("key", ["floating", "floating_zyx", "forest", "chain"])
 @pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.slow
 def test_derivatives_with_external_forces(rng, key, name):
     """Wrenches stay in the world while the bodies they act on move, twice on one body and on the last."""
     model = tree(key)
@@ -122,6 +124,7 @@ def test_fewer_instructions_than_ad_on_the_human(name, least):
 
 
 @every_tree
+@pytest.mark.slow
 def test_coriolis_matrix(rng, key):
     """C qd is the velocity-dependent force, and dH/dt - 2 C is skew-symmetric."""
     model = model_of(key)

@@ -79,6 +79,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_ways_to_the_accelerations_agree(rng, key):
     """ABA; CRBA with L'DL, L'L and dense Cholesky; H^-1 by the articulated-body operator and in full."""
     model = model_of(key)
@@ -128,6 +129,7 @@ def test_the_factor_keeps_the_branch_pattern(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_energy(rng, key):
     """T = 1/2 qd' H qd, and the power balance d(T + V)/dt = qd' tau."""
     model = model_of(key)
@@ -153,6 +155,7 @@ def test_the_bias_holds_no_power_of_its_own(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_external_forces_enter_as_minus_jacobian_transpose(rng, key):
     """tau = H qdd + C - J' f: J at the body point that is at the world origin, as the moment is about it."""
     model = model_of(key)

@@ -262,6 +262,7 @@ def test_sine_and_cosine_to_two_units_in_the_last_place(rng, tmp_path, compiler,
 @needs_compiler
 @every_compiler
 @pytest.mark.parametrize("flags", [("-O1",), ("-O1", "-march=native"), ("-O0", "-std=c99", "-pedantic")])
+@pytest.mark.slow
 def test_no_warnings(tmp_path, compiler, flags):
     for f in (
         operations(),
@@ -296,6 +297,7 @@ int main(void)
 @needs_compiler
 @every_compiler
 @pytest.mark.parametrize("lanes", [1, 8])
+@pytest.mark.slow
 def test_sanitizers_find_nothing(tmp_path, compiler, lanes):
     f = od.function(od.mass_matrix, tree("chain"))
     sizes = [f.numel_in(i) for i in range(f.n_in())]

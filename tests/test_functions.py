@@ -129,6 +129,7 @@ def test_numbers_symbols_and_calls(rng, name):
 
 @every_entry
 @pytest.mark.parametrize("at_rest", [False, True])
+@pytest.mark.slow
 def test_derivatives_are_finite_and_equal_to_differences(rng, name, at_rest):
     """Of every output by every input, at random states and at neutral() and qd = 0."""
     function = entry(name)

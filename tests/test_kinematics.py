@@ -115,6 +115,7 @@ def test_frames_on_the_ground_stand_still_and_keep_the_type(kind):
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS.keys())
+@pytest.mark.slow
 def test_numbers_and_symbols_mix(rng, joint):
     """Numbers for q with symbols for qd, and the other way: as if all were symbols."""
     builder = od.ModelBuilder()

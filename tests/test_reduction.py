@@ -41,6 +41,7 @@ def compare(model, reduced, rng, tolerance=1e-11):
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("branching", [1.0, 2.0])
+@pytest.mark.slow
 def test_joint_space_quantities_stay(kind, branching, rng):
     model = od.random_tree(6, branching, [kind, od.Revolute((0.2, 1, 0.3))], rng)
     compare(model, reduce(model), rng, 1e-9)  # forward dynamics of random trees is not well conditioned

@@ -30,6 +30,7 @@ def load(name: str) -> dict:
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+@pytest.mark.slow
 def test_everything_recorded_agrees(path):
     report = report_of(path)
     assert report.failures == []
@@ -96,6 +97,7 @@ def perturbed(data: dict, path: tuple, change: float) -> dict:
 
 @pytest.mark.parametrize("name", PERTURBED)
 @pytest.mark.parametrize("change", [1e-6, -1e-6, float("nan")])
+@pytest.mark.slow
 def test_every_changed_value_is_seen(name, change):
     data = load(name)
     data["states"] = data["states"][-1:]

@@ -67,6 +67,7 @@ def test_bias_force_of_joints_on_the_ground(joint, rng):
 
 
 @pytest.mark.parametrize("joint", MULTIPLE.values(), ids=MULTIPLE.keys())
+@pytest.mark.slow
 def test_emulated_joints_equal_true_ones_with_branches_at_every_kind(joint, rng):
     """On the ground, on a moving body, and as a fork: joint space, poses, with external forces."""
     models = []
