@@ -23,6 +23,7 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     p.add_argument("--out", type=Path, metavar="DIR", help="write the solution, pictures and a report to DIR")
     p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    p.add_argument("--quick", action="store_true", help="a coarse grid, for a first look and for tests")
     return p
 
 

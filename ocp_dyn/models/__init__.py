@@ -5,6 +5,8 @@ from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters
 from .biped import absolute_angles as absolute_angles
 from .biped import five_link_biped as five_link_biped
+from .compass import CompassParameters as CompassParameters
+from .compass import compass_walker as compass_walker
 from .human import human as human
 from .simple import chain as chain
 from .simple import pendulum as pendulum

@@ -16,7 +16,7 @@ from ..model import Model
 LINKS = ("stance_tibia", "stance_femur", "torso", "swing_femur", "swing_tibia")
 """The links in the order in which the literature counts their absolute angles."""
 
-_X_Z_PLANE = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+X_Z_PLANE = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 """Axes (columns) of a joint frame whose x points forward and y up; its z is -y: a turn from x towards z."""
 
 
@@ -84,7 +84,7 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
         _pinned_leg(builder, parameters)
         _torso(builder, parameters, Revolute("-y"), "stance_femur", parameters.femur_length)
     else:
-        builder.add_body("base", Planar(), joint_name="root", rotation=_X_Z_PLANE)
+        builder.add_body("base", Planar(), joint_name="root", rotation=X_Z_PLANE)
         _torso(builder, parameters, Fixed(), "base", 0.0)
         _hanging_leg(builder, parameters, "stance", parameters.femur_com, parameters.tibia_com)
     _hanging_leg(builder, parameters, "swing", parameters.swing_femur_com, parameters.swing_tibia_com)
@@ -127,7 +127,7 @@ def _torso(builder: ModelBuilder, p: FiveLinkParameters, joint: Joint, parent: s
     fixed = isinstance(joint, Fixed)
     builder.add_body(
         "torso", joint, parent, joint_name="stance_hip", origin=(0.0, 0.0, hip),
-        rotation=np.transpose(_X_Z_PLANE) if fixed else None,
+        rotation=np.transpose(X_Z_PLANE) if fixed else None,
         mass=p.torso_mass, com=(0.0, 0.0, p.torso_length - p.torso_com), inertia=_rod(p.torso_inertia),
     )  # fmt: skip
 

@@ -14,6 +14,9 @@ from .solution import Solution as Solution
 from .solver import solve as solve
 from .stage import Foothold as Foothold
 from .stage import Stage as Stage
+from .step_map import LimitCycle as LimitCycle
+from .step_map import NoGait as NoGait
+from .step_map import StepMap as StepMap
 from .terms import AccelerationSquared as AccelerationSquared
 from .terms import CentreOfPressure as CentreOfPressure
 from .terms import Clearance as Clearance

@@ -1,0 +1,54 @@
+"""Two straight legs and a hip: the compass-like walker, and in its limits the simplest walking model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..builder import WORLD, ModelBuilder
+from ..joints import Fixed, Planar, Revolute
+from ..model import Model
+from .biped import X_Z_PLANE
+
+
+@dataclass(frozen=True)
+class CompassParameters:
+    """Point masses [kg] of the hip and of each leg; leg length and distance of the leg's mass from the hip [m]."""
+
+    hip_mass: float = 10.0
+    leg_mass: float = 5.0
+    leg_length: float = 1.0
+    leg_com: float = 0.5
+
+
+def compass_walker(
+    parameters: CompassParameters | None = None, root: Literal["pinned", "planar"] = "pinned", slope: float = 0.0
+) -> Model:
+    """The compass-like walker in the x-z plane, x down the slope, z normal to it; `slope` [rad] turns gravity.
+
+    q = (theta, phi): the stance leg from the slope's normal, leaning backwards positive, and the angle from the
+    swing leg to the stance leg (the swing leg's own is theta - phi); both feet on the ground where phi = 2 theta. root
+    "planar" puts the stance foot's x and z before them. Frames `stance_foot`, `hip`, `swing_foot`. Defaults: masses and
+    lengths of A. Goswami, B. Thuilot & B. Espiau, INRIA RR-2996, 1996. ValueError for another root.
+    """
+    if root not in ("pinned", "planar"):
+        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {root!r}")
+    p = parameters or CompassParameters()
+    gravity = (9.81 * float(np.sin(slope)), 0.0, -9.81 * float(np.cos(slope)))
+    builder = ModelBuilder("compass_walker", gravity=gravity)
+    point = (0.0, 0.0, 0.0)
+    com = (0.0, 0.0, p.leg_length - p.leg_com)
+    if root == "pinned":
+        builder.add_body("stance", Revolute("-y"), WORLD, mass=p.leg_mass, com=com, inertia=point)
+    else:
+        builder.add_body("base", Planar(), WORLD, joint_name="root", rotation=X_Z_PLANE)
+        builder.add_body(
+            "stance", Fixed(), "base", rotation=np.transpose(X_Z_PLANE), mass=p.leg_mass, com=com, inertia=point
+        )
+    builder.add_body("hip", Fixed(), "stance", origin=(0.0, 0.0, p.leg_length), mass=p.hip_mass, inertia=point)
+    builder.add_body("swing", Revolute("y"), "hip", mass=p.leg_mass, com=(0.0, 0.0, -p.leg_com), inertia=point)
+    builder.add_frame("stance_foot", "stance")
+    builder.add_frame("swing_foot", "swing", (0.0, 0.0, -p.leg_length))
+    return builder.build()

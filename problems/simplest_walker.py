@@ -1,0 +1,79 @@
+"""The simplest walking model: a hip on two massless legs with feet of vanishing mass, down a gentle slope.
+
+M. Garcia, A. Chatterjee, A. Ruina & M. Coleman, "The simplest walking model: stability, complexity, and scaling",
+J. Biomech. Eng. 120 (1998): with length and gravity 1, theta the stance leg's angle from the slope's normal and phi the
+angle between the legs,
+
+    theta'' = sin(theta - gamma),   theta'' - phi'' + theta'^2 sin phi - cos(theta - gamma) sin phi = 0,
+
+a strike where phi = 2 theta, after which theta+ = -theta, theta'+ = cos(2 theta) theta'. Published at gamma = 0.009: theta
+= 0.200310900544, theta' = -0.199832473005, period 3.882463, |multiplier| 0.589113 (a complex pair).
+
+    python -m problems.simplest_walker [--slope 0.009] [--json] [--out DIR] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from typing import Any
+
+import casadi as ca
+from casadi import SX
+
+import ocp_dyn as od
+from ocp_dyn.models import CompassParameters, compass_walker
+from ocp_dyn.ocp import LimitCycle, StepMap
+
+from ._passive import Known, follow, run
+
+KNOWN = Known(0.009, (0.200310900544, 0.400621801088, -0.199832473005, -0.0158230), 3.882463)
+PUBLISHED = {"published_theta": 0.200310900544, "published_period": 3.882463, "published_magnitude": 0.589113}
+
+
+def dynamics(slope: float, q: SX, qd: SX) -> SX:
+    """qdd in the limit of vanishing feet: the stance leg carries the hip alone, the swing leg swings its foot alone.
+
+    Row by row the leading terms of `H qdd + C = 0`: of order 1 in the first, of the order of the foot's mass in the second.
+    """
+    gravity = (math.sin(slope), 0.0, -math.cos(slope))
+    hip = compass_walker(CompassParameters(hip_mass=1.0, leg_mass=0.0)).with_gravity(gravity)
+    foot = compass_walker(CompassParameters(hip_mass=0.0, leg_mass=1.0, leg_com=1.0)).with_gravity(gravity)
+    (H, C), (H_foot, C_foot) = (od.equations_of_motion(model, q, qd) for model in (hip, foot))
+    theta = -C[0] / H[0, 0]
+    return ca.vertcat(theta, -(C_foot[1] + H_foot[1, 0] * theta) / H_foot[1, 1])
+
+
+def strike(x: SX) -> SX:
+    """The swing foot takes the weight: the angular momentum about it is kept, and the legs change their names."""
+    theta, _, rate, _ = ca.vertsplit(x)
+    c = ca.cos(2 * theta)
+    return ca.vertcat(-theta, -2 * theta, c * rate, c * (1 - c) * rate)
+
+
+def step_map(slope: float, steps: int = 1000) -> StepMap:
+    """From the start of a step to the start of the next, x = (theta, phi, theta', phi')."""
+    return StepMap(
+        lambda x: ca.vertcat(x[2:], dynamics(slope, x[:2], x[2:])), lambda x: x[1] - 2 * x[0], strike, 4, steps
+    )
+
+
+def gait(slope: float, steps: int = 1000) -> LimitCycle:
+    """The long-period gait at `slope` [rad]; NoGait where there is none."""
+    return follow(lambda value: step_map(value, steps), KNOWN, slope)
+
+
+def main(argv: list[str] | None = None) -> int:
+    def options(arguments: argparse.ArgumentParser) -> None:
+        arguments.add_argument("--slope", type=float, default=KNOWN.slope, help="slope [rad], 0.001 to 0.015")
+
+    def solve(chosen: argparse.Namespace) -> tuple[LimitCycle, dict[str, Any], float]:
+        cycle = gait(chosen.slope, 200 if chosen.quick else 1000)
+        return cycle, PUBLISHED if chosen.slope == KNOWN.slope else {}, chosen.slope
+
+    return run(__doc__, "The simplest walking model", solve, options, 1.0, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

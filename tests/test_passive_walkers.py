@@ -1,0 +1,108 @@
+"""The simplest walker and the compass gait against published gaits, and the map from step to step."""
+
+from __future__ import annotations
+
+import json
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import SX
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from problems import compass_gait, simplest_walker
+from tests.helpers import close
+
+
+def test_the_simplest_walker_at_its_published_slope():
+    """Garcia et al. 1998, gamma = 0.009: state to 1e-9, period to 1e-6, multipliers to 1e-5."""
+    cycle = simplest_walker.gait(0.009)
+    assert cycle.stable
+    close(cycle.x[[0, 2]], (0.200310900544, -0.199832473005), 1e-9)
+    assert abs(cycle.period - 3.882463) < 1e-6
+    close(np.abs(cycle.multipliers[:2]), (0.589113, 0.589113), 1e-5)
+
+
+def test_the_rows_of_vanishing_feet_are_the_printed_equations(rng):
+    q, qd, gamma = rng.normal(size=2), rng.normal(size=2), 0.03
+    theta, phi = q
+    first = np.sin(theta - gamma)
+    second = first + qd[0] ** 2 * np.sin(phi) - np.cos(theta - gamma) * np.sin(phi)
+    close(np.array(ca.DM(simplest_walker.dynamics(gamma, SX(q), SX(qd)))).ravel(), (first, second))
+
+
+@pytest.mark.parametrize(("slope", "stable"), [(0.001, True), (0.015, True), (0.0155, False)])
+def test_the_long_period_gait_over_slopes(slope, stable):
+    """It is there from gentle slopes on, and loses its stability at 0.0151 by doubling its period: a multiplier at -1."""
+    cycle = simplest_walker.gait(slope, 300)
+    assert cycle.stable is stable
+    assert 3.8 < cycle.period < 3.95
+
+
+def test_small_steps_scale_with_the_cube_root_of_the_slope():
+    """Garcia et al.: theta = 0.970956 gamma^(1/3) - 0.270837 gamma to leading orders, period 3.812092 in the limit."""
+    cycle = simplest_walker.gait(1e-4, 300)
+    assert abs(cycle.x[0] - (0.970956 * 1e-4 ** (1 / 3) - 0.270837e-4)) < 1e-5
+    assert abs(cycle.period - 3.812092) < 0.005
+
+
+def test_the_compass_gait_at_three_degrees():
+    cycle = compass_gait.gait(np.radians(3.0))
+    assert abs(cycle.period - 0.734346) < 1e-6
+    assert abs(2 * np.sin(cycle.x[0]) - 0.535445) < 1e-6
+    assert abs(abs(cycle.multipliers[0]) - 0.579952) < 1e-6
+
+
+def test_the_compass_gait_doubles_its_period_at_a_steep_slope():
+    assert compass_gait.gait(np.radians(4.3), 200).stable
+    assert not compass_gait.gait(np.radians(4.6), 200).stable
+
+
+def test_multipliers_are_the_rates_at_which_disturbances_die_out():
+    """dP/dx against differences of whole steps, each with a strike of its own time."""
+    step_map = compass_gait.step_map(np.radians(2.0), 200)
+    cycle = compass_gait.gait(np.radians(2.0), 200)
+    after, time = step_map.step(cycle.x, cycle.period)
+    close(after, cycle.x, 1e-10)
+    assert abs(time - cycle.period) < 1e-10
+    for k, column in enumerate(cycle.derivative.T):
+        e = 1e-6 * np.eye(4)[k]
+        ahead, behind = (step_map.step(cycle.x + sign * e, cycle.period)[0] for sign in (1, -1))
+        close((ahead - behind) / 2e-6, column, 1e-7)
+
+
+def test_both_roots_of_the_compass_walker_are_one_machine(rng):
+    pinned, planar = (od.models.compass_walker(root=root, slope=0.1) for root in ("pinned", "planar"))
+    q, qd, qdd = rng.normal(size=(3, 2))
+    tau = np.array(od.function(od.inverse_dynamics, pinned)(q, qd, qdd)).ravel()
+    padded = [np.concatenate([(0.0, 0.0), x]) for x in (q, qd, qdd)]
+    close(np.array(od.function(od.inverse_dynamics, planar)(*padded)).ravel()[2:], tau)
+
+
+@pytest.mark.parametrize("problem", [simplest_walker, compass_gait])
+def test_command_lines(problem, capsys, tmp_path):
+    assert problem.main(["--quick", "--json", "--out", str(tmp_path)]) == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert abs(numbers["period"] - numbers["published_period"]) < 1e-5
+    assert {path.name for path in tmp_path.iterdir()} == {"gait.png", "report.md"}
+
+
+@pytest.mark.parametrize("slope", ["0", "-0.01", "1.2", "nan"])
+def test_refuses_where_there_is_no_gait(slope, capsys):
+    assert simplest_walker.main(["--slope", slope, "--quick", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["converged"] is False
+    assert captured.err.strip()
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="guard must be one number and reset 2"):
+        ocp.StepMap(lambda x: x, lambda x: x, lambda x: x, 2)
+    bounce = ocp.StepMap(lambda x: ca.vertcat(x[1], -1), lambda x: x[0], lambda x: -x, 2, 10)
+    with pytest.raises(ValueError, match=r"period \[s\] must be positive"):
+        bounce.flow(np.zeros(2), 0.0)
+    with pytest.raises(ocp.NoGait, match="no periodic gait"):
+        bounce.limit_cycle(np.array([1.0, 1.0]), 1.0, iterations=1)
+    with pytest.raises(ValueError, match="root must be"):
+        od.models.compass_walker(root="floating")
