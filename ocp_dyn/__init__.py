@@ -12,10 +12,12 @@ from .constrained import AssemblyError as AssemblyError
 from .constrained import assemble_q as assemble_q
 from .constrained import assemble_qd as assemble_qd
 from .constrained import constrained_dynamics as constrained_dynamics
+from .constrained import constrained_dynamics_derivatives as constrained_dynamics_derivatives
 from .constrained import constrained_equations as constrained_equations
 from .constrained import constrained_inverse_dynamics as constrained_inverse_dynamics
 from .constrained import constraint_rank as constraint_rank
 from .constrained import impact as impact
+from .constrained import impact_derivatives as impact_derivatives
 from .constrained import is_fully_actuated as is_fully_actuated
 from .constraints import Baumgarte as Baumgarte
 from .constraints import Constraint as Constraint
@@ -33,9 +35,12 @@ from .constraints import constraint_rows as constraint_rows
 from .constraints import constraint_velocity as constraint_velocity
 from .constraints import constraint_wrenches as constraint_wrenches
 from .constraints import edge_contacts as edge_contacts
+from .constraints import mimic_constraints as mimic_constraints
+from .constraints import mimic_map as mimic_map
 from .constraints import plane_contacts as plane_contacts
 from .constraints import point_contacts as point_contacts
 from .constraints import split_forces as split_forces
+from .constraints import with_constraint_parameters as with_constraint_parameters
 from .coriolis import coriolis_matrix as coriolis_matrix
 from .derivatives import forward_dynamics_derivatives as forward_dynamics_derivatives
 from .derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
@@ -115,5 +120,7 @@ from .regressor import parameter_names as parameter_names
 from .rotations import matrix_quaternion as matrix_quaternion
 from .rotations import quaternion_matrix as quaternion_matrix
 from .rotations import rpy_matrix as rpy_matrix
+from .second_derivatives import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
+from .second_derivatives import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
 from .spatial import Inertia as Inertia
 from .spatial import Transform as Transform

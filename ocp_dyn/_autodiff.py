@@ -31,7 +31,8 @@ def derivatives(
     """y = function(x), J and (dJ/dt) v at positions x and velocities v; x and v may be SX, MX or DM.
 
     rate(x, v): dx/dt, by default v. It must be linear in v; `Model.q_dot` is one. The function is called once, with
-    SX symbols; with MX the result is one call node. A structurally zero v leaves a structurally zero bias.
+    SX symbols; with MX the result is one call node. A structurally zero v leaves a structurally zero bias. Other
+    symbols in y (a time, parameters of a model) stay as they are.
     """
     xs, vs = SX.sym("x", x.shape[0]), SX.sym("v", v.shape[0])
     y = function(xs)
@@ -44,8 +45,9 @@ def derivatives(
     xd: Expr = vs if rate is None else rate(xs, vs)
     yd = ca.jtimes(y, xs, xd)
     J, bias = ca.jacobian(yd, vs), ca.jtimes(yd, xs, xd)
-    f = ca.Function("derivatives", [xs, vs], [y, J, bias], {"cse": True})
-    value, jacobian, product = f(x, v)
+    free = ca.Function("free", [xs, vs], [y, J, bias], {"allow_free": True}).free_sx()
+    f = ca.Function("derivatives", [xs, vs, *free], [y, J, bias], {"cse": True})
+    value, jacobian, product = f(x, v, *free)
     return Derivatives(value, jacobian, product if v.nnz() else DM(y.shape[0], 1))
 
 

@@ -25,8 +25,18 @@ from .joints import (
     Translation,
     Universal,
 )
-from .model import DofData, Frame, Model
-from .model.parts import SIZE_NQ, WORLD, body_inertia, check_inertia, clean, clean_inertia, placement, vector
+from .model import DofData, Frame, Mimic, Model
+from .model.parts import (
+    SIZE_NQ,
+    WORLD,
+    body_inertia,
+    check_inertia,
+    checked_mimics,
+    clean,
+    clean_inertia,
+    placement,
+    vector,
+)
 from .rotations import quaternion_matrix
 from .spatial import Inertia, Transform
 
@@ -83,6 +93,7 @@ class ModelBuilder:
     _bodies: list[_Body] = field(default_factory=list, repr=False)
     _frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     _joint_names: set[str] = field(default_factory=set, repr=False)
+    _mimics: list[Mimic] = field(default_factory=list, repr=False)
 
     def add_body(
         self,
@@ -147,6 +158,18 @@ class ModelBuilder:
         X = placement(origin, rotation, where) @ parent.X
         self._frames[name] = Frame(name, parent.body, X)
 
+    def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Notes that q of `joint` is to be ratio times q of `other` plus offset [rad or m]; both of one dof.
+
+        Both coordinates stay in q: `mimic_constraints` and `mimic_map` make use of the note.
+        """
+        where = f"joint {joint!r} mimics {other!r}"
+        ratio, offset = (
+            float(vector(x, 1, f"{where}: {what}")[0]) for x, what in ((ratio, "ratio"), (offset, "offset"))
+        )
+        dofs = {b.joint_name: b.joint.nv for b in self._bodies}
+        self._mimics = list(checked_mimics([*self._mimics, Mimic(joint, other, ratio, offset)], dofs))
+
     def build(self) -> Model:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
@@ -169,6 +192,7 @@ class ModelBuilder:
             body_names=tuple(b.name for b in bodies),
             frames={n: Frame(n, f.body, clean(f.X)) for n, f in self._frames.items()},
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
+            mimics=tuple(self._mimics),
         )
 
     def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:

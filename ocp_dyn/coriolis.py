@@ -20,7 +20,7 @@ from ._types import Expr, M, as_type
 from .joint_derivatives import subspace_rate
 from .kinematics import joint_states
 from .model import Model
-from .spatial import Inertia, Transform, crm, halves, skew
+from .spatial import Inertia, Transform, congruence, crm, halves, skew
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class CoriolisInertia:
     def of(body: Inertia, v: Expr) -> CoriolisInertia:
         """B of a body of velocity v."""
         w, vo = halves(v)
-        Sigma = ca.trace(body.I) / 2 * DM.eye(3) - body.I
-        Sigma = ca.sparsify(Sigma) if isinstance(Sigma, DM) else Sigma
-        K = skew(w) @ Sigma + vo @ body.h.T - ca.dot(vo, body.h) * DM.eye(3)
+        K = skew(w) @ body.second_moments + vo @ body.h.T - ca.dot(vo, body.h) * DM.eye(3)
         return CoriolisInertia(K, body.m * vo - ca.cross(body.h, w))
 
     def __add__(self, other: CoriolisInertia) -> CoriolisInertia:
@@ -63,7 +61,7 @@ class CoriolisInertia:
         """X' B X: in the coordinates of frame A of X: A -> B."""
         p = X.E.T @ self.p
         rp = p @ X.r.T - ca.dot(p, X.r) * DM.eye(3)
-        return CoriolisInertia(X.E.T @ (self.K @ X.E) + rp, p)
+        return CoriolisInertia(congruence(X.E, self.K) + rp, p)
 
     def matrix(self) -> Expr:
         """The 6x6 matrix [-K, 0; -p x, 0]."""

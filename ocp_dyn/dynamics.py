@@ -14,11 +14,11 @@ from casadi import DM
 
 from ._types import Expr, M, as_type, sparse
 from .joints import JointState
-from .kinematics import joint_states
+from .kinematics import Acceleration, joint_states, without_drift
 from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
 from .model import Model
 from .passive import armature_force, passive_force, with_armature
-from .spatial import ArticulatedInertia, Inertia, Transform, crf, crm
+from .spatial import ArticulatedInertia, Inertia, Transform
 
 Names = Sequence[str]
 
@@ -36,17 +36,16 @@ def inverse_dynamics(
 ) -> M:
     """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
 
+    In classical accelerations of the bodies' origins [Luh, Walker & Paul 1980], which need no linear velocities.
     tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with passive=True less
     `passive_force(q, qd)`, with armature=True more by `diag(armature) qdd`. O(nb).
     """
-    states = joint_states(model, q, qd)
-    v, a = [DM(6, 1)], [minus_gravity(model)]
+    states = joint_states(model, q, without_drift(model, qd))
     accelerations = model.split_v(qdd, "qdd")
+    bodies = [Acceleration(DM(3, 1), DM(3, 1), -model.gravity_vector)]
     for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        a.append(X.apply(a[p]) + S @ accelerations[i] + cJ + crm(v[i], vJ))
-    f = [DM(6, 1)] + [model.I[i].force(v[i], a[i]) for i, _ in model.edges]
+        bodies.append(bodies[p].next(states[i], accelerations[i]))
+    f = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
     _subtract_external(model, f, states, f_ext, external)
     tau = []
     for i, p in reversed(list(model.edges)):
@@ -81,17 +80,24 @@ def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
     """
     states = joint_states(model, q)
     Ic: list[Inertia] = list(model.I)
+    Ic_in_parent: dict[int, Inertia] = {}
     for i, p in reversed(list(model.edges)):
         if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
+            Ic_in_parent[i] = Ic[i].to_parent(states[i].XJ)
+            Ic[p] = Ic[p] + Ic_in_parent[i]
     H = type(q)(model.nv, model.nv)
     for i, _ in model.edges:
-        F = ca.horzcat(*(Ic[i].apply(s) for s in ca.horzsplit(states[i].S)))
-        _write(H, model, i, i, ca.triu2symm(ca.triu(states[i].S.T @ F)))
+        S = states[i].S
+        F = ca.horzcat(*(Ic[i].apply(s) for s in ca.horzsplit(S)))
+        _write(H, model, i, i, ca.triu2symm(ca.triu(S.T @ F)))
         j = i
         while model.parent[j]:
             X = states[j].XJ
-            F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
+            if j == i and S.shape[1] == 1:
+                # the same force, and the axis of a joint lies still in its parent: S is constant there
+                F = Ic_in_parent[i].apply(X.apply_inverse(S))
+            else:
+                F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
             j = model.parent[j]
             _write(H, model, i, j, F.T @ states[j].S)
     return with_armature(model, H) if armature else H
@@ -110,17 +116,20 @@ def forward_dynamics(
 ) -> M:
     """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
 
-    qdd (nv) [rad/s^2, m/s^2]. passive and armature as in `inverse_dynamics`: armatures add to D, passive forces
-    to tau. O(nb).
+    In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
+    accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. passive and armature as in
+    `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
+    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches.
     """
-    states = joint_states(model, q, qd)
+    states = joint_states(model, q, without_drift(model, qd))
     forces = model.split_v(tau + passive_force(model, q, qd) if passive else tau, "tau")
-    v, c = [DM(6, 1)], [DM(6, 1)]
+    c: list[Expr] = [DM(6, 1)]
+    bodies = [Acceleration(*[DM(3, 1)] * 3)]
     for i, p in model.edges:
-        X, _, vJ, cJ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        c.append(cJ + crm(v[i], vJ))
-    pA = [DM(6, 1)] + [crf(v[i], model.I[i].apply(v[i])) for i, _ in model.edges]
+        bias = bodies[p].next(states[i], DM(model.joints[i].nv, 1))
+        c.append(ca.vertcat(bias.dw, bias.a))
+        bodies.append(Acceleration(bias.w, DM(3, 1), DM(3, 1)))
+    pA = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
     _subtract_external(model, pA, states, f_ext, external)
 
     IA = [ArticulatedInertia.of(body) for body in model.I]

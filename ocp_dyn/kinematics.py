@@ -7,6 +7,8 @@ are classical (the true acceleration of the point), without gravity.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -14,9 +16,9 @@ from casadi import DM
 
 from ._types import Expr, M, Vector, as_type, finite_vector, sparse
 from .joint_derivatives import subspace_rate
-from .joints import JointState
+from .joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
 from .model import Frame, Model
-from .spatial import Transform, crm, halves
+from .spatial import Transform, acceleration_field, crm, halves
 
 
 def joint_states(
@@ -32,6 +34,59 @@ def joint_states(
         state = model.joints[i].jcalc(positions[i], rates[i])
         states[i] = state._replace(XJ=state.XJ @ model.X_tree[i])
     return states
+
+
+def without_drift(model: Model, qd: Expr) -> Expr:
+    """qd with structural zeros for the rates of translations against the ground.
+
+    Classical accelerations, and so all forces, are the same in every frame that moves uniformly (Galileo): a velocity
+    that all bodies of a tree on the ground share by its first translations enters none of them.
+    """
+    rates = model.split_v(qd)
+    drifting = {0}  # the ground, and bodies that do nothing but translate
+    for i, p in model.edges:
+        n = _leading_translations(model.joints[i]) if p in drifting else 0
+        if n and n == model.joints[i].nv:
+            drifting.add(i)
+        rates[i] = ca.vertcat(type(qd)(n, qd.shape[1]), rates[i][n:, :])
+    return ca.vertcat(*rates)
+
+
+def _leading_translations(joint: Joint) -> int:
+    """How many of a joint's first velocities move the body along axes of the fixed frame."""
+    kinds = ((Prismatic, 1), (Planar, 2), (Translation, 3), (FloatingBase, 3))
+    return next((n for kind, n in kinds if isinstance(joint, kind)), 0)
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """How a body's points accelerate: p by `a + U p`, with `U = dw x + w x w x`; body axes, classical.
+
+    w, dw: angular velocity [rad/s] and acceleration [rad/s^2]; a: of the origin [m/s^2].
+    """
+
+    w: Expr
+    dw: Expr
+    a: Expr
+
+    @cached_property
+    def U(self) -> Expr:
+        """The accelerations of the points against the origin's (3x3)."""
+        return acceleration_field(self.w, self.dw)
+
+    def next(self, state: JointState, qdd: Expr) -> Acceleration:
+        """Of the body behind a joint [Luh, Walker & Paul 1980]: no linear velocity but the joint's own, u, enters.
+
+        w_i = w + omega,   dw_i = dw + S qdd + cJ + w x omega,   a_i = (a + U r) + S qdd + cJ + (w + w_i) x u.
+        """
+        X, S, vJ, cJ = state
+        (omega, u), (domega, du) = halves(vJ), halves(S @ qdd + cJ)
+        w = X.E @ self.w
+        return Acceleration(
+            w + omega,
+            X.E @ self.dw + domega + ca.cross(w, omega),
+            X.E @ (self.a + self.U @ X.r) + du + ca.cross(w + w + omega, u),
+        )
 
 
 def body_transforms(model: Model, q: Expr) -> list[Transform]:
@@ -108,12 +163,14 @@ def point_acceleration_6d(
 ) -> M:
     """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes."""
     f = resolve(model, frame)
-    X0, v, a = body_motion(model, f.body, q, qd, qdd)
-    (w, vo), (dw, ao) = halves(v), halves(a)
-    r = f.X.point(as_point(point))
-    R = X0.E.T
-    vp = vo + ca.cross(w, r)
-    return as_type(ca.vertcat(R @ dw, R @ (ao + ca.cross(dw, r) + ca.cross(w, vp))), q)
+    path = model.path(f.body)
+    states = joint_states(model, q, without_drift(model, qd), path)
+    rates = model.split_v(model.rest(q) if qdd is None else qdd, "qdd")
+    R, body = DM.eye(3), Acceleration(DM(3, 1), DM(3, 1), DM(3, 1))
+    for i in path:
+        R = R @ states[i].XJ.E.T
+        body = body.next(states[i], rates[i])
+    return as_type(ca.vertcat(R @ body.dw, R @ (body.a + body.U @ f.X.point(as_point(point)))), q)
 
 
 def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
@@ -180,8 +237,10 @@ def resolve(model: Model, frame: Frame | str) -> Frame:
         return model.frame(frame)
     if not isinstance(frame, Frame):
         raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {frame!r}")
-    own = model.frames.get(frame.name)
-    if own is None or (own is not frame and own.stands_for is not frame):
+    own = standing = model.frames.get(frame.name)
+    while standing is not None and standing is not frame:
+        standing = standing.stands_for
+    if own is None or standing is None:
         raise ValueError(f"{frame!r} belongs to another model than {model!r}: take it from model.frame(...)")
     return own
 

@@ -81,13 +81,31 @@ class LTDL(_BranchFactor):
 
     unit = True
 
+    def inverse(self) -> LTDL:
+        """M with L^-1 as its L and the same d: `A^-1 = M.L D^-1 M.L'`. L^-1 has entries at ancestors only, as L has."""
+        rows: list[dict[int, Expr]] = []
+        for row in self.L:
+            inverse = {j: -l for j, l in row.items()}
+            for k, l in row.items():
+                for j, m in rows[k].items():
+                    inverse[j] = inverse.get(j, 0) - l * m
+            rows.append(inverse)
+        return LTDL(self.parent, rows, self.d)
+
     def multiply(self, b: Expr) -> Expr:
         """A b."""
         rows = zip(self.d, ca.vertsplit(self.multiply_L(b)), strict=True)
         return self.multiply_Lt(ca.vertcat(*(d * row for d, row in rows)))
 
     def solve(self, b: Expr) -> Expr:
-        """A^-1 b; b may have several columns."""
+        """A^-1 b; b may have several columns.
+
+        With more columns than a row of L has entries it pays to invert L: a zero of b then meets the rows of another
+        branch in their common ancestors only.
+        """
+        if b.shape[1] > max(map(len, self.L)) and len(set(self.parent)) < len(self.parent):
+            M = self.inverse()
+            return M.multiply_L(M.scale(M.multiply_Lt(b)))
         return self.solve_L(self.scale(self.solve_Lt(b)))
 
     def scale(self, b: Expr) -> Expr:

@@ -1,4 +1,6 @@
-"""Models whose gravity, inertias and positions are inputs: for identification and for design optimisation.
+"""Models whose gravity, inertias and positions are inputs, and the same for points of constraints.
+
+For identification and for design optimisation.
 
 A parameter is named by what it is of:
 
@@ -12,7 +14,12 @@ A parameter is named by what it is of:
 | `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
 | `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
 | `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |
+| `point:CONTACT` | 3 | point [m] of a contact, centre of a rolling contact, in coordinates of its frame |
+| `radius:CONTACT` | 1 | radius [m] of a rolling contact |
+| `predecessor:LOOP`, `successor:LOOP` | 3 | origin [m] of a loop's end in coordinates of the frame it sits on |
 
+The last three rows are of a constraint set, not of a model: see `ocp_dyn.constraints.with_constraint_parameters`; the
+names are those of `constraint_names`: the frame's, from the second on it `foot#2`, `foot#3`.
 The equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is of the whole moving body, with what
 is fixed to it. Nothing checks that a body can have the values.
 """
@@ -21,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 from casadi import DM
@@ -31,18 +38,53 @@ from .model import Frame, Model
 from .model.editing import central, moving
 from .spatial import Inertia, Transform, skew
 
-SIZES = {
-    "gravity": 3, "mass": 1, "com": 3, "inertia_com": 6, "inertia": 10, "payload": 10, "position": 3, "origin": 3
-}  # fmt: skip
+
+class Parameter(NamedTuple):
+    """What a kind of parameter holds: its unit, and a name per entry."""
+
+    units: str
+    entries: tuple[str, ...]
+
+
+_POSITION = ("x", "y", "z")
+_TEN = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+_ABOUT = "kg, kg m, kg m^2; (m, h, I) about the origin and along the axes of the"
+MODEL_PARAMETERS = {
+    "gravity": Parameter("m/s^2, ground axes", _POSITION),
+    "mass": Parameter("kg", ("m",)),
+    "com": Parameter("m, body axes", _POSITION),
+    "inertia_com": Parameter("kg m^2, about the centre of mass, body axes", _TEN[4:]),
+    "inertia": Parameter(f"{_ABOUT} body", _TEN),
+    "payload": Parameter(f"{_ABOUT} frame", _TEN),
+    "position": Parameter("m, body axes", _POSITION),
+    "origin": Parameter("m, axes of the parent body", _POSITION),
+}
+CONSTRAINT_PARAMETERS = {
+    "point": Parameter("m, axes of the contact's frame", _POSITION),
+    "radius": Parameter("m", ("radius",)),
+    "predecessor": Parameter("m, axes of the loop's predecessor frame", _POSITION),
+    "successor": Parameter("m, axes of the loop's successor frame", _POSITION),
+}
+
+
+def parameter(name: str) -> Parameter:
+    """Unit and entries of a parameter, by its name."""
+    kinds = MODEL_PARAMETERS | CONSTRAINT_PARAMETERS
+    kind, colon, target = name.partition(":")
+    if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
+        known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in kinds)
+        raise ValueError(f"no parameter {name!r}; parameters are: {known}")
+    return kinds[kind]
 
 
 def parameter_size(name: str) -> int:
     """The number of entries of a parameter, by its name."""
-    kind, colon, target = name.partition(":")
-    if kind not in SIZES or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
-        known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in SIZES)
-        raise ValueError(f"no parameter {name!r}; parameters are: {known}")
-    return SIZES[kind]
+    return len(parameter(name).entries)
+
+
+def of_constraint(name: str) -> bool:
+    """Whether a parameter is of a constraint set; the others are of a model."""
+    return name.partition(":")[0] in CONSTRAINT_PARAMETERS
 
 
 def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
@@ -52,6 +94,8 @@ def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     `od.function(..., parameters=names)` makes inputs of them.
     """
     columns = {name: _column(model, name, value) for name, value in values.items()}
+    for name in filter(of_constraint, columns):
+        raise ValueError(f"{name} is of a constraint, not of a model: use with_constraint_parameters on the set")
     inertia, X_tree, frames = list(model.I), list(model.X_tree), dict(model.frames)
     gravity: tuple[Any, ...] = model.gravity
     for body in {name.partition(":")[2] for name in columns if name.startswith(("mass:", "com:", "inertia"))}:
@@ -102,7 +146,7 @@ def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inert
         if others:
             raise ModelError(f"inertia:{body} holds mass and com too: leave out {', '.join(others)}")
         return inertia_from_parameters(whole)
-    m, c, I = (ca.sparsify(DM(x)) for x in central(old))
+    m, c, I = (ca.sparsify(DM(x)) for x in central(old, body))
     m = columns.get(f"mass:{body}", m)
     c = columns.get(f"com:{body}", c)
     if f"inertia_com:{body}" in columns:

@@ -8,9 +8,12 @@ They enter an equation of motion only when it is asked for them, with passive=Tr
 
 from __future__ import annotations
 
+from functools import partial
+
 import casadi as ca
 from casadi import DM
 
+from ._autodiff import derivatives
 from ._types import Expr, M, as_type, sparse
 from .model import Model
 
@@ -30,6 +33,27 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     damping, friction = sparse(model.dofs.damping), sparse(model.dofs.friction)
     springs = sparse(model.dofs.stiffness) * _stretch(model, q)
     return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)
+
+
+def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> tuple[M, M]:
+    """(d tau_p/dq, d tau_p/d qd) of `passive_force` (nv x nv each); columns of q are tangent directions.
+
+    By qd diagonal, -damping - friction/slip_speed (1 - tanh^2); by q a block per joint with springs, diagonal but for
+    rotations of three dofs. O(nv).
+    """
+    damping, friction = sparse(model.dofs.damping), sparse(model.dofs.friction)
+    slope = -damping - friction / slip_speed * (1 - ca.tanh(qd / slip_speed) ** 2)
+    stretches = []
+    rests = model.split_q(DM(model.dofs.rest))
+    for i, position in enumerate(model.split_q(q)):
+        joint = model.joints[i]
+        stretch: Expr = DM(joint.nv, joint.nv)
+        if any(model.dofs.stiffness[k] for k in model.dofs_of(i)):
+            difference = partial(joint.difference, rests[i])
+            stretch = derivatives(difference, position, DM(joint.nv, 1), joint.q_dot).jacobian
+        stretches.append(stretch)
+    springs = ca.diag(sparse(model.dofs.stiffness)) @ ca.diagcat(*stretches)
+    return as_type(-springs, q), as_type(ca.diag(slope), q)
 
 
 def spring_energy(model: Model, q: M) -> M:

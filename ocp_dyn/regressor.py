@@ -13,9 +13,10 @@ from casadi import DM
 from ._types import Expr, M, as_type
 from .kinematics import joint_states
 from .model import Model
+from .parameters import MODEL_PARAMETERS
 from .spatial import Transform, crm, halves, skew
 
-PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
 
 _ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))

@@ -17,6 +17,9 @@ from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
+"""The Bernoulli numbers B_2, B_4, ..., B_18."""
+
 
 def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, float]:
     """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
@@ -123,6 +126,25 @@ def quaternion_log(quat: Expr) -> Expr:
     ratio = n2 / (w_safe * w_safe)  # tan^2 of the half angle; used where it is below 1e-2
     atan = [(-1) ** k / (2 * k + 1) for k in range(10)]
     return v * ca.if_else(small, 2 / w_safe * _series(ratio, atan), 2 * ca.atan2(n, w) / n)
+
+
+def rotation_vector_rate(phi: Expr, omega: Expr) -> Expr:
+    """d(phi)/dt of a rotation vector phi [rad] whose rotation R(phi) turns with omega [rad/s] in body axes.
+
+    With t = |phi| and Jr the right Jacobian of the exponential map, omega = Jr(phi) d(phi)/dt,
+
+        d(phi)/dt = omega + 1/2 phi x omega + (1 - t/2 cot(t/2)) / t^2 phi x (phi x omega)
+
+    (Bullo and Murray, ECC 1995). Singular at |phi| = 2 pi; below 0.5 by its series (the next term is under 1e-18).
+    """
+    t2 = ca.sumsqr(phi)
+    small = t2 < 0.25
+    half = ca.sqrt(ca.if_else(small, 1.0, t2)) / 2
+    # |B_2k| / (2k)! for the Bernoulli numbers B_2, B_4, ...: the Taylor coefficients of 1 - t/2 cot(t/2)
+    series = [abs(b) / math.factorial(2 * k + 2) for k, b in enumerate(BERNOULLI)]
+    factor = ca.if_else(small, _series(t2, series), (1 - half * ca.cos(half) / ca.sin(half)) / ca.fmax(t2, 0.25))
+    turned = ca.cross(phi, omega)
+    return omega + turned / 2 + factor * ca.cross(phi, turned)
 
 
 def matrix_quaternion(R: object) -> Array:

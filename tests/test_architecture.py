@@ -19,7 +19,16 @@ LAYERS = {
     3: ("model", "builder", "joint_derivatives"),
     4: ("io", "models", "kinematics", "layouts", "reduction", "passive", "parameters"),
     5: ("dynamics", "momentum", "constraints", "coriolis", "regressor"),
-    6: ("constrained", "derivatives", "inverse_kinematics", "joint_space", "formulations"),
+    6: (
+        "constrained",
+        "derivatives",
+        "second_derivatives",
+        "call_derivatives",
+        "inverse_kinematics",
+        "joint_space",
+        "lightest",
+        "formulations",
+    ),
     7: ("functions",),
     8: ("codegen", "viz"),
     9: ("ocp",),
@@ -33,6 +42,10 @@ SAME_LAYER = {
     ("linalg", "_types"),
     ("_autodiff", "_types"),
     ("constrained", "joint_space"),
+    ("constrained", "derivatives"),
+    ("second_derivatives", "derivatives"),
+    ("call_derivatives", "derivatives"),
+    ("call_derivatives", "second_derivatives"),
 }
 """Within a layer the first of a pair may look into the second, never the other way."""
 SYMBOL_MAKERS = ("functions", "_autodiff", "codegen", "ocp")

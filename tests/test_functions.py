@@ -13,7 +13,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.functions import REGISTRY, SIZES, UNITS
+from ocp_dyn.functions import REGISTRY, SIZES, UNITS, describe
+from ocp_dyn.lightest import lightest
 from tests.helpers import State, add_random, close, flat, tree
 
 CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))
@@ -29,6 +30,8 @@ SIGNATURES = {
     "gamma": "(q[19],qd[17])->(gamma[8])",
     "FDc": "(q[19],qd[17],tau[17])->(qdd[17],lam[8])",
     "impact": "(q[19],qd[17])->(qd_plus[17],Lam[8])",
+    "dFDc": "(q[19],qd[17],tau[17])->(dqdd_dq[17x17,",
+    "dimpact": "(q[19],qd[17])->(dqd_plus_dq[17x17,",
     "phi_dot": "(q[19],qd[17])->(phi_dot[8])",
     "EoMc": "(q[19],qd[17])->(H[17x17,",
     "IDc": "(q[19],qd[17],qdd[17])->(tau[17",
@@ -49,7 +52,7 @@ SIGNATURES = {
     "zmp": "(q[19],qd[17],qdd[17])->(zmp[3])",
     "P": "(qd[17],tau[17])->(P[17])",
 }
-CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot")
+CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot", "dFDc", "dimpact")
 ENTRIES = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
 
 
@@ -299,16 +302,99 @@ def test_a_failed_build_is_not_kept():
 
 # Size
 
-CEILINGS = {od.inverse_dynamics: 3900, od.bias_force: 3800, od.mass_matrix: 4400, od.forward_dynamics: 12500}
+CEILINGS = {"ID": 2350, "C": 2200, "H": 3720, "FD": 5650, "tau_g": 610, "G": 530, "gamma": 720, "FD_HC": 10200}
+DERIVATIVES_CEILING = 19900
 
 
-def test_instruction_counts_on_a_humanoid():
-    """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
+def humanoid() -> od.Model:
     inside = "cmeel.prefix/share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
     paths = [path for folder in sys.path if (path := Path(folder) / inside).exists()]
     if not paths:
         pytest.skip("example-robot-data is not installed")
     urdf = pytest.importorskip("ocp_dyn.io.urdf")
-    model = urdf.load_urdf(paths[0], root=od.FloatingBase())
-    counts = {algorithm: od.function(algorithm, model).n_instructions() for algorithm in CEILINGS}
-    assert {a.__name__: n for a, n in counts.items() if n > CEILINGS[a]} == {}
+    return urdf.load_urdf(paths[0], root=od.FloatingBase())
+
+
+def test_instruction_counts_on_a_humanoid():
+    """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
+    model = humanoid()
+    feet = (od.Contact("l_ankle"), od.Contact("r_ankle"))
+    counts = {
+        name: od.function(ENTRIES[name], model, *([feet] if name in CONSTRAINED else [])).n_instructions()
+        for name in CEILINGS
+    }
+    assert {name: n for name, n in counts.items() if n > CEILINGS[name]} == {}
+
+
+@pytest.mark.slow
+def test_instruction_count_of_derivatives_on_a_humanoid():
+    """The Jacobian of ID by q and qd alone, on the lighter model."""
+
+    def by_q_and_qd(model, q, qd, qdd):
+        return od.inverse_dynamics_derivatives(model, q, qd, qdd)[:2]
+
+    f = od.function(by_q_and_qd, lightest(humanoid()), signature="q qd qdd -> dtau_dq dtau_dqd")
+    assert f.n_instructions() <= DERIVATIVES_CEILING
+
+
+# Lighter models
+
+
+LIGHTER = [name for name in SIGNATURES if REGISTRY[ENTRIES[name]].joint_space]
+
+
+@pytest.mark.parametrize("name", LIGHTER)
+@pytest.mark.slow
+def test_lighter_models_change_nothing_but_rounding(rng, name):
+    """Outputs, their sizes and what a Function tells of itself, against the model as it is."""
+    light, plain = entry(name), entry(name, reduce=False)
+    assert light is not plain
+    for kind in ("in", "out"):
+        names = getattr(plain, f"name_{kind}")()
+        assert getattr(light, f"name_{kind}")() == names
+        assert all(getattr(light, f"size_{kind}")(n) == getattr(plain, f"size_{kind}")(n) for n in names)
+    assert describe(light) == describe(plain)
+    values = inputs(light, rng)
+    for a, b in zip(light.call([DM(v) for v in values]), plain.call([DM(v) for v in values]), strict=True):
+        close(a, b, 1e-9)  # forward dynamics of random trees is not well conditioned
+
+
+def test_the_shorter_route_of_forward_dynamics(rng):
+    """On a short chain H and C are shorter than ABA, on a long one ABA: whichever it is, the same accelerations."""
+    for n, shorter in ((4, od.forward_dynamics_crba), (20, od.forward_dynamics)):
+        model = od.models.chain(n)
+        s = State.of(model, rng)
+        taken = od.function(od.forward_dynamics, model)
+        other = od.function(shorter, model)
+        assert taken.name() == "FD"
+        assert taken.n_instructions() == other.n_instructions()
+        expected = od.function(od.forward_dynamics, model, reduce=False)
+        assert expected.n_instructions() >= taken.n_instructions() or n == 20
+        close(taken(s.q, s.qd, s.tau), expected(s.q, s.qd, s.tau), 1e-9)
+
+
+def test_locked_and_own_constraints_on_lighter_models(rng):
+    """A lock of the floating root counts its dofs; a constraint of a user's own finds the model it knows."""
+    seen = []
+
+    class Own:
+        rows = ("own",)
+
+        def position(self, model, q):
+            seen.append(model)
+            return q[0]
+
+        def jacobian(self, model, q):
+            seen.append(model)
+            return DM(np.eye(model.nv)[:1])
+
+        def hessian(self, model, q, qd):
+            return DM(1, 1)
+
+    s = State.of(MODEL, rng)
+    for constraint in (od.LockedJoint.of(MODEL, "b1_joint"), Own()):
+        light, plain = (od.function(od.constrained_dynamics, MODEL, (constraint,), reduce=r) for r in (True, False))
+        for a, b in zip(light(s.q, s.qd, s.tau), plain(s.q, s.qd, s.tau), strict=True):
+            close(a, b, 1e-9)
+    assert seen
+    assert all(model is MODEL for model in seen)

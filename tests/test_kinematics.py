@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import body_motion, body_transforms
+from ocp_dyn.kinematics import body_motion, body_transforms, without_drift
 from ocp_dyn.spatial import skew
 from tests.helpers import JOINTS, TREES, State, add_random, close, rate_of, symbols, tree
 
@@ -170,3 +170,26 @@ def test_points_and_frames_are_checked():
         od.point_position(model, "b1", q, (1, 2))
     with pytest.raises(ValueError, match=r"a point must be 3x1, got shape \(2, 1\)"):
         od.point_position(model, "b1", q, DM([1, 2]))
+
+
+def test_a_uniform_motion_of_the_ground_drops_out(rng):
+    """Rates of first translations are taken out of qd where they are no more than a common velocity, and there only."""
+    builder = od.ModelBuilder()
+    for name, joint, parent in (
+        ("slide", od.Prismatic("x"), "world"), ("cross", od.Prismatic("y"), "slide"), ("arm", od.Revolute("z"), "cross"),
+        ("rod", od.Prismatic("z"), "arm"), ("free", od.FloatingBase(), "world"), ("puck", od.Planar(), "slide"),
+    ):  # fmt: skip
+        add_random(builder, name, joint, parent, rng)
+    model = builder.build()
+    kept = without_drift(model, SX.sym("qd", model.nv))
+    drifting = [name for k, name in enumerate(model.qd_names) if kept[k].nnz() == 0]
+    assert drifting == [
+        "slide_joint", "cross_joint", "free_joint.x", "free_joint.y", "free_joint.z", "puck_joint.x", "puck_joint.y"
+    ]  # fmt: skip
+    s = State.of(model, rng)
+    other = s.qd.copy()
+    other[[model.qd_names.index(name) for name in drifting]] += 10 * rng.normal(size=len(drifting))
+    C = od.function(od.bias_force, model, reduce=False)
+    close(C(s.q, other), C(s.q, s.qd))
+    T = od.function(od.kinetic_energy, model)
+    assert abs(float(T(s.q, other) - T(s.q, s.qd))) > 1e-3

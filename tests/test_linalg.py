@@ -122,3 +122,33 @@ def test_semidefinite_solve_has_finite_derivatives_where_rows_repeat():
     row = ca.vertcat(a, 2 * a, a)
     x = solve_semidefinite(row @ row.T, row * a)
     assert np.all(np.isfinite(ca.Function("f", [a], [ca.jacobian(x, a)])(0.7).full()))
+
+
+def test_the_inverse_factor_keeps_the_pattern(rng):
+    """L^-1 has entries at ancestors only, also where L lacks one that fill-in along the path brings."""
+    n = len(TREE)
+    A = branch_sparse(rng, TREE)
+    L = np.eye(n)
+    factor = ltdl(ca.sparsify(DM(A)), TREE)
+    for i, row in enumerate(factor.L):
+        for j, value in row.items():
+            L[i, j] = float(value)
+    found = np.eye(n)
+    for i, row in enumerate(factor.inverse().L):
+        assert set(row) <= set(ancestors(TREE, i))
+        for j, value in row.items():
+            found[i, j] = float(value)
+    close(found, np.linalg.inv(L))
+    # a path 0 - 1 - 2 without the entry (2, 0): it appears in the inverse
+    B = np.array([[2.0, 0.5, 0.0], [0.5, 2.0, 0.3], [0.0, 0.3, 1.0]])
+    path = ltdl(ca.sparsify(DM(B)), chain(3))
+    assert 0 not in path.L[2]
+    close(path.inverse().L[2][0], path.L[2][1] * path.L[1][0])
+
+
+def test_many_columns_at_once(rng):
+    """A branching tree goes by L^-1, with zeros in b as well: the same as column by column."""
+    A, b = branch_sparse(rng, TREE), rng.normal(size=(len(TREE), 6))
+    b[rng.uniform(size=b.shape) < 0.5] = 0
+    factor = ltdl(ca.sparsify(DM(A)), TREE)
+    close(factor.solve(ca.sparsify(DM(b))), np.linalg.solve(A, b))

@@ -292,3 +292,19 @@ def test_copies_have_functions_of_their_own(rng):
     for copy in (model.with_gravity((0, 0, 1)), model.with_inertia("e", mass=9), model.scale(length=2)):
         assert not np.allclose(evaluate(od.gravity_force, copy, args=(q,)), before)
     assert np.array_equal(evaluate(od.gravity_force, model, args=(q,)), before)
+
+
+def test_a_frame_more(rng):
+    model = seeded()
+    host = model.frame_names[-1]
+    R = random_rotation(rng)
+    more = model.with_frame("tool", host, origin=(0.1, 0.2, 0.3), rotation=R)
+    q = DM(model.random_q(rng))
+    axes, place = od.pose(more, "tool", q)
+    close(place.full().ravel(), flat(od.point_position(model, host, q, (0.1, 0.2, 0.3))))
+    close(axes.full(), od.pose(model, host, q)[0].full() @ R)
+    assert "tool" not in model.frames
+    with pytest.raises(od.ModelError, match="has a frame of that name already"):
+        more.with_frame("tool", host)
+    with pytest.raises(KeyError):
+        model.with_frame("tool", "nowhere")

@@ -8,7 +8,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.parameters import inertia_parameters, parameter_size
+from ocp_dyn.constrained import constrained_equations
+from ocp_dyn.functions import describe
+from ocp_dyn.parameters import CONSTRAINT_PARAMETERS, MODEL_PARAMETERS, inertia_parameters, parameter, parameter_size
 from ocp_dyn.regressor import inertial_parameters
 from tests.helpers import State, add_random, close, evaluate, flat, random_inertia
 
@@ -175,3 +177,172 @@ def test_parameters_go_into_generated_code(tmp_path):
     """The inputs keep their names and sizes in the header."""
     od.codegen.export([od.function(od.inverse_dynamics, MODEL, parameters=("inertia:b1",))], tmp_path / "arm")
     assert "inertia_b1" in next((tmp_path).rglob("*.h")).read_text()
+
+
+# Points of constraints
+
+
+def constraints(point=(0.1, 0.2, -0.3), centre=(0.0, 0.1, -0.2), radius=0.2, pred=(0.1, 0, 0), succ=(0, 0.3, 0)):
+    R = od.rpy_matrix((0.3, -0.2, 0.5))
+    return (
+        od.Contact(MODEL.frame("b3"), point, reference=(R, (0.1, 0.2, 0.3))),
+        od.Contact("b3", (0.4, 0, 0), axes="z", reference=(R, (0, 0, 0))),
+        od.Baumgarte(od.RollingContact("b1", radius, centre, axis="y"), 0.2),
+        od.Loop("b1", "tool", "revolute", (R, pred), (R, succ), label="bolt"),
+    )
+
+
+POINTS = {
+    "point:b3": (-0.2, 0.3, 0.5),
+    "point:b1": (0.3, -0.1, 0.4),
+    "radius:b1": 0.7,
+    "predecessor:bolt": (0.2, 0.1, -0.6),
+    "successor:bolt": (0.5, -0.4, 0.1),
+}
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        od.constraint_position, od.constraint_jacobian, od.constraint_hessian, od.constraint_velocity,
+        od.constrained_dynamics, od.impact, constrained_equations, od.constrained_inverse_dynamics,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_points_of_constraints_equal_those_of_a_set_built_with_the_numbers(rng, algorithm):
+    s = State.of(MODEL, rng)
+    feet, other = constraints(), constraints(*POINTS.values())
+    options = {"solver": "proximal"} if algorithm in (od.constrained_dynamics, od.impact) else {}
+    given = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "tau": s.tau}
+    # on the same model: proximal forces of dependent rows are no better than rounding / rho
+    numbers = od.function(algorithm, MODEL, other, reduce=False, **options)
+    args = [given[name] for name in numbers.name_in()]
+    f = od.function(algorithm, MODEL, feet, parameters=tuple(POINTS), **options)
+    assert f.name_in()[len(args) :] == ["point_b3", "point_b1", "radius_b1", "predecessor_bolt", "successor_bolt"]
+    computed, expected = f.call([*map(DM, args), *map(DM, POINTS.values())]), numbers.call(list(map(DM, args)))
+    for a, b in zip(computed, expected, strict=True):
+        close(a, b)
+    assert any(
+        np.abs(flat(a - b)).max() > 1e-3 for a, b in zip(f.call([*map(DM, args), *own()]), expected, strict=True)
+    )
+    direct = od.with_constraint_parameters(feet, POINTS)
+    assert all(a == b for a, b in zip(direct[1:], other[1:], strict=True))
+    assert direct[0].point == other[0].point
+
+
+def own():
+    """The points that the set has by itself."""
+    return map(DM, ((0.1, 0.2, -0.3), (0.0, 0.1, -0.2), 0.2, (0.1, 0, 0), (0, 0.3, 0)))
+
+
+def test_points_may_be_expressions_of_any_type_and_are_differentiable(rng):
+    s = State.of(MODEL, rng)
+    p = MX.sym("p", 3)
+    feet = od.with_constraint_parameters((od.Contact("tool", axes="xyz"),), {"point:tool": p})
+    G = ca.Function("G", [p], [od.constraint_jacobian(MODEL, feet, MX(DM(s.q)))])
+    at = np.array([0.1, -0.2, 0.3])
+    close(G(at).full(), evaluate(od.constraint_jacobian, MODEL, (od.Contact("tool", at, "xyz"),), args=(s.q,)))
+    FDc = od.function(od.constrained_dynamics, MODEL, (od.Contact("tool", axes="xyz"),), parameters=("point:tool",))
+    x = SX.sym("x", 3)
+    J = ca.Function("J", [x], [ca.jacobian(FDc(s.q, s.qd, s.tau, x)[0], x)])(at).full()
+    h = 1e-5
+    for k, e in enumerate(h * np.eye(3)):
+        step = [flat(FDc(s.q, s.qd, s.tau, at + way * e)[0]) for way in (1, -1)]
+        close(J[:, k], (step[0] - step[1]) / (2 * h), 1e-6)  # central differences in double precision
+
+
+def test_points_in_several_sets_and_in_one_constraint_of_a_user_s_algorithm(rng):
+    def feet_apart(model, left, right, q):
+        return right.position_from(model, q, DM.eye(3), DM(3, 1)) + od.constraint_jacobian(model, left, q)[:3, -1]
+
+    left, right = (od.Contact("tool", axes="xyz"), od.Contact("b2", axes="xyz")), od.Contact("tool", axes="xyz")
+    f = od.function(
+        feet_apart, MODEL, left, right, signature="q -> d", parameters=("point:tool", "gravity", "point:b2")
+    )
+    q = MODEL.random_q(rng)
+    at = {"point:tool": (0.1, 0.2, 0.3), "point:b2": (0.3, 0.2, 0.1)}
+    expected = feet_apart(
+        MODEL, od.with_constraint_parameters(left, at), od.Contact("tool", at["point:tool"], "xyz"), DM(q)
+    )
+    close(f(q, at["point:tool"], (0, 0, -9.81), at["point:b2"]), expected)
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (("point:b9",), KeyError, "no constraint 'b9' in the set; its constraints are: b3, b3#2, b1, bolt"),
+        (("point:bolt",), KeyError, "a Loop has no such parameter; 'bolt' has: predecessor:bolt, successor:bolt"),
+        (("radius:b3",), KeyError, "a Contact has no such parameter; 'b3' has: point:b3"),
+        (("point",), ValueError, "no parameter 'point'"),
+        (("point:b3#2", "point:b3#2"), ValueError, "point_b32 twice"),
+    ],
+)
+def test_wrong_points_are_refused(names, error, message):
+    with pytest.raises(error, match=message):
+        od.function(od.constraint_jacobian, MODEL, constraints(), parameters=names)
+
+
+def test_points_need_constraints_and_keep_to_their_set():
+    with pytest.raises(ValueError, match="point:b3: these parameters are of constraints, and this algorithm"):
+        od.function(od.inverse_dynamics, MODEL, parameters=("point:b3",))
+    with pytest.raises(ValueError, match="point:b3 is of a constraint, not of a model"):
+        od.with_parameters(MODEL, {"point:b3": (0, 0, 0)})
+    with pytest.raises(ValueError, match="mass:b2 is of a model, not of a constraint"):
+        od.with_constraint_parameters(constraints(), {"mass:b2": 1})
+    with pytest.raises(ValueError, match="must have 3 entries in one column"):
+        od.with_constraint_parameters(constraints(), {"point:b3": SX.sym("p", 2)})
+    with pytest.raises(ValueError, match="'point:b3' must be 3 finite numbers"):
+        od.with_constraint_parameters(constraints(), {"point:b3": (1, 2)})
+    symbolic = od.with_constraint_parameters(constraints(), {"point:b3": SX.sym("p", 3)})
+    with pytest.raises(TypeError, match="hold no symbols"):
+        od.function(od.constraint_jacobian, MODEL, symbolic)
+    with pytest.raises(KeyError, match="'b3_joint' has: none"):
+        od.with_constraint_parameters((od.LockedJoint("b3_joint", None, 3),), {"point:b3_joint": (1, 2, 3)})
+
+
+# What the rest of the library makes of symbols
+
+
+def test_labels_say_what_a_parameter_holds(tmp_path):
+    names = ("gravity", "inertia:b1", "mass:b2", "point:b3")
+    f = od.function(od.constrained_dynamics, MODEL, constraints()[:1], parameters=names)
+    labels = describe(f).labels
+    assert labels["gravity"] == ("m/s^2, ground axes", ("x", "y", "z"), ())
+    assert labels["inertia_b1"].rows == ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+    assert "about the origin and along the axes of the body" in labels["inertia_b1"].units
+    assert (labels["mass_b2"].units, labels["point_b3"].units) == ("kg", "m, axes of the contact's frame")
+    for kind in (*MODEL_PARAMETERS, *CONSTRAINT_PARAMETERS):
+        name = kind if kind == "gravity" else f"{kind}:b1"
+        assert parameter(name).units
+        assert len(parameter(name).entries) == parameter_size(name)
+    od.codegen.export([f], tmp_path / "arm")
+    header = next(tmp_path.rglob("*.h")).read_text()
+    assert all(label.units in header for name, label in labels.items() if name in f.name_in()[3:])
+
+
+def test_a_model_with_symbols_is_edited_or_refuses(rng):
+    """Editing carries symbols along; what needs numbers says so."""
+    I, r = SX.sym("I", 10), SX.sym("r", 3)
+    values = (np.array([1.2, 0.1, 0.2, -0.1, 0.9, 0.02, 0.8, 0.01, 0.03, 0.7]), np.array([0.3, -0.2, 0.4]))
+    names = ("inertia:b2", "origin:b3_joint")
+    model = od.with_parameters(MODEL, dict(zip(names, (I, r), strict=True)))
+    numbers = od.with_parameters(MODEL, dict(zip(names, values, strict=True)))
+    for edit in (
+        lambda m: m.with_inertia("b3", mass=2.0),
+        lambda m: m.with_gravity((0, 1, 2)),
+        lambda m: m.lock_joints({"b3_joint": (0.1, 0.2, 0.3)}),
+        lambda m: m.attach(MODEL, "tool", "other_"),
+        lambda m: MODEL.attach(m, "tool", "other_"),
+        lambda m: m.subtree("b2"),
+        lambda m: m.scale(1.5, 2.0),
+    ):
+        symbolic, expected = edit(model), edit(numbers)
+        q = DM(symbolic.random_q(rng))
+        H = ca.Function("H", [I, r], [od.mass_matrix(symbolic, SX(q))])
+        close(H(*values).full(), od.mass_matrix(expected, q).full())
+    with pytest.raises(od.ModelError, match=r"body 'b2' has a symbolic inertia.*all of them in one with_parameters"):
+        model.with_inertia("b2", mass=2.0)
+    with pytest.raises(od.ModelError, match="body 'b2' has a symbolic inertia"):
+        od.with_parameters(model, {"mass:b2": 1.0})
+    with pytest.raises(od.ModelError, match="reduce: body 'b2' has a symbolic inertia or position"):
+        od.reduce(model)

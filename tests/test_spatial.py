@@ -9,6 +9,7 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn import spatial
+from ocp_dyn.rotations import rotation_about, unit_axis
 from ocp_dyn.spatial import ArticulatedInertia
 from tests.helpers import close, random_inertia, random_rotation
 
@@ -123,3 +124,35 @@ def test_articulated_inertia_is_its_matrix(rng, n):
 def test_articulated_inertia_of_a_rigid_body(rng):
     body = inertia(rng)
     close(ArticulatedInertia.of(body).matrix(), body.matrix())
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "z", "-y", (0.3, -0.5, 0.8)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)], ids=str)
+def test_congruence(rng, axis, order):
+    """E' A E of any A, where E turns about a coordinate axis, exchanges axes on the way, or is general."""
+    P = np.eye(3)[list(order)]
+    P[0] *= np.linalg.det(P)
+    angle, A = SX.sym("angle"), SX.sym("A", 3, 3)
+    E = rotation_about(unit_axis(axis), angle).T @ ca.sparsify(DM(P))
+    f = ca.Function("f", [angle, A], [ca.densify(spatial.congruence(E, A)), ca.densify(E)])
+    numbers = rng.normal(size=(3, 3))
+    B, E = (x.full() for x in f(0.7, numbers))
+    close(B, E.T @ numbers @ E)
+
+
+def test_force_by_the_acceleration_of_points(rng):
+    """Newton and Euler by `a + U p`, against `I a + v x* I v` of matrices; J from point masses."""
+    body, v, a = inertia(rng), rng.normal(size=6), rng.normal(size=6)
+    M = body.matrix().full()
+    close(body.force(DM(v), DM(a)), M @ a - crm_matrix(v).T @ (M @ v))
+    points, masses = rng.normal(size=(5, 3)), rng.uniform(0.5, 1.5, 5)
+    total = od.Inertia.zero()
+    for p, m in zip(points, masses, strict=True):
+        total = total + od.Inertia.from_com(m, p, np.zeros((3, 3)))
+    close(total.second_moments, points.T @ np.diag(masses) @ points)
+    w, dw, ac = rng.normal(size=(3, 3))
+    U = spatial.acceleration_field(DM(w), DM(dw)).full()
+    close(U, cross_matrix(dw) + cross_matrix(w) @ cross_matrix(w))
+    forces = [m * (ac + U @ p) for p, m in zip(points, masses, strict=True)]
+    moments = [np.cross(p, f) for p, f in zip(points, forces, strict=True)]
+    close(total.newton_euler(DM(ac), DM(U)), np.concatenate([np.sum(moments, axis=0), np.sum(forces, axis=0)]))

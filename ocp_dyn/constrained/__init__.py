@@ -9,6 +9,8 @@ distributions; `constraint_rank` tells, and `solver=` chooses how they are share
 from .assembly import AssemblyError as AssemblyError
 from .assembly import assemble_q as assemble_q
 from .assembly import assemble_qd as assemble_qd
+from .derivatives import constrained_dynamics_derivatives as constrained_dynamics_derivatives
+from .derivatives import impact_derivatives as impact_derivatives
 from .dynamics import constrained_dynamics as constrained_dynamics
 from .dynamics import constrained_equations as constrained_equations
 from .dynamics import impact as impact

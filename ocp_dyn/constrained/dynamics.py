@@ -66,7 +66,7 @@ def impact(
     solve = solver_of(solver)
     G = constraint_jacobian(model, constraints, q, t=t)
     before = constraint_velocity(model, constraints, q, qd, t=t)
-    jump, Lam = solve(model, q, G, model.rest(q), -(1 + _restitution(e, G.shape[0])) * before, armature)
+    jump, Lam = solve(model, q, G, model.rest(q), -(1 + restitution(e, G.shape[0])) * before, armature)
     return qd + jump, Lam
 
 
@@ -91,7 +91,7 @@ def constrained_equations(
     )
 
 
-def _restitution(e: float | Sequence[float] | Expr, rows: int) -> Expr:
+def restitution(e: float | Sequence[float] | Expr, rows: int) -> Expr:
     """e as a number, or as a column with an entry per row."""
     if isinstance(e, (ca.SX, ca.MX)):
         if e.shape not in ((1, 1), (rows, 1)):

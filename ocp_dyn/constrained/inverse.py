@@ -17,6 +17,8 @@ from ..linalg import solve_semidefinite, solve_spd
 from ..model import Model
 from .solvers import range_space
 
+RANK_TOLERANCE = 1e-9
+"""Singular values of G, its rows normalised, below this fraction of the largest count as zero."""
 Actuated = Sequence[bool] | Sequence[str] | None
 
 
@@ -42,7 +44,10 @@ def constrained_inverse_dynamics(
 
     Exact (relaxed=False; the default with at least as many rows as unactuated dofs): of all accelerations that keep
     the constraints, qdd_c is the nearest to qdd on the actuated dofs, equal there if qdd can be kept at all; lam is
-    the least that satisfies the unactuated rows. Needs a fully actuated system, rank(G_u) = u: see `is_fully_actuated`.
+    the least that satisfies the unactuated rows. Needs a fully actuated system, rank(G_u) = u, at every q where it is
+    used; redundant rows of G do no harm. Called with numbers (a DM for q) it raises ValueError where the rank is
+    lower; with symbols nothing can be checked: a Function divides by a vanishing pivot there and gives nan or huge
+    numbers. `is_fully_actuated` tells beforehand, and relaxed=True needs no rank.
 
     Relaxed (relaxed=True; the default with fewer rows): the torques that give the actuated dofs the wanted
     accelerations, `(S_a K S_a') tau_a = qdd_a - free_a` with K the compliance of the constrained system; the
@@ -62,6 +67,7 @@ def constrained_inverse_dynamics(
         raise ValueError(
             f"{G.shape[0]} constraint rows cannot actuate {len(u)} unactuated dofs: leave relaxed out or set it to True"
         )
+    _check_actuation(G, u)
     qdd_c = _nearest(G, gamma, qdd, a, u)
     force = mass_matrix(model, q, armature=armature) @ qdd_c + C
     lam: M = type(q).zeros(G.shape[0], 1)
@@ -70,6 +76,18 @@ def constrained_inverse_dynamics(
         lam = Gu @ solve_spd(Gu.T @ Gu, force[u])
     tau = sparse(_mask(model, a)) * (force - G.T @ lam)
     return tau, lam, qdd_c
+
+
+def _check_actuation(G: Expr, u: list[int]) -> None:
+    """Raises where numbers show that the constraint forces do not reach every unactuated dof."""
+    if not isinstance(G, DM) or not u:
+        return
+    rank = _rank(G, RANK_TOLERANCE, u)
+    if rank < len(u):
+        raise ValueError(
+            f"not fully actuated at this q: {G.shape[0]} constraint rows reach {rank} of {len(u)} unactuated dofs "
+            "(rank of G_u), so not every wanted acceleration has torques; set relaxed=True, or add constraints"
+        )
 
 
 def _nearest(G: Expr, gamma: Expr, qdd: Expr, a: list[int], u: list[int]) -> Expr:
@@ -133,32 +151,39 @@ def _floats(joint: Joint) -> bool:
 
 
 def is_fully_actuated(
-    model: Model, constraints: Constraints, q: Any, actuated: Actuated = None, *, tolerance: float = 1e-9, t: Any = None
+    model: Model,
+    constraints: Constraints,
+    q: Any,
+    actuated: Actuated = None,
+    *,
+    tolerance: float = RANK_TOLERANCE,
+    t: Any = None,
 ) -> bool:
     """Whether the constraint forces reach every unactuated dof at q (numbers): rank(G_u) = number of them.
 
     Then `constrained_inverse_dynamics` is exact: any accelerations that keep the constraints have torques.
     """
     _, u = actuated_dofs(model, actuated)
-    G = _numbers(constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t))
-    return _rank(G[:, u], tolerance) == len(u)
+    G = constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t)
+    return _rank(G, tolerance, u) == len(u)
 
 
-def constraint_rank(model: Model, constraints: Constraints, q: Any, *, tolerance: float = 1e-9, t: Any = None) -> int:
+def constraint_rank(
+    model: Model, constraints: Constraints, q: Any, *, tolerance: float = RANK_TOLERANCE, t: Any = None
+) -> int:
     """Rank of G at q (numbers): the number of independent rows. Rows are normalised, so units do not matter."""
-    return _rank(_numbers(constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t)), tolerance)
+    return _rank(constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t), tolerance)
 
 
-def _rank(G: Any, tolerance: float) -> int:
-    if not G.size:
+def _rank(G: DM, tolerance: float, columns: Any = slice(None)) -> int:
+    """Rank of these columns of G, whose rows are brought to unit length as they are in the whole G."""
+    A = np.array(G.full())
+    length = np.linalg.norm(A, axis=1, keepdims=True)
+    A = (A / np.where(length > 0, length, 1.0))[:, columns]
+    if not A.size:
         return 0
-    length = np.linalg.norm(G, axis=1, keepdims=True)
-    singular = np.linalg.svd(G / np.where(length > 0, length, 1.0), compute_uv=False)
+    singular = np.linalg.svd(A, compute_uv=False)
     return int(np.sum(singular > tolerance * max(1.0, singular[0])))
-
-
-def _numbers(x: DM) -> Any:
-    return np.array(x.full())
 
 
 def _mask(model: Model, a: list[int]) -> Any:

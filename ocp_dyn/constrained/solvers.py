@@ -35,7 +35,7 @@ Solution = tuple[Expr, Expr]
 Solver = Callable[[Model, Expr, Expr, Expr, Expr, bool], Solution]
 
 
-class _Range(NamedTuple):
+class RangeSpace(NamedTuple):
     """Constraints in the range space of H: W = L'^-1 G' and A = G H^-1 G'."""
 
     factor: LTDL
@@ -43,14 +43,20 @@ class _Range(NamedTuple):
     A: Expr
 
     @staticmethod
-    def of(model: Model, G: Expr, q: Expr, armature: bool) -> _Range:
+    def of(model: Model, G: Expr, q: Expr, armature: bool) -> RangeSpace:
         f = factor(model, mass_matrix(model, q, armature=armature))
         W = f.solve_Lt(G.T)
-        return _Range(f, W, _symmetric(W.T @ f.scale(W)))
+        return RangeSpace(f, W, _symmetric(W.T @ f.scale(W)))
 
     def raise_back(self, y: Expr) -> Expr:
         """L^-1 D^-1 y: from the factor's coordinates to joint space."""
         return self.factor.solve_L(self.factor.scale(y))
+
+    def solve(self, f: Expr, g: Expr, by: Callable[[Expr, Expr], Expr]) -> Solution:
+        """(x, lam) of `H x = f + G' lam`, `G x = g`, several columns at once; by(A, b) solves A lam = b."""
+        y = self.factor.solve_Lt(f)
+        lam = by(self.A, g - self.W.T @ self.factor.scale(y))
+        return self.raise_back(y + self.W @ lam), lam
 
 
 def range_space(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
@@ -58,21 +64,12 @@ def range_space(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool
 
     O(nb depth^2 + m^2 nv + m^3).
     """
-    return _in_range_space(model, q, G, f, g, armature, solve_semidefinite)
+    return RangeSpace.of(model, G, q, armature).solve(f, g, solve_semidefinite)
 
 
 def proximal(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
     """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`."""
-    return _in_range_space(model, q, G, f, g, armature, solve_proximal)
-
-
-def _in_range_space(
-    model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool, solve: Callable[[Expr, Expr], Expr]
-) -> Solution:
-    space = _Range.of(model, G, q, armature)
-    y = space.factor.solve_Lt(f)
-    lam = solve(space.A, g - space.W.T @ space.factor.scale(y))
-    return space.raise_back(y + space.W @ lam), lam
+    return RangeSpace.of(model, G, q, armature).solve(f, g, solve_proximal)
 
 
 def solve_proximal(A: Expr, b: Expr, rho: float = 1e-6, iterations: int = 10) -> Expr:

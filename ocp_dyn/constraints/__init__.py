@@ -17,6 +17,11 @@ from .custom import CustomConstraint as CustomConstraint
 from .custom import JointCoupling as JointCoupling
 from .custom import LockedJoint as LockedJoint
 from .loop import Loop as Loop
+from .mimic import MimicMap as MimicMap
+from .mimic import mimic_constraints as mimic_constraints
+from .mimic import mimic_map as mimic_map
+from .parameters import in_every_set as in_every_set
+from .parameters import with_constraint_parameters as with_constraint_parameters
 from .rolling import RollingContact as RollingContact
 from .sets import Constraint as Constraint
 from .sets import Constraints as Constraints

@@ -11,10 +11,11 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, finite_vector, sparse
-from ..kinematics import point_acceleration_6d, point_jacobian_6d, pose, resolve
+from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, pose, resolve
 from ..model import Frame, Model
 from ..rotations import AXES, matrix_quaternion
 from ..spatial import halves, vee
+from .sets import replaced
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Contact:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     axes: Any = None
     reference: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    parameters = ("point",)
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
@@ -59,6 +62,10 @@ class Contact:
         if self.axes is None:
             return tuple(f"{self.name}.{kind}{k}" for kind in ("r", "t") for k in "xyz")
         return tuple(f"{self.name}.t{_direction_name(axis)}" for axis in self.axes)
+
+    def with_parameter(self, kind: str, value: Any) -> Contact:
+        """The same contact with another point [m]: three numbers, or an expression (3x1)."""
+        return replaced(self, **{kind: value})
 
     def at(self, model: Model, q: Any) -> Contact:
         """The same contact with the pose it has at q (numbers) as its reference."""
@@ -93,7 +100,7 @@ class Contact:
 
     def _pose(self, model: Model, q: Expr) -> tuple[Expr, Expr]:
         R, p = pose(model, resolve(model, self.body), q)
-        return R, p + R @ sparse(self.point)
+        return R, p + R @ as_point(self.point)
 
     def _select(self, x: Expr) -> Expr:
         return x if self.axes is None else sparse(self.axes) @ x[3:, :]

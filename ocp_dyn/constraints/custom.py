@@ -216,6 +216,13 @@ class Baumgarte:
     def rows(self) -> tuple[str, ...]:
         return self.constraint.rows
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(getattr(self.constraint, "parameters", ()))
+
+    def with_parameter(self, kind: str, value: Any) -> Baumgarte:
+        return replace(self, constraint=self.constraint.with_parameter(kind, value))  # type: ignore[attr-defined]
+
     def at_time(self, t: Any) -> Baumgarte:
         return replace(self, constraint=at_time(self.constraint, t))
 

@@ -20,11 +20,12 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, finite_vector, sparse
-from ..kinematics import point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
 from ..model import Frame, Model
 from ..rotations import matrix_quaternion
 from ..spatial import halves, skew, vee
 from .contact import wrench_at
+from .sets import replaced
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -72,6 +73,8 @@ class Loop:
     sliding: bool | None = None
     label: str | None = None
 
+    parameters = ("predecessor", "successor")
+
     def __post_init__(self) -> None:
         for what, frame in (("predecessor", self.predecessor), ("successor", self.successor)):
             if not isinstance(frame, (Frame, str)):
@@ -91,6 +94,10 @@ class Loop:
     @property
     def rows(self) -> tuple[str, ...]:
         return tuple(f"{self.name}.{_axis_name(axis)}" for axis in self.axes)
+
+    def with_parameter(self, kind: str, value: Any) -> Loop:
+        """The same loop with another origin [m] of its end `kind`: three numbers, or an expression (3x1)."""
+        return replaced(self, **{f"{kind}_pose": (getattr(self, f"{kind}_pose")[0], value)})
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
@@ -131,7 +138,7 @@ class Loop:
         found = []
         for frame, (R, r) in ((self.predecessor, self.predecessor_pose), (self.successor, self.successor_pose)):
             Rb, xb = pose(model, resolve(model, frame), q)
-            found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ sparse(r)))
+            found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ as_point(r)))
         return found
 
     def _relative(self, model: Model, q: Expr) -> _Relative:

@@ -10,11 +10,12 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, finite_vector, sparse
-from ..kinematics import point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
 from ..model import Frame, Model
 from ..rotations import unit_axis
 from ..spatial import halves, skew
 from .contact import wrench_at
+from .sets import replaced
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class RollingContact:
     axis: Any = None
     height: float = 0.0
 
+    parameters = ("point", "radius")
+
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
             raise TypeError(f"RollingContact needs a frame (model.body(name)) or a name, got {self.body!r}")
@@ -58,11 +61,15 @@ class RollingContact:
         kinds = ("normal", "side1", "side2") + (("spin", "tilt") if self.axis is not None else ())
         return tuple(f"{self.name}.{kind}" for kind in kinds)
 
+    def with_parameter(self, kind: str, value: Any) -> RollingContact:
+        """The same contact with another centre ("point") or radius [m]: numbers, or an expression."""
+        return replaced(self, **{"centre" if kind == "point" else kind: value})
+
     def position(self, model: Model, q: Expr) -> Expr:
         """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a)."""
         R, p = pose(model, resolve(model, self.body), q)
         n = sparse(self.normal)
-        gap = ca.dot(n, p + R @ sparse(self.centre)) - self.radius - self.height
+        gap = ca.dot(n, p + R @ as_point(self.centre)) - self.radius - self.height
         tilt = [] if self.axis is None else [DM(1, 1), ca.dot(n, R @ sparse(self.axis))]
         return ca.vertcat(gap, DM(2, 1), *tilt)
 
@@ -89,7 +96,7 @@ class RollingContact:
         n = sparse(self.normal)
         couple = DM(3, 1) if self.axis is None else n * lam[3] + self._tilt(model, q)[0] * lam[4]
         force = self._sides.T @ lam[:3]
-        touch = p + R @ sparse(self.centre) - self.radius * n
+        touch = p + R @ as_point(self.centre) - self.radius * n
         return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
 
     @property

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import casadi as ca
+from casadi import MX, SX
 
 from .._types import Expr, M, as_type
 from ..model import Model
@@ -16,7 +19,8 @@ class Constraint(Protocol):
     """What an algorithm asks of a constraint; `rows` names its rows.
 
     Beyond these, a constraint may have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
-    is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies.
+    is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
+    `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
     """
 
     @property
@@ -33,6 +37,7 @@ class Constraint(Protocol):
 
 
 Constraints = Sequence[Constraint]
+C = TypeVar("C", bound=Constraint)
 
 
 def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
@@ -89,6 +94,20 @@ def at_time(constraint: Constraint, t: Any) -> Constraint:
     move = getattr(constraint, "at_time", None)
     moved: Constraint = constraint if move is None else move(t)
     return moved
+
+
+def replaced(constraint: C, **fields: Any) -> C:
+    """A copy with other fields; numbers are checked, expressions (of the size asked for) pass its constructor by."""
+    if not any(isinstance(x, (SX, MX)) for value in fields.values() for x in (value, *_entries(value))):
+        return replace(constraint, **fields)  # type: ignore[type-var]
+    made = copy(constraint)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _entries(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground) and "frames". Numbers are written with the digits that give the same
-double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints are named by class.
+body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics". Numbers are written with
+the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints
+are named by class.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from casadi import DM
 from .. import joints as joint_kinds
 from .._types import ModelError
 from ..joints import CustomJoint, Fixed, Joint
-from ..model import DofData, Frame, Model
-from ..model.parts import SIZE_NQ
+from ..model import DofData, Frame, Mimic, Model
+from ..model.parts import SIZE_NQ, checked_mimics
 from ..spatial import Inertia, Transform
 
 FORMAT, VERSION = "ocp_dyn model", 1
@@ -109,10 +110,11 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {f.name!r}")}
         for f in model.frames.values()
     ]
+    mimics = [m._asdict() for m in model.mimics]
     return {
         "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    }  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {})  # fmt: skip
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:
@@ -142,7 +144,9 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
         body_names=_unique([body.text("name") for body in bodies], "body"),
         frames=_frames_from_list(top.items("frames"), len(bodies)),
         dofs=_dofs_from_dicts(bodies, joints),
+        mimics=_mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
     )
+    checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in joints), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
             raise ModelError(f"bodies[{i - 1}]: frames must hold {name!r} as a frame of body {i}")
@@ -227,6 +231,12 @@ class _Entry:
         value = self[key]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
             raise self.fail(key, f"a body index from 0 (the ground) to {below - 1}")
+        return value
+
+    def number(self, key: str) -> float:
+        value = _float(self[key], infinite=False)
+        if value is None:
+            raise self.fail(key, "a finite number")
         return value
 
     def vector(self, key: str, size: int, infinite: bool = False) -> list[float]:
@@ -341,6 +351,14 @@ def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
         name: Frame(name, entry.index("body", nb + 1), _transform_from_dict(entry.entry("X")))
         for name, entry in zip(names, entries, strict=True)
     }
+
+
+def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
+    entries = [_Entry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
+    return tuple(
+        Mimic(entry.text("joint"), entry.text("other"), entry.number("ratio"), entry.number("offset"))
+        for entry in entries
+    )
 
 
 def _unique(names: list[str], what: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def load_urdf(
     root: Joint | None = None,
     *,
     gravity: Vector = EARTH,
-    mimic: Literal["refuse", "free"] = "refuse",
+    mimic: Literal["refuse", "free", "couple"] = "refuse",
     inertia: Literal["refuse", "keep"] = "refuse",
 ) -> Model:
     """The model of a URDF file: joints depth-first in the file's order, fixed joints merged, links as frames.
@@ -38,7 +38,9 @@ def load_urdf(
     gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
-    "refuse" (default) raises; "free" loads a mimic joint as an independent one.
+    "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and notes in
+    `model.mimics` what it follows, for `mimic_constraints(model)`, couplings for any constraint set, and
+    `mimic_map(model)`, the coordinates without the joints that follow.
     inertia: a link whose inertia no body can have (see `_check_inertias`) is refused; "keep" takes it as it is,
     and the mass matrix may then not be positive definite.
 
@@ -63,15 +65,15 @@ def parse_urdf(
     root: Joint | None = None,
     *,
     gravity: Vector = EARTH,
-    mimic: Literal["refuse", "free"] = "refuse",
+    mimic: Literal["refuse", "free", "couple"] = "refuse",
     inertia: Literal["refuse", "keep"] = "refuse",
     source: str = "URDF text",
 ) -> Model:
     """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as FloatingBase(), got {root!r}")
-    if mimic not in ("refuse", "free"):
-        raise ValueError(f"mimic must be 'refuse' or 'free', got {mimic!r}")
+    if mimic not in ("refuse", "free", "couple"):
+        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {mimic!r}")
     if inertia not in ("refuse", "keep"):
         raise ValueError(f"inertia must be 'refuse' or 'keep', got {inertia!r}")
     tree = read_urdf_xml(text, source)
@@ -81,21 +83,31 @@ def parse_urdf(
     builder = ModelBuilder(robot.name, gravity)
     _add_root(builder, links[root_link], root, tree)
     for joint in joints:
-        if joint.mimic is not None and joint.type != "fixed" and mimic == "refuse":
+        if _mimics(joint) and mimic == "refuse":
             raise ModelError(
                 f"{tree.where('joint', joint.name)} mimics joint {joint.mimic.joint!r}: a model does not couple joints; "
-                'load with mimic="free" to make this one independent, or give it type="fixed" in the file'
+                'load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
+                'independent, or give it type="fixed" in the file'
             )
         if joint.child == WORLD:
             where = tree.where("link", joint.child)
             raise ModelError(f"{where}: only a root link may have this name, which is the ground's; rename the link")
         with _at(tree.where("joint", joint.name)):
             _add_joint(builder, joint, links[joint.child])
+    for joint in filter(_mimics, joints) if mimic == "couple" else ():
+        m = joint.mimic
+        with _at(f"{source}, line {tree.lines['joint', joint.name]}"):
+            ratio = 1.0 if m.multiplier is None else m.multiplier
+            builder.add_mimic(joint.name, m.joint, ratio, m.offset or 0.0)
     with _at(source):
         model = builder.build()
     if inertia == "refuse":
         _check_inertias(model, robot.links, tree)
     return model
+
+
+def _mimics(joint: Any) -> bool:
+    return joint.mimic is not None and joint.type != "fixed"
 
 
 @contextmanager

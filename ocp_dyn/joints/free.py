@@ -16,6 +16,7 @@ from ..rotations import (
     quaternion_matrix,
     quaternion_multiply,
     quaternion_rate,
+    rotation_vector_rate,
 )
 from ..spatial import ZERO3, Transform
 from .multiple import EULER_ORDERS, Euler
@@ -42,6 +43,9 @@ class Spherical(Joint):
 
     def difference(self, q0: Expr, q1: Expr) -> Expr:
         return quaternion_log(quaternion_multiply(quaternion_conjugate(q0), q1))
+
+    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+        return rotation_vector_rate(theta, v)
 
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
@@ -92,6 +96,10 @@ class _TranslateRotate(Joint):
     def difference(self, q0: Expr, q1: Expr) -> Expr:
         (p0, r0), (p1, r1) = self._parts(q0), self._parts(q1)
         return ca.vertcat(p1 - p0, self._rotation.difference(r0, r1))
+
+    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+        (_, turned), (pd, vr) = self._parts(theta), self._parts(v)
+        return ca.vertcat(pd, self._rotation.tangent_rate(turned, vr))
 
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])

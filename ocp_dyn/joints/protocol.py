@@ -64,6 +64,10 @@ class Joint(ABC):
         """The v (nv) with `integrate(q0, v) = q1`."""
         return q1 - q0
 
+    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+        """d(theta)/dt (nv) along `q = integrate(q0, theta)`, q0 fixed, where the velocity is v."""
+        return v
+
     def neutral(self) -> Array:
         """The position in which the moved frame coincides with the fixed one."""
         return np.zeros(self.nq)

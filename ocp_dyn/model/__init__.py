@@ -2,4 +2,5 @@
 
 from .parts import DofData as DofData
 from .parts import Frame as Frame
+from .parts import Mimic as Mimic
 from .tree import Model as Model

@@ -27,7 +27,7 @@ def with_inertia(
     model: Model, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
 ) -> Model:
     i = moving(model, body)
-    m, c, I = central(model.I[i])
+    m, c, I = central(model.I[i], body)
     new = body_inertia(
         m if mass is None else mass, c if com is None else com, I if inertia is None else inertia,
         f"body {body!r}", check=inertia is not None,
@@ -35,8 +35,21 @@ def with_inertia(
     return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
 
 
-def central(body: Inertia) -> tuple[float, Array, Array]:
+def with_frame(model: Model, name: str, to: str, origin: Vector, rotation: object) -> Model:
+    if name == WORLD or name in model.frames:
+        raise ModelError(f"frame {name!r}: the model has a frame of that name already: choose another")
+    host = model.frame(to)
+    X = placement(origin, rotation, f"frame {name!r}") @ host.X
+    return replace(model, frames={**model.frames, name: Frame(name, host.body, X)})
+
+
+def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     """Mass, centre of mass and inertia about it, as numbers; without mass, the centre is the origin."""
+    if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
+        raise ModelError(
+            f"body {name!r} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
+            "last, all of them in one with_parameters"
+        )
     m, h, I = float(body.m), DM(body.h), DM(body.I)
     if not m:
         return m, np.zeros(3), np.array(I.full())
@@ -74,6 +87,7 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
         body_names=(*model.body_names, *(prefix + name for name in other.body_names)),
         frames={**model.frames, **frames},
         dofs=DofData(**dofs),
+        mimics=(*model.mimics, *(m._replace(joint=prefix + m.joint, other=prefix + m.other) for m in other.mimics)),
     )
 
 
@@ -81,8 +95,7 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {positions!r}")
     locked: dict[int, Transform] = {}
-    for name, value in positions.items():
-        model.q_slice(name)  # raises for a name that no joint has
+    for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
         q = DM(finite_vector(value, joint.nq, f"position of joint {name!r}"))
@@ -106,6 +119,22 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
         inertia={i: clean_inertia(inertia[i]) for i in kept},
         frames=[replace(f, body=host[f.body], X=clean(f.X @ placed[f.body])) for f in model.frames.values()],
     )
+
+
+def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
+    """The positions, and those of the joints that mimic one of them."""
+    found = dict(positions)
+    for name in positions:
+        model.q_slice(name)  # raises for a name that no joint has
+    ahead = list(found)
+    while ahead:
+        other = ahead.pop()
+        for m in model.mimics:
+            if m.other == other and m.joint not in found:
+                at = finite_vector(found[other], 1, f"position of joint {other!r}")
+                found[m.joint] = m.ratio * float(at[0]) + m.offset
+                ahead.append(m.joint)
+    return found
 
 
 def subtree(model: Model, body: str) -> Model:
@@ -133,6 +162,7 @@ def scale(model: Model, length: float, mass: float) -> Model:
     factor_q = np.where(np.concatenate(lengths_q), s, 1.0)
     factor_v = np.where(np.concatenate(lengths_v), s, 1.0)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
+    factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
     return replace(
         model,
         joints=tuple(joint.scaled(s) for joint in model.joints),
@@ -140,6 +170,10 @@ def scale(model: Model, length: float, mass: float) -> Model:
         I=tuple(Inertia(m * body.m, m * s * body.h, m * s**2 * body.I) for body in model.I),
         frames={name: replace(f, X=longer(f.X)) for name, f in model.frames.items()},
         dofs=DofData(**dofs | {"qd_max": model.dofs.qd_max * factor_v}),
+        mimics=tuple(
+            m._replace(ratio=m.ratio * factor[m.joint] / factor[m.other], offset=m.offset * factor[m.joint])
+            for m in model.mimics
+        ),
     )
 
 
@@ -187,4 +221,6 @@ def _selected(
         "frames": {f.name: replace(f, body=number[f.body]) for f in frames},
         "dofs": DofData(**model.dofs.rows(q, v)),
     }
+    joints = fields["joint_names"]
+    fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
     return replace(model, **fields)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, sparse
+from .._types import Array, Expr, ModelError, Vector, finite_vector, sparse
 from ..spatial import Inertia, Transform
 
 WORLD = "world"
@@ -27,6 +28,47 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"Frame({self.name!r}, body={self.body})"
+
+
+class Mimic(NamedTuple):
+    """What a file says of a joint that follows another one: q_joint = ratio q_other + offset.
+
+    Both are joints of one dof; offset [rad or m]. A note only: both coordinates stay in q, and no equation uses it
+    unless it is asked to with `mimic_constraints` or `mimic_map`.
+    """
+
+    joint: str
+    other: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
+    """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
+    followed: dict[str, str] = {}
+    for mimic in mimics:
+        for name in mimic[:2]:
+            if name not in dofs:
+                raise ModelError(
+                    f"joint {mimic.joint!r} mimics {mimic.other!r}: no joint {name!r} moves in this model; correct the "
+                    "name, or fix a joint that follows one that does not move"
+                )
+            if dofs[name] != 1:
+                raise ModelError(
+                    f"joint {mimic.joint!r} mimics {mimic.other!r}: both need one dof, {name!r} has {dofs[name]}"
+                )
+        if mimic.joint in followed:
+            raise ModelError(
+                f"joint {mimic.joint!r} mimics two, {followed[mimic.joint]!r} and {mimic.other!r}; keep one"
+            )
+        followed[mimic.joint] = mimic.other
+    for start in followed:
+        way = [start]
+        while way[-1] in followed:
+            way.append(followed[way[-1]])
+            if way[-1] in way[:-1]:
+                raise ModelError(f"joints mimic each other in a ring, {' -> '.join(way)}; set one of them free")
+    return tuple(mimics)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +130,17 @@ def placement(origin: Vector, rotation: object, where: str) -> Transform:
 
 def clean(X: Transform) -> Transform:
     """X with structural zeros where it is zero."""
-    return Transform(sparse(X.E), sparse(X.r))
+    return Transform(_sparse(X.E), _sparse(X.r))
 
 
 def clean_inertia(body: Inertia) -> Inertia:
     """The inertia with structural zeros where it is zero."""
-    return Inertia(sparse(body.m), sparse(body.h), sparse(body.I))
+    return Inertia(_sparse(body.m), _sparse(body.h), _sparse(body.I))
+
+
+def _sparse(x: Expr) -> Expr:
+    """Numbers as `sparse` has them; the symbols of a model with parameters pass."""
+    return sparse(x) if isinstance(x, DM) else x
 
 
 def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = True) -> Inertia:

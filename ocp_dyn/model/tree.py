@@ -21,7 +21,7 @@ from .._types import Array, Expr, M, Vector, sparse, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
-from .parts import DofData, Frame
+from .parts import DofData, Frame, Mimic
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,8 @@ class Model:
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
     entry per moving body. SI units; gravity [m/s^2] in ground axes. Methods such as `lock_joints` give edited
-    copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols.
+    copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols. `mimics`: joints that
+    follow others, as a file says; see `mimic_constraints` and `mimic_map`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Model:
     body_names: tuple[str, ...]
     frames: Mapping[str, Frame]
     dofs: DofData
+    mimics: tuple[Mimic, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
@@ -184,6 +186,11 @@ class Model:
         q0, q1 = self.column(q0, self.nq, "q0"), self.column(q1, self.nq, "q1")
         return self._joint_wise("difference", self.split_q(q0), self.split_q(q1))
 
+    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+        """d(theta)/dt (nv) along `q = integrate(q0, theta)` with velocity variables v; v itself but for quaternions."""
+        theta, v = self.column(theta, self.nv, "theta"), self.column(v, self.nv, "v")
+        return self._joint_wise("tangent_rate", self.split_v(theta), self.split_v(v))
+
     def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
         parts = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
         return ca.vertcat(*parts) if parts else DM(0, 1)
@@ -225,6 +232,10 @@ class Model:
         """
         return editing.with_inertia(self, body, mass, com, inertia)
 
+    def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
+        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation (3x3)."""
+        return editing.with_frame(self, name, to, origin, rotation)
+
     def attach(
         self, other: Model, to: str, prefix: str = "", origin: Vector = (0.0, 0.0, 0.0), rotation: object = None
     ) -> Model:
@@ -239,7 +250,8 @@ class Model:
     def lock_joints(self, positions: Mapping[str, float | Vector]) -> Model:
         """A copy in which the named joints are fixed at the given positions (their entries of q).
 
-        Their bodies are merged into their parents and stay as frames; the other dofs keep their order.
+        Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
+        mimic a locked one are locked too, where it puts them; a mimicking joint locked by itself follows no more.
         """
         return editing.lock_joints(self, positions)
 
@@ -290,6 +302,8 @@ class Model:
         merged = [n for n in self.frame_names if n not in self.body_names]
         head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
         tail = f"\nother frames: {', '.join(merged)}" if merged else ""
+        if self.mimics:
+            tail += "\n" + "\n".join(f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics)
         return f"{head}\n{table}{tail}"
 
     def __repr__(self) -> str:
