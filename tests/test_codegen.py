@@ -92,12 +92,19 @@ def call_c(library: ctypes.CDLL, public: str, f: ca.Function, values: list[DM], 
     return [DM(p, a) for a, p in zip(arrays, patterns, strict=True)]
 
 
+def tolerance(name: str) -> float:
+    """Rounding differs from CasADi's in the order of factors and in sines; solving for forces amplifies that."""
+    if name in ("dFDc", "dimpact"):
+        return 1e-6  # rounding times the square of cond(G H^-1 G') = 1e5: these contacts are nearly singular
+    return 1e-10 if name in ("FD", "FD_HC", "FDc", "IDc", "impact", "Minv", "H_inv", "dFD") else 1e-12
+
+
 def near(results: list[DM], expected: list[DM], tolerance: float = 1e-12) -> None:
     for a, b in zip(results, expected, strict=True):
         close(a, b, tolerance)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["sparse", "dense"])
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["sparse", "dense"])
 def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
     """The whole registry, exported and compiled."""
     if CC is None:
@@ -117,7 +124,7 @@ def test_compiled_c_equals_python(rng, built, name):
     f = registered(name)
     for _ in range(3):
         values = state(f, rng)
-        near(call_c(library, f"robot_{name}", f, values, dense), f.call(values))
+        near(call_c(library, f"robot_{name}", f, values, dense), f.call(values), tolerance(name))
 
 
 def test_matrix_inputs(rng, built):
@@ -139,7 +146,7 @@ def test_backends_agree(rng, built, name):
     near(ca.Function("expanded", sx, f.call(sx)).call(values), expected)
     mx = [MX.sym(n, f.sparsity_in(n)) for n in f.name_in()]
     near(ca.Function("called", mx, f.call(mx)).call(values), expected)
-    near(call_c(library, f"robot_{name}", f, values, dense), expected)
+    near(call_c(library, f"robot_{name}", f, values, dense), expected, tolerance(name))
 
 
 def test_two_threads_at_once(rng, built):
@@ -147,17 +154,18 @@ def test_two_threads_at_once(rng, built):
     _, library, dense = built
     f = registered("FDc")
     states = [state(f, rng) for _ in range(200)]
-    expected = [f.call(values) for values in states]
 
     def work(order):
         return {k: [call_c(library, "robot_FDc", f, states[k], dense) for _ in range(3)] for k in order}
+
+    expected = work(range(200))
 
     with ThreadPoolExecutor(2) as pool:
         tasks = [pool.submit(work, range(200)), pool.submit(work, range(199, -1, -1))]
         for task in tasks:
             for k, repeated in task.result().items():
                 for result in repeated:
-                    near(result, expected[k], 1e-11)  # over 400 states some are near singular
+                    near(result, expected[k][0], 0)
 
 
 def test_null_pointers(rng, built):
@@ -168,7 +176,7 @@ def test_null_pointers(rng, built):
     lam = np.full(f.size1_out("lam"), np.nan)
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (stored(q, dense), stored(tau, dense), lam)]
     assert library.robot_FDc(pointers[0], None, pointers[1], None, pointers[2]) == 0
-    close(lam, f(q, 0, tau)[1], 1e-12)
+    close(lam, f(q, 0, tau)[1], tolerance("FDc"))
     assert library.robot_FDc(None, None, None, None, None) == 0
 
 
@@ -235,10 +243,8 @@ def test_the_example_starts_from_a_valid_configuration(built):
 @pytest.mark.parametrize("compiler", COMPILERS, ids=lambda path: Path(path).name)
 @pytest.mark.slow
 def test_strict_flags(built, compiler, tmp_path):
-    directory = built[0]
-    for name in ("robot.c", "example.c"):
-        run(compiler, *STRICT, "-c", str(directory / name), "-o", str(tmp_path / "o"))
-    run(compiler, "-Wall", "-Werror", "-c", str(directory / "robot_casadi.c"), "-o", str(tmp_path / "o"))
+    for path in sorted(built[0].glob("*.c")):
+        run(compiler, *STRICT, "-c", path, "-o", tmp_path / "o")
 
 
 @needs_cc
@@ -258,7 +264,12 @@ def test_names_of_libm_do_not_clash(built, tmp_path):
 def test_every_symbol_has_the_prefix(built):
     symbols = re.findall(r" [TDRBC] (\w+)", run("nm", "-g", "--defined-only", built[0] / "lib.so"))
     assert "robot_gamma" in symbols
-    assert [s for s in symbols if not s.startswith(("robot_", "_init", "_fini"))] == []
+    foreign = [s for s in symbols if not s.startswith(("robot_", "_init", "_fini"))]
+    external = [s for s in foreign if s.split("_n_in")[0] in ALGORITHMS]
+    assert {s.split("_n_in")[0] for s in external} == set(ALGORITHMS), "CasADi finds every function"
+    run(CC, "-O0", "-c", built[0] / "robot_external.c", "-o", built[0] / "external.o")
+    apart = re.findall(r" [TDRBC] (\w+)", run("nm", "-g", "--defined-only", built[0] / "external.o"))
+    assert set(foreign) == set(apart), "a library without that file has the prefix everywhere"
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
@@ -275,7 +286,7 @@ def test_cmake_builds_and_runs_the_example(tmp_path):
 
 def test_large_functions_are_not_optimised_for_minutes(monkeypatch):
     assert "-O1" not in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
-    monkeypatch.setattr("ocp_dyn.codegen.text.LARGE", 100)
+    monkeypatch.setattr("ocp_dyn.codegen.toolchain.LARGE", 100)
     assert "-O1" in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
 
 
@@ -480,7 +491,7 @@ def test_the_current_directory(tmp_path, monkeypatch):
 def test_a_prefix_of_ones_own(tmp_path):
     directory = od.codegen.export([registered("gamma")], tmp_path / "robot", prefix="Biped")
     assert sorted(p.name for p in directory.iterdir()) == [
-        "Biped.c", "Biped.h", "Biped_casadi.c", "CMakeLists.txt", "example.c",
+        "Biped.c", "Biped.h", "Biped.pc", "Biped_external.c", "Biped_gamma.c", "CMakeLists.txt", "README.md", "example.c",
     ]  # fmt: skip
     assert "int Biped_gamma(" in (directory / "Biped.h").read_text()
 
@@ -503,7 +514,7 @@ def test_only_own_files_are_replaced(tmp_path):
         od.codegen.export([registered("H")], target)
     assert (target / "robot.c").read_text() == "int main(void) { return 0; }"
     assert (target / "robot.h").read_bytes() == before
-    assert len(list(target.iterdir())) == 6
+    assert len(list(target.iterdir())) == 10
 
 
 def test_nothing_is_left_of_a_failure(tmp_path, monkeypatch):
@@ -569,10 +580,9 @@ QP = {"print_iteration": False, "print_header": False, "print_time": False, "qps
         lambda: ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP),
         lambda: ca.rootfinder("S", "newton", {"x": X, "g": ca.sin(X) - 0.1}),
         lambda: ca.Function("S", [X], [ca.solve(ca.diag(X + 2) + DM.ones(2, 2), X, "csparse")]),
-        lambda: ca.Function("S", [X], [X.monitor("x")]),
         lambda: ca.Function("inner", [X], [X + 1], {"never_inline": True}).map(2, "thread", 2),
     ],
-    ids=["callback", "nlpsol", "rootfinder", "csparse", "monitor", "threads"],
+    ids=["callback", "nlpsol", "rootfinder", "csparse", "threads"],
 )
 def test_functions_that_cannot_stand_alone(tmp_path, make):
     f = make()
@@ -592,7 +602,7 @@ def test_memory_is_refused_whatever_it_includes(monkeypatch):
 def test_external_functions(tmp_path):
     directory = od.codegen.export([registered("H")], tmp_path / "robot")
     compiled(directory)
-    f = ca.external("robot_casadi_e0_H", str(directory / "lib.so"))
+    f = ca.external("H", str(directory / "lib.so"))
     wrapped = ca.Function("wrapped", [MX.sym("q", MODEL.nq)], [f(MX.sym("q", MODEL.nq))], {"allow_free": True})
     with pytest.raises(ValueError, match="external function"):
         od.codegen.generate([f], "robot")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen import batch, cache
+from ocp_dyn.codegen import batch, build, cache, driver, emit
 from ocp_dyn.codegen import compile as compile_functions
 from ocp_dyn.codegen.toolchain import Compiler, find_compiler
 from ocp_dyn.functions import REGISTRY
@@ -71,6 +71,9 @@ def agree(got, expected, tolerance=1e-12) -> None:
     assert np.abs(got - expected).max(initial=0) <= tolerance * (1 + np.abs(expected).max(initial=0))
 
 
+SOLVES = ("FD", "FD_HC", "FDc", "IDc", "impact", "dFDc", "dimpact")
+
+
 def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
     functions = [f for f in registered(model, contacts) if not names or f.name() in names]
     fast = od.codegen.compile(functions)
@@ -83,10 +86,10 @@ def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
             for k in range(n):
                 for got, expected in zip(results, reference(f, inputs, k), strict=True):
                     # an inverse of the mass matrix amplifies rounding
-                    agree(got[k], expected, 1e-10 if f.name() in ("FD", "FD_HC", "FDc", "IDc", "impact") else 1e-12)
+                    agree(got[k], expected, 1e-10 if f.name() in SOLVES else 1e-12)
         single = listed(fast[f.name()](*(x[-1] for x in inputs)))
         for got, expected in zip(single, reference(f, inputs, max(counts) - 1), strict=True):
-            agree(got, expected, 1e-10 if f.name() in ("FD", "FD_HC", "FDc", "IDc", "impact") else 1e-12)
+            agree(got, expected, 1e-10 if f.name() in SOLVES else 1e-12)
 
 
 @needs_compiler
@@ -350,6 +353,34 @@ model = tree("chain")
 fast = od.codegen.compile([od.function(a, model) for a in (od.inverse_dynamics, od.mass_matrix)])
 print(fast.backend, float(fast.H(np.ones((9, 4)))[8].sum()))
 """
+
+
+@needs_compiler
+def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
+    """Parts share values, and the forms for one state and for lanes do not mix up theirs."""
+    monkeypatch.setattr(driver, "SHARE", 1)
+    monkeypatch.setattr(build, "QUIET", -1.0)
+    model = tree("floating")
+    f = od.function(od.forward_dynamics, model)
+    assert len(driver.batch_files(emit(f, "k"), 4, "double")) > 3
+    fast = od.codegen.compile([f], lanes=4)
+    inputs = states(f, model, 6, rng)
+    for k in range(6):
+        expected = reference(f, inputs, k)[0]
+        agree(fast.FD(*inputs)[k], expected, 1e-10)
+        agree(fast.FD(*(x[k] for x in inputs)), expected, 1e-10)
+    told = capsys.readouterr().err
+    assert "ocp_dyn: writing FD; 0 of 1 functions, " in told
+    assert "ocp_dyn: FD is compiled; 1 of 1 functions, " in told
+
+
+@needs_compiler
+def test_a_map_is_compiled(rng):
+    """A Function without a list of instructions of its own."""
+    x = ca.MX.sym("x", 2)
+    f = ca.Function("inner", [x], [ca.sin(x)]).map(3)
+    values = rng.normal(size=(5, 2, 3))
+    np.testing.assert_allclose(od.codegen.compile([f])[f.name()](values), np.sin(values), rtol=1e-14, atol=1e-15)
 
 
 @needs_compiler

@@ -38,6 +38,7 @@ def test_everything_recorded_agrees(path):
     assert max(report.errors.values(), default=0.0) < 1e-10
 
 
+@pytest.mark.slow
 def test_all_quantities_are_met_by_some_file():
     counts: dict[str, int] = {}
     for name in ("root_spherical", "single_pendulum", "openhrp_sample1_multidof", "four_bar"):

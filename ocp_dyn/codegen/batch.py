@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from .interface import row_major
+from .interface import instructions, row_major
 
 Array = NDArray[Any]
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
@@ -42,13 +42,18 @@ class Library:
 
     def __init__(self, library: ctypes.CDLL, lanes: int) -> None:
         self.lanes = lanes
-        self._one, self._many = library.ocp_dyn_one, library.ocp_dyn_many
-        self._one.argtypes = [ctypes.c_void_p] * 2
+        self._one = getattr(library, "ocp_dyn_one", None)  # not there in a library for batches only
+        self._many = library.ocp_dyn_many
         self._many.argtypes = [ctypes.c_longlong] + [ctypes.c_void_p] * 3
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
         given, wanted = _pointers(inputs), _pointers(outputs)
-        call = functools.partial(self._one, ctypes.addressof(given), ctypes.addressof(wanted))
+        places = ctypes.c_void_p(ctypes.addressof(given)), ctypes.c_void_p(ctypes.addressof(wanted))
+        steps = (ctypes.c_longlong * max(1, len(inputs)))(*(x.size for x in inputs))
+        if self._one is not None:
+            call = functools.partial(self._one, *places)
+        else:
+            call = functools.partial(self._many, 1, places[0], steps, places[1])
         call.keep = given, wanted, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
         return call
 
@@ -141,7 +146,7 @@ class CompiledFunction:
         self.dtype = DTYPES[precision]
         self.backend = backend.name
         self._backend, self._threads = backend, threads
-        self._instructions = f.n_instructions()
+        self._instructions = instructions(f)
 
     def __repr__(self) -> str:
         given, made = (

@@ -66,9 +66,9 @@ def _of_this_process() -> Path:
     return Path(path)
 
 
-def find(cache: Path, key: str) -> Path | None:
-    """The complete library of `key`, or None. Files whose content does not fit the digest in their name go."""
-    for path in sorted(cache.glob(f"{key}.*.so")):
+def find(cache: Path, key: str, suffix: str = ".so") -> Path | None:
+    """The complete file of `key`, or None. Files whose content does not fit the digest in their name go."""
+    for path in sorted(cache.glob(f"{key}.*{suffix}")):
         with contextlib.suppress(OSError):
             if _digest(path) == path.name.split(".")[1]:
                 os.utime(path)
@@ -85,11 +85,11 @@ def stage(cache: Path) -> Iterator[Path]:
 
 
 def store(cache: Path, key: str, made: Path) -> Path:
-    """Moves a library from a stage into the cache in one step.
+    """Moves a file from a stage into the cache in one step.
 
     Two processes that do so at once each put a complete file; one remains or both do, and each serves.
     """
-    path = cache / f"{key}.{_digest(made)}.so"
+    path = cache / f"{key}.{_digest(made)}{made.suffix}"
     os.replace(made, path)
     return path
 
@@ -97,7 +97,7 @@ def store(cache: Path, key: str, made: Path) -> Path:
 def prune(cache: Path) -> None:
     """Removes libraries long unused, and what builds that were cut off have left for a day."""
     now = time.time()
-    for pattern, days in (("*.so", UNUSED_DAYS), ("build-*", 1)):
+    for pattern, days in (("*.so", UNUSED_DAYS), ("*.graph", UNUSED_DAYS), ("build-*", 1)):
         for path in cache.glob(pattern):
             with contextlib.suppress(OSError):
                 if now - path.stat().st_mtime > days * 86400:

@@ -7,21 +7,18 @@ import functools
 import hashlib
 import inspect
 import os
-import sys
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import casadi as ca
 
-from . import cache, driver, emit, lanes, names
+from . import build as building
+from . import cache, driver, emit, lanes, names, toolchain
 from .batch import CompiledFunction, Library, VirtualMachine
+from .build import Kind, build
 from .toolchain import Compiler, find_compiler
 
 LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
-QUIET = 2.0
-"""Seconds that a build may take without a word."""
 
 
 class Compiled(Mapping[str, CompiledFunction]):
@@ -63,6 +60,8 @@ def compile(
     lanes: int | None = None,
     precision: str = "double",
     threads: int | None = None,
+    single: bool = True,
+    keys: Sequence[str] | None = None,
 ) -> Compiled:
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
 
@@ -74,93 +73,90 @@ def compile(
     functions: from `od.function`, or any casadi.Function that `expand` makes scalar. lanes: states a batch
     computes at once, in a vector: 1, 2, 4, 8, or 16 in single precision; default 8 and 16. precision: "double", or
     "single": errors of 1e-6 or so relative to the largest result, half the time. threads: at most so many; default:
-    the processors this process may use.
+    the processors this process may use. single=False: for batches only, at half the cost of compiling.
+    keys: texts that tell the functions apart in the cache, one each, where they are known; else their whole graphs do.
 
     The compiler is what the environment variable CC names, or cc, gcc or clang. Libraries are kept in the directory
     ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; builds beyond two seconds tell their
     progress on stderr. Without a compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
-    Cost: once, about 0.2 ms of a processor per instruction (half for one state, half for lanes); then some 10 ms.
+    Cost: once, about 0.15 ms of a processor per instruction (half for one state, half for lanes); then some 10 ms.
     Raises TypeError or ValueError for what cannot be compiled, RuntimeError if the compiler fails, PermissionError
     if the cache is not private.
     """
     listed = _listed(functions)
-    width = _lanes(lanes, precision)
+    width = check_lanes(lanes, precision)
     workers = _threads(threads)
     compiler = find_compiler()
     if compiler is None:
         return Compiled([CompiledFunction(f, VirtualMachine(f), precision, workers) for f in listed], None)
-    paths = _libraries(listed, compiler, width, precision)
+    kind = Kind(width, precision, single or width == 1)
+    paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
     loaded = (Library(ctypes.CDLL(str(path)), width) for path in paths)
     made = [CompiledFunction(f, library, precision, workers) for f, library in zip(listed, loaded, strict=True)]
     return Compiled(made, compiler.name)
 
 
-def _libraries(functions: list[ca.Function], compiler: Compiler, width: int, precision: str) -> list[Path]:
+def cached(
+    functions: Iterable[ca.Function],
+    *,
+    lanes: int | None = None,
+    precision: str = "double",
+    threads: int | None = None,
+    single: bool = True,
+    keys: Sequence[str] | None = None,
+) -> dict[str, CompiledFunction]:
+    """Those of `functions` that an earlier `compile` with the same arguments has left in the cache, by name."""
+    listed, compiler = _listed(functions), find_compiler()
+    if compiler is None:
+        return {}
+    width, workers = check_lanes(lanes, precision), _threads(threads)
+    kind, place = Kind(width, precision, single or width == 1), cache.directory()
+    texts = _identities(listed, keys)
+    found = ((f, cache.find(place, _key(text, compiler, kind))) for f, text in zip(listed, texts, strict=True))
+    return {
+        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers)
+        for f, path in found
+        if path is not None
+    }
+
+
+def compiler_found() -> bool:
+    """Whether this machine has a C compiler that `compile` can use."""
+    return find_compiler() is not None
+
+
+def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler, kind: Kind) -> list[Path]:
     """A library for every function: those in the cache, and the others built."""
     place = cache.directory()
-    keys = [_key(f, compiler, width, precision) for f in functions]
     found = [cache.find(place, key) for key in keys]
     missing = [k for k, path in enumerate(found) if path is None]
     if missing:
         cache.prune(place)
-        built = _build([functions[k] for k in missing], [keys[k] for k in missing], place, compiler, width, precision)
+        built = build(
+            [functions[k] for k in missing], [keys[k] for k in missing], place, compiler, kind, _threads(None)
+        )
         for k, path in zip(missing, built, strict=True):
             found[k] = path
     return [path for path in found if path is not None]
 
 
-def _build(
-    functions: list[ca.Function], keys: list[str], place: Path, compiler: Compiler, width: int, precision: str
-) -> list[Path]:
-    """Libraries in the cache: an object file for one state and one for lanes each, all compiled side by side."""
-    with cache.stage(place) as stage:
-        objects: list[list[Path]] = []
-        for k, f in enumerate(functions):
-            kernel = emit.emit(f, "kernel")
-            sources = {"many": driver.batch_source(kernel, width, precision)}
-            if width > 1:
-                sources["one"] = driver.single_source(kernel, precision)
-            for name, text in sources.items():
-                (stage / f"{k}_{name}.c").write_text(text, encoding="ascii")
-            objects.append([stage / f"{k}_{name}.o" for name in sources])
-        # the longest first, so that none is left alone at the end
-        tasks = sorted((o for pair in objects for o in pair), key=lambda o: -o.with_suffix(".c").stat().st_size)
-        _compile_all(tasks, compiler)
-        made = []
-        for k, key in enumerate(keys):
-            library = stage / f"{k}.so"
-            compiler.link(objects[k], library)
-            made.append(cache.store(place, key, library))
-        return made
+def _identities(functions: list[ca.Function], keys: Sequence[str] | None) -> list[str]:
+    if keys is not None and len(keys) != len(functions):
+        raise ValueError(f"keys must be one for each of the {len(functions)} functions, got {len(keys)}")
+    return list(keys) if keys is not None else [f.serialize() for f in functions]
 
 
-def _compile_all(objects: list[Path], compiler: Compiler) -> None:
-    begin = said = time.monotonic()
-    with ThreadPoolExecutor(_threads(None)) as pool:
-        running = [pool.submit(compiler.compile, made.with_suffix(".c"), made) for made in objects]
-        try:
-            for done, future in enumerate(as_completed(running), 1):
-                future.result()
-                now = time.monotonic()
-                if now - said > QUIET:
-                    said = now
-                    print(f"ocp_dyn: compiled {done} of {len(objects)} files, {now - begin:.0f} s", file=sys.stderr)
-        finally:
-            for future in running:
-                future.cancel()
-
-
-def _key(f: ca.Function, compiler: Compiler, width: int, precision: str) -> str:
+def _key(text: str, compiler: Compiler, kind: Kind) -> str:
     """Digest of all that the library depends on."""
-    parts = (f.serialize(), compiler.identity, str(width), precision, _version())
+    parts = (text, compiler.identity, repr(kind), _version())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @functools.cache
 def _version() -> str:
-    """What writes the C text: the modules that do, and CasADi."""
-    text = "".join(inspect.getsource(module) for module in (emit, lanes, driver, names))
+    """What writes the C text and calls the compiler: the modules that do, and CasADi."""
+    text = "".join(inspect.getsource(module) for module in (emit, lanes, driver, names, toolchain, building))
     return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -183,7 +179,8 @@ def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
     return list(different.values())
 
 
-def _lanes(lanes: int | None, precision: str) -> int:
+def check_lanes(lanes: int | None, precision: str) -> int:
+    """The number of lanes, the most there are for None; an error that says what there is."""
     if precision not in LANES:
         raise ValueError(f"precision is 'double' or 'single', got {precision!r}")
     known = LANES[precision]

@@ -8,21 +8,55 @@ from .emit import Kernel
 from .lanes import header, transpose
 from .names import filled
 
-ONE = "int ocp_dyn_one(const R *const *arg, R *const *res)"
-MANY = "int ocp_dyn_many(long long n, const R *const *arg, const long long *stride, R *const *res)"
+ONE = "int {}(const R *const *arg, R *const *res)"
+MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
+
+
+SHARE = 40
+"""Chunks in one file, where a function may have several: some seconds of a compiler."""
 
 
 def single_source(kernel: Kernel, precision: str) -> str:
-    """C99 with ocp_dyn_one: dense row-major arrays in and out; null inputs are zeros, null outputs not wanted."""
-    return _joined([header(1, precision, kernel), kernel.text, *_one(kernel)])
+    """C99 with ocp_dyn_one: null inputs are zeros, null outputs not wanted."""
+    return _joined([header(1, precision, kernel), kernel.text, *one(kernel, "ocp_dyn_one")])
 
 
 def batch_source(kernel: Kernel, lanes: int, precision: str) -> str:
     """C with ocp_dyn_many: n states, a row of `arg[i]` each, `stride[i]` numbers apart (0: one for all)."""
+    return _joined([header(lanes, precision, kernel), kernel.text, *_batch_driver(kernel, lanes)])
+
+
+def single_files(kernel: Kernel, precision: str) -> list[str]:
+    """`single_source` in files of at most SHARE chunks, which may be compiled side by side."""
+    return _files(kernel, "one", header(1, precision, kernel), one(kernel, "ocp_dyn_one"))
+
+
+def batch_files(kernel: Kernel, lanes: int, precision: str) -> list[str]:
+    """`batch_source` likewise."""
+    return _files(kernel, "many", header(lanes, precision, kernel), _batch_driver(kernel, lanes))
+
+
+def _files(kernel: Kernel, tag: str, head: str, calls: list[str]) -> list[str]:
+    chunks = kernel.chunks
+    if len(chunks) <= SHARE:
+        return [_joined([head, kernel.text, *calls])]
+    # seen by the linker, chunks must not be called the same in both forms of a kernel
+    renamed = [f"#define {kernel.name}_{c} {kernel.name}_{tag}_{c}" for c in range(len(chunks))]
+    shared = "\n".join(["#define CHUNK NOINLINE", *renamed, head])
+    prototypes = [chunk.split("\n", 1)[0] + ";" for chunk in chunks]
+    shares = [chunks[k : k + SHARE] for k in range(0, len(chunks), SHARE)]
+    return [_joined([shared, *prototypes, kernel.main, *calls])] + [_joined([shared, *share]) for share in shares]
+
+
+def _batch_driver(kernel: Kernel, lanes: int) -> list[str]:
     if lanes == 1:
-        return _joined([header(1, precision, kernel), kernel.text, *_one(kernel), *_one_by_one(kernel)])
-    text = [header(lanes, precision, kernel), kernel.text, *transpose(lanes)]
-    return _joined([*text, *_unrolled(_LOAD + _STORE, lanes), *_tables(kernel), *_many(kernel)])
+        return [*one(kernel, "ocp_dyn_one"), *_one_by_one(kernel)]
+    return [*many(kernel, lanes, "ocp_dyn_many")]
+
+
+def many(kernel: Kernel, lanes: int, name: str) -> list[str]:
+    """The function `name` that computes a batch, and all it needs beside `lanes.header` and the kernel."""
+    return [*transpose(lanes), *_unrolled(_LOAD + _STORE, lanes), *_tables(kernel), *_many(kernel, name)]
 
 
 def _unrolled(lines: list[str], lanes: int) -> list[str]:
@@ -37,9 +71,11 @@ def _unrolled(lines: list[str], lanes: int) -> list[str]:
     return result
 
 
-def _one(kernel: Kernel) -> list[str]:
+def one(kernel: Kernel, name: str) -> list[str]:
+    """The function `name` that computes one state from and into arrays that may be null."""
     inputs, outputs = kernel.inputs, kernel.outputs
-    lines = ["", f"EXPORT {ONE};", f"EXPORT {ONE}", "{"]
+    prototype = ONE.format(name)
+    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
     lines += [f"    static const R zeros[{max(1, *inputs, 1)}] = {{0}};"]
     lines += [f"    R unwanted[{max(1, sum(o.size for o in outputs))}], w[{max(1, kernel.work)}];"]
     lines += [f"    const R *x[{max(1, len(inputs))}];", f"    R *y[{max(1, len(outputs))}];"]
@@ -56,7 +92,8 @@ def _one(kernel: Kernel) -> list[str]:
 
 def _one_by_one(kernel: Kernel) -> list[str]:
     inputs, outputs = len(kernel.inputs), len(kernel.outputs)
-    lines = ["", f"EXPORT {MANY};", f"EXPORT {MANY}", "{", "    long long k;"]
+    prototype = MANY.format("ocp_dyn_many")
+    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{", "    long long k;"]
     lines += ["    (void)arg, (void)stride, (void)res;", "    for (k = 0; k < n; ++k) {"]
     lines += [f"        const R *x[{max(1, inputs)}] = {{0}};", f"        R *y[{max(1, outputs)}] = {{0}};"]
     lines += [f"        if (arg[{i}]) x[{i}] = arg[{i}] + k * stride[{i}];" for i in range(inputs)]
@@ -111,10 +148,11 @@ def _tables(kernel: Kernel) -> list[str]:
     return lines
 
 
-def _many(kernel: Kernel) -> list[str]:
+def _many(kernel: Kernel, name: str) -> list[str]:
     inputs, outputs = kernel.inputs, kernel.outputs
     total = sum(inputs) + sum(o.stored + 1 for o in outputs) + kernel.work
-    lines = ["", f"EXPORT {MANY};", f"EXPORT {MANY}", "{"]
+    prototype = MANY.format(name)
+    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
     lines += [f"    const size_t bytes = {total + 1} * sizeof(V);"]
     lines += ["    char *memory = malloc(bytes + sizeof(V));"]
     lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]

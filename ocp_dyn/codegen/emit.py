@@ -3,14 +3,16 @@
 CasADi's own generator writes one function of reused variables, which takes a compiler minutes beyond some
 50,000 instructions. Here every value is assigned once, values live in a chunk of some 500 statements, and only
 those that cross a boundary pass through the array `w`: compile time grows linearly. Nothing in the text says how
-wide a value is: `V` may be a double or a vector with a state in every lane (`lanes.header` defines it).
+wide a value is: `V` may be a double or a vector with a state in every lane (`lanes.header` defines it). Nor does it
+say whether its chunks share a file: `CHUNK` makes them static or not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 
@@ -84,7 +86,7 @@ BINARY_LIBRARY = frozenset({"pow", "fmod", "remainder", "copysign", "atan2", "hy
 
 @dataclass(frozen=True)
 class Output:
-    """A dense row-major output of `size` numbers.
+    """An output of `size` numbers.
 
     slots[k] is the slot of entry k among the `stored` different values the text computes, -1 where it is zero.
     """
@@ -98,21 +100,26 @@ class Output:
 class Kernel:
     """C text of a function `NAME(const V *const *x, V *const *y, V *w)`, with what its caller must know.
 
-    inputs: sizes, dense and row-major; outputs; work: length of w; library: functions of libm it calls,
-    as v_NAME; angles: whether it calls sincos_.
+    chunks: functions NAME_0, NAME_1, ..., of which `main` calls one after the other; inputs: sizes; outputs;
+    work: length of w; statements: number of values; library: functions of libm it calls, as v_NAME; angles: whether it calls sincos_.
     """
 
     name: str
-    text: str
+    chunks: tuple[str, ...]
+    main: str
     inputs: tuple[int, ...]
     outputs: tuple[Output, ...]
     work: int
+    statements: int
     library: tuple[str, ...]
     angles: bool
 
+    @property
+    def text(self) -> str:
+        return "\n".join([*self.chunks, self.main])
 
-@dataclass(frozen=True)
-class Value:
+
+class Value(NamedTuple):
     """One value of the list: an operation on earlier values, an input (operation -1) or a constant (-2)."""
 
     operation: int
@@ -121,30 +128,34 @@ class Value:
 
 
 INPUT, CONSTANT = -1, -2
+KNOWN = frozenset({*ARITHMETIC, *SELECTIONS, *LIBRARY, *TRIGONOMETRIC})
 
 
-def emit(f: ca.Function, name: str) -> Kernel:
+def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
     """The text of `f` under the C name `name`.
 
-    f: any Function that `expand` makes scalar. Equal values are computed once (a b = b a), sin and cos of one
-    angle together, unused values not at all. Cost: about 10 us and 40 bytes per instruction.
+    f: any Function that `expand` makes scalar. dense: arguments are dense, row by row; else as CasADi keeps them,
+    structural nonzeros, column by column. Equal values are computed once (a b = b a), sin and cos of one angle
+    together, unused values not at all. Cost: about 6 us and 45 bytes per instruction.
 
     Raises ValueError for an operation without a counterpart in C: a call of another Function that may not be
     inlined, printing, the inverse error function.
     """
     scalar = f if f.is_a("SXFunction") else f.expand()
     values, stores = _values(scalar, f.name())
-    return _Writer(scalar, name, values, stores).kernel()
+    return _Writer(scalar, name, values, stores, dense).kernel()
 
 
 def _values(f: ca.Function, label: str) -> tuple[list[Value], list[tuple[int, int, int]]]:
     """All different values, and (output, nonzero, value) for every output."""
     values: list[Value] = []
-    known: dict[tuple[int, tuple[int, ...], str], int] = {}
+    known: dict[Value | str, int] = {}
     slot: dict[int, int] = {}  # what a place of the machine's memory holds now
     stores = []
+    identify, taken, given_back = f.instruction_id, f.instruction_input, f.instruction_output
     for k in range(f.n_instructions()):
-        operation, given, made = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        operation, given, made = identify(k), taken(k), given_back(k)
+        key: Value | str
         if operation == ca.OP_OUTPUT:
             stores.append((made[0], made[1], slot[given[0]]))
             continue
@@ -152,29 +163,30 @@ def _values(f: ca.Function, label: str) -> tuple[list[Value], list[tuple[int, in
             slot[made[0]] = slot[given[0]]
             continue
         if operation == ca.OP_INPUT:
-            value = Value(INPUT, tuple(given))
+            key = value = Value(INPUT, tuple(given))
         elif operation == ca.OP_CONST:
             value = Value(CONSTANT, (), f.instruction_constant(k))
+            key = value.constant.hex()  # by its bits: 0.0 is not -0.0
         else:
-            _check_operation(operation, label)
+            if operation not in KNOWN:
+                _refuse(operation, label)
             arguments = [slot[i] for i in given]
-            value = Value(operation, tuple(sorted(arguments) if operation in COMMUTATIVE else arguments))
-        key = value.operation, value.arguments, value.constant.hex()  # by its bits: 0.0 is not -0.0
-        if key not in known:
-            known[key] = len(values)
+            if operation in COMMUTATIVE:
+                arguments.sort()
+            key = value = Value(operation, tuple(arguments))
+        number = known.setdefault(key, len(values))
+        if number == len(values):
             values.append(value)
-        slot[made[0]] = known[key]
+        slot[made[0]] = number
     return values, stores
 
 
-def _check_operation(operation: int, label: str) -> None:
-    if operation in ARITHMETIC or operation in SELECTIONS or operation in (*LIBRARY, *TRIGONOMETRIC):
-        return
+def _refuse(operation: int, label: str) -> None:
     names = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
     remedy = "; build it from inlined Functions" if operation == ca.OP_CALL else ""
     raise ValueError(
         f"{label!r} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. "
-        "od.codegen.export, which uses CasADi's generator, may be able to"
+        "od.codegen.export, which uses CasADi's generator for such functions, may be able to"
     )
 
 
@@ -184,42 +196,72 @@ class _Writer:
     A group is what one statement makes: a value, or the sine and the cosine of one angle.
     """
 
-    def __init__(self, f: ca.Function, name: str, values: list[Value], stores: list[tuple[int, int, int]]) -> None:
-        self.f, self.name, self.values = f, name, values
-        self.input_places = [_row_major(f.sparsity_in(i)) for i in range(f.n_in())]
+    def __init__(
+        self, f: ca.Function, name: str, values: list[Value], stores: list[tuple[int, int, int]], dense: bool
+    ) -> None:
+        self.f, self.name, self.values, self.dense = f, name, values, dense
         self.outputs, self.places = self._outputs(stores)
+        self.operands, self.constants = self._operands()
         groups = self._groups(self._needed())
         self.chunks = [groups[k : k + CHUNK] for k in range(0, len(groups), CHUNK)] or [[]]
         self.chunk_of = {v: c for c, chunk in enumerate(self.chunks) for group in chunk for v in group}
         self.slots, self.work = self._shared()
 
     def kernel(self) -> Kernel:
-        bodies = ["\n".join(self._chunk(c)) for c in range(len(self.chunks))]
+        chunks = tuple("\n".join(self._chunk(c)) for c in range(len(self.chunks)))
         calls = "".join(f"    {self.name}_{c}(x, y, w);\n" for c in range(len(self.chunks)))
         main = f"static void {self.name}(const V *const *x, V *const *y, V *w)\n{{\n{calls}}}\n"
-        used = {LIBRARY[self.values[v].operation] for v in self.chunk_of if self.values[v].operation in LIBRARY}
-        inputs = tuple(self.f.numel_in(i) for i in range(self.f.n_in()))
-        angles = any(self.values[v].operation in TRIGONOMETRIC for v in self.chunk_of)
-        text = "\n".join([*bodies, main])
-        return Kernel(self.name, text, inputs, self.outputs, self.work, tuple(sorted(used)), angles)
+        operations = {self.values[v].operation for v in self.chunk_of}
+        used = tuple(sorted({LIBRARY[operation] for operation in operations if operation in LIBRARY}))
+        inputs = tuple(self._size(self.f.sparsity_in(i)) for i in range(self.f.n_in()))
+        angles = not operations.isdisjoint(TRIGONOMETRIC)
+        return Kernel(self.name, chunks, main, inputs, self.outputs, self.work, len(self.chunk_of), used, angles)
+
+    def _size(self, pattern: ca.Sparsity) -> int:
+        return int(pattern.numel() if self.dense else pattern.nnz())
+
+    def _layout(self, pattern: ca.Sparsity) -> list[int]:
+        """Places of the nonzeros in memory."""
+        if not self.dense:
+            return list(range(pattern.nnz()))
+        columns = pattern.size2()
+        return [row * columns + column for row, column in zip(pattern.row(), pattern.get_col(), strict=True)]
 
     def _outputs(
         self, stores: list[tuple[int, int, int]]
     ) -> tuple[tuple[Output, ...], dict[int, list[tuple[int, int, int]]]]:
-        """Outputs, and value -> [(output, slot, dense position)]. Entries of one value share a slot."""
-        slots = [[-1] * self.f.numel_out(j) for j in range(self.f.n_out())]
+        """Outputs, and value -> [(output, slot, place in memory)]. Entries of one value share a slot."""
+        patterns = [self.f.sparsity_out(j) for j in range(self.f.n_out())]
+        slots = [[-1] * self._size(p) for p in patterns]
         different: list[dict[int, int]] = [{} for _ in slots]
         places: dict[int, list[tuple[int, int, int]]] = {}
-        positions = [_row_major(self.f.sparsity_out(j)) for j in range(self.f.n_out())]
+        layouts = [self._layout(p) for p in patterns]
         for j, nonzero, v in stores:
             value = self.values[v]
             if value.operation == CONSTANT and value.constant == 0:
                 continue
-            position = positions[j][nonzero]
+            position = layouts[j][nonzero]
             slots[j][position] = different[j].setdefault(v, len(different[j]))
             places.setdefault(v, []).append((j, slots[j][position], position))
         outputs = tuple(Output(len(s), len(d), tuple(s)) for s, d in zip(slots, different, strict=True))
         return outputs, places
+
+    def _operands(self) -> tuple[list[str], dict[int, str]]:
+        """What every value is called where it is used, and constants where a plain number may stand."""
+        layouts = [self._layout(self.f.sparsity_in(i)) for i in range(self.f.n_in())]
+        names = []
+        plain = {}
+        for v, value in enumerate(self.values):
+            if value.operation == INPUT:
+                i, nonzero = value.arguments
+                names.append(f"x{i}[{layouts[i][nonzero]}]")
+            elif value.operation == CONSTANT:
+                number = literal(value.constant)
+                names.append(f"S({number})")
+                plain[v] = f"K({number})"
+            else:
+                names.append(f"t{v}")
+        return names, plain
 
     def _needed(self) -> list[int]:
         """Values to compute, in order: those that outputs need, inputs and constants aside."""
@@ -227,10 +269,11 @@ class _Writer:
         for v in self.places:
             needed[v] = True
         for v in range(len(self.values) - 1, -1, -1):
-            if needed[v] and self.values[v].operation != INPUT:
-                for a in self.values[v].arguments:
+            operation, arguments, _ = self.values[v]
+            if needed[v] and operation != INPUT:
+                for a in arguments:
                     needed[a] = True
-        return [v for v, value in enumerate(self.values) if needed[v] and not _is_direct(value)]
+        return [v for v, value in enumerate(self.values) if needed[v] and value.operation >= 0]
 
     def _groups(self, order: list[int]) -> list[tuple[int, ...]]:
         pairs: dict[int, list[int]] = {}
@@ -246,9 +289,10 @@ class _Writer:
     def _shared(self) -> tuple[dict[int, int], int]:
         """Places in w of the values that other chunks need; a place is free again after the last of them."""
         last: dict[int, int] = {}
-        for c, chunk in enumerate(self.chunks):
-            for v in (v for group in chunk for v in group):
-                last.update((a, c) for a in self.values[v].arguments if self.chunk_of.get(a, c) != c)
+        for v, c in self.chunk_of.items():
+            for a in self.values[v].arguments:
+                if self.chunk_of.get(a, c) != c:
+                    last[a] = c
         slots: dict[int, int] = {}
         ending: dict[int, list[int]] = {}
         free: list[int] = []
@@ -264,32 +308,38 @@ class _Writer:
         return slots, size
 
     def _chunk(self, c: int) -> Iterator[str]:
-        members = [v for group in self.chunks[c] for v in group]
         # what is an input or a constant as it is has no statement of its own: the first chunk stores it
         direct = [v for v in self.places if v not in self.chunk_of] if c == 0 else []
-        read = [self.values[a] for v in members for a in self.values[v].arguments] + [self.values[v] for v in direct]
-        written = [j for v in (*members, *direct) for j, _, _ in self.places.get(v, ())]
-        yield f"static NOINLINE void {self.name}_{c}(const V *const *x, V *const *y, V *RESTRICT w)"
+        yield f"CHUNK void {self.name}_{c}(const V *const *x, V *const *y, V *RESTRICT w)"
         yield "{"
-        for i in sorted({value.arguments[0] for value in read if value.operation == INPUT}):
-            yield f"    const V *RESTRICT x{i} = x[{i}];"
-        for j in sorted(set(written)):
-            yield f"    V *RESTRICT y{j} = y[{j}];"
-        yield "    (void)x, (void)y, (void)w;"
+        yield from self._pointers(c, direct)
         loaded: set[int] = set()
+        values, chunk_of, slots = self.values, self.chunk_of, self.slots
         for group in self.chunks[c]:
-            for a in (a for v in group for a in self.values[v].arguments):
-                if self.chunk_of.get(a, c) != c and a not in loaded:
-                    loaded.add(a)
-                    yield f"    const V t{a} = w[{self.slots[a]}];"
+            for v in group:
+                for a in values[v].arguments:
+                    if chunk_of.get(a, c) != c and a not in loaded:
+                        loaded.add(a)
+                        yield f"    const V t{a} = w[{slots[a]}];"
             yield self._statement(group)
             for v in group:
-                if v in self.slots:
-                    yield f"    w[{self.slots[v]}] = t{v};"
-                yield from self._stores(v)
+                if v in slots:
+                    yield f"    w[{slots[v]}] = t{v};"
+                if v in self.places:
+                    yield from self._stores(v)
         for v in direct:
             yield from self._stores(v)
         yield "}\n"
+
+    def _pointers(self, c: int, direct: Iterable[int]) -> Iterator[str]:
+        """The inputs and outputs that a chunk uses."""
+        members = [v for group in self.chunks[c] for v in group]
+        used = {*(a for v in members for a in self.values[v].arguments), *direct}
+        read = {self.values[v].arguments[0] for v in used if self.values[v].operation == INPUT}
+        written = {j for v in (*members, *direct) for j, _, _ in self.places.get(v, ())}
+        yield from (f"    const V *RESTRICT x{i} = x[{i}];" for i in sorted(read))
+        yield from (f"    V *RESTRICT y{j} = y[{j}];" for j in sorted(written))
+        yield "    (void)x, (void)y, (void)w;"
 
     def _statement(self, group: tuple[int, ...]) -> str:
         value = self.values[group[0]]
@@ -298,43 +348,25 @@ class _Writer:
         names = {self.values[v].operation: f"t{v}" for v in group}
         sine, cosine = (names.get(operation, f"u{group[0]}") for operation in TRIGONOMETRIC)
         unused = f" (void)u{group[0]};" if len(group) == 1 else ""
-        angle = self._operand(value.arguments[0])
+        angle = self.operands[value.arguments[0]]
         return f"    V {sine}, {cosine}; sincos_({angle}, &{sine}, &{cosine});{unused}"
 
     def _expression(self, value: Value) -> str:
-        operation, arguments = value.operation, value.arguments
+        operation, arguments, _ = value
+        operands = [self.operands[a] for a in arguments]
         if operation in ARITHMETIC:
             # an operator takes one plain constant, not two
-            plain = any(self.values[a].operation != CONSTANT for a in arguments)
-            return ARITHMETIC[operation].format(*(self._operand(a, plain) for a in arguments))
-        operands = [self._operand(a) for a in arguments]
+            plain = [self.constants.get(a) for a in arguments]
+            if not all(plain):
+                operands = [number or operand for number, operand in zip(plain, operands, strict=True)]
+            return ARITHMETIC[operation].format(*operands)
         if operation in SELECTIONS:
             return SELECTIONS[operation].format(*operands)
         return f"v_{LIBRARY[operation]}({', '.join(operands)})"
 
-    def _operand(self, v: int, plain: bool = False) -> str:
-        """A value where it is used; a constant as a single number (`plain`) or in every lane."""
-        value = self.values[v]
-        if value.operation == INPUT:
-            i, nonzero = value.arguments
-            return f"x{i}[{self.input_places[i][nonzero]}]"
-        if value.operation == CONSTANT:
-            return f"{'K' if plain else 'S'}({literal(value.constant)})"
-        return f"t{v}"
-
     def _stores(self, v: int) -> Iterator[str]:
-        for j, slot, position in self.places.get(v, ()):
-            yield f"    y{j}[AT({slot}, {position})] = {self._operand(v)};"
-
-
-def _is_direct(value: Value) -> bool:
-    return value.operation in (INPUT, CONSTANT)
-
-
-def _row_major(pattern: ca.Sparsity) -> list[int]:
-    """Places of the nonzeros in the dense matrix, row by row."""
-    columns = pattern.size2()
-    return [row * columns + column for row, column in zip(pattern.row(), pattern.get_col(), strict=True)]
+        for j, slot, position in self.places[v]:
+            yield f"    y{j}[AT({slot}, {position})] = {self.operands[v]};"
 
 
 def literal(x: float) -> str:

@@ -12,17 +12,22 @@ import numpy as np
 from casadi import DM
 
 from ..functions import Description, Label, describe
+from .differentiated import differentiated
 from .names import macro_stems, parameters
+
+PARTS = ("arrays", "batch", "base", "avx2", "avx512")
+"""What the C names of functions behind a public one end in."""
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One input or output: an array of `size` doubles.
+    """One input or output: an array of `size` numbers.
 
-    label: the Function's name for it; name: the C parameter; macro: begins its macros; rows, columns: the shape;
+    real: "double" or "float"; label: the Function's name for it; name: the C parameter; macro: begins its macros; rows, columns: the shape;
     layout: "dense", "row-major", "column-major" or "sparse" (the nonzeros, column by column, at `pattern`).
     """
 
+    real: str
     label: str
     name: str
     macro: str
@@ -43,23 +48,26 @@ class Argument:
 
     @property
     def declaration(self) -> str:
-        return f"{'const ' if self.is_input else ''}double *{self.name}"
+        return f"{'const ' if self.is_input else ''}{self.real} *{self.name}"
 
 
 @dataclass(frozen=True)
 class Entry:
     """One function of an export.
 
-    name: the Function's; public: its C name; internal: the name of `function`, the same mathematics in the
-    layout of the export, in CasADi's generated file; model: the model's name where known.
+    name: the Function's; public: its C name; source: the Function; internal: the name of `relaid`, the same in the
+    layout of the export, in the file that CasADi generates for what the emitter cannot write; model: the model's name
+    where known; derivative: whether it is one that CasADi looks for beside another function.
     """
 
     name: str
     public: str
     internal: str
-    function: ca.Function
+    source: ca.Function
     arguments: tuple[Argument, ...]
     model: str | None
+    dense: bool
+    derivative: bool
 
     @property
     def inputs(self) -> list[Argument]:
@@ -74,14 +82,39 @@ class Entry:
         """The C declaration, without semicolon."""
         return f"int {self.public}({', '.join(a.declaration for a in self.arguments) or 'void'})"
 
+    @property
+    def real(self) -> str:
+        """The type of all numbers in C."""
+        return self.arguments[0].real if self.arguments else "double"
+
+    @property
+    def relaid(self) -> ca.Function:
+        """`source` with names that are safe in C, in the layout of the export."""
+        return _relaid(self.source, self.internal, [a.name for a in self.arguments], self.dense)
+
+    @property
+    def batch_prototype(self) -> str:
+        """The C declaration of the function for many states, without semicolon."""
+        return f"int {self.public}_batch({', '.join(['long long states', *(a.declaration for a in self.arguments)])})"
+
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
         return f"{self.public}_{argument.name}_{kind}"
 
 
-def entries(functions: Iterable[ca.Function], prefix: str, dense: bool) -> list[Entry]:
-    """The entry points of `functions`, in order; a Function given twice counts once."""
-    result = [_entry(f, k, prefix, dense) for k, f in enumerate(_distinct(functions))]
+def entries(
+    functions: Iterable[ca.Function],
+    prefix: str,
+    *,
+    dense: bool = False,
+    real: str = "double",
+    derivatives: Iterable[str] = (),
+) -> list[Entry]:
+    """The entry points of `functions`, in order, each with its derivatives; a Function given twice counts once."""
+    listed = _distinct(functions)
+    made = [made for f in listed for made in (f, *(differentiated(f, kind) for kind in derivatives))]
+    given = set(map(hash, listed))
+    result = [_entry(f, k, prefix, dense, real, hash(f) not in given) for k, f in enumerate(_distinct(made))]
     _check_clashes(result)
     return result
 
@@ -114,6 +147,8 @@ def _check_function(f: ca.Function) -> None:
         raise ValueError("export got an empty Function(): there is nothing to generate")
     if f.name().startswith("casadi_"):
         raise ValueError(f"{f.name()!r}: names that begin with casadi_ belong to CasADi's generated code; rename it")
+    if f.name().lower() in ("external", "casadi"):
+        raise ValueError(f"{f.name()!r} would share a file of the export with CasADi's conventions; rename it")
     if f.has_free():
         raise ValueError(f"{f.name()!r} has free variables {f.get_free()}: make them inputs")
     # what the wrapper takes is renamed, but CasADi writes the labels of inner functions into comments as they are
@@ -126,7 +161,7 @@ def _check_function(f: ca.Function) -> None:
             )
 
 
-def _entry(f: ca.Function, k: int, prefix: str, dense: bool) -> Entry:
+def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivative: bool) -> Entry:
     names = parameters(f.name_in() + f.name_out(), prefix)
     public, internal = f"{prefix}_{f.name()}", f"{prefix}_casadi_e{k}_{f.name()}"
     description = describe(f)
@@ -144,6 +179,7 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool) -> Entry:
         fits = label == "q" and len(configuration) == size
         arguments.append(
             Argument(
+                real=real,
                 label=label,
                 name=names[i],
                 macro=macros[i],
@@ -158,8 +194,8 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool) -> Entry:
                 example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
             )
         )
-    relaid = _relaid(f, internal, names, dense)
-    return Entry(f.name(), public, internal, relaid, tuple(arguments), description.model if description else None)
+    model = description.model if description else None
+    return Entry(f.name(), public, internal, f, tuple(arguments), model, dense, derivative)
 
 
 def _layout(pattern: ca.Sparsity, dense: bool) -> str:
@@ -178,6 +214,12 @@ def _configuration(description: Description) -> tuple[float, ...]:
         step = DM([(1 + k % 9) / 10 for k in range(start, start + joint.nv)])
         parts.append(DM(joint.integrate(DM(joint.neutral()), step)) if joint.nv else DM(0, 1))
     return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
+
+
+def instructions(f: ca.Function) -> int:
+    """How many operations `f` takes, about."""
+    counts = f.is_a("SXFunction") or f.is_a("MXFunction")
+    return int((f if counts else f.expand()).n_instructions())
 
 
 def row_major(f: ca.Function) -> ca.Function:
@@ -208,7 +250,7 @@ def _check_clashes(all_entries: list[Entry]) -> None:
     """Every C name and macro of the header is used once."""
     owners: dict[str, str] = {}
     for entry in all_entries:
-        names = [entry.public]
+        names = [entry.public, *(f"{entry.public}_{part}" for part in PARTS)]
         for argument in entry.arguments:
             names += [f"{argument.macro}_{kind}" for kind in ("ROWS", "COLS", "SIZE")]
             names += [entry.table(argument, kind) for kind in ("row", "col")]

@@ -89,6 +89,9 @@ _COMMON = [
     "#define INLINE static inline",
     "#define EXPORT",
     "#endif",
+    "#ifndef CHUNK",
+    "#define CHUNK static NOINLINE",
+    "#endif",
 ]
 _ONE = [
     "#define K(x) ((R)(x))",

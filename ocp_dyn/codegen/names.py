@@ -25,7 +25,7 @@ CPP_KEYWORDS = _words(
 COMMON_MACROS = _words("I NULL EOF errno assert stdin stdout stderr linux unix near far min max")
 """What a header included before ours, or an old compiler, may have made a macro."""
 
-WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w")
+WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride states")
 """Variables of the wrapper; no parameter may be called so."""
 
 STANDARD_HEADERS = _words(
