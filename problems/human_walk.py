@@ -1,37 +1,74 @@
 """Whole-body human walking in 3-D: one periodic, mirrored step of least effort at a given speed.
 
-A 29-dof human of any mass, height and sex walks with flat feet: touch-down impact on both feet, double support, single
-support, free durations and step width. Contacts push and never pull, stay in their friction cones and
-keep the centre of pressure inside the sole, impulses too. Arms and trunk are free: nothing tells
-them to swing. The cost per distance is joint torque over strength, squared, with smaller terms for its rate,
-for joint accelerations, for the torque of passive tissue, and for the impulse of touch-down.
+A 29-dof human of any mass, height and sex. The step begins as the right heel strikes: the foot rolls over the heel's edge
+until it slaps down flat, the left foot, on the edge under its toes, pushes off; then the body vaults over the flat foot,
+until its heel rises and it rolls over the toes' edge, while the other heel strikes. Durations, step length and step
+width are free. Contacts push and never pull, stay in their friction cones and keep the centre of pressure inside the sole or
+the edge, impulses too. Nothing tells arms and trunk to swing. The cost per distance is joint torque over strength, squared,
+with smaller terms for its rate, for joint accelerations, for the torque of passive tissue, and for the impulses.
 
-    python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--json] [--out DIR]
+The foot is rigid; it rolls over the edge at PIVOT of its length, ahead of which the toes of a real foot bend.
+
+    python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import human, human_dimensions
+from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from ._command import finish, parser, prepare
 
-CLEARANCE = 0.03
-"""Height of the swing foot above the ground at mid-swing [m]."""
+INTERVALS = (6, 5, 24, 13)
+"""Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
+
+QUICK = (3, 3, 10, 6)
+
+PIVOT = 0.8
+"""Where the foot rolls over its toes, of its length from the heel: the centre of pressure comes to about there before the
+other heel strikes (Hansen et al., Effective foot length ratio, J. Prosthet. Orthot. 16, 2004: 0.8)."""
+
+CLEARANCE = 0.05
+"""Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
 
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-STIFFNESS = {"lumbar": 10.0, "hip_l.rz": 2.0, "hip_r.rz": 2.0, "shoulder": 0.5, "elbow": 0.5}
-"""Passive joint stiffness relative to the hips' and knees' flexion."""
+DORSIFLEXION = math.radians(15.0)
+"""Bound on the ankle: in walking it bends by about 10 degrees, far less than it could (Winter, The Biomechanics and Motor
+Control of Human Gait, 1991)."""
+
+STIFFNESS = {
+    "lumbar": 10.0, "hip": 3.0, "hip_l.rz": 4.0, "hip_r.rz": 4.0, "ankle": 3.0, "subtalar": 3.0, "shoulder": 3.0
+}  # fmt: skip
+"""Passive joint stiffness relative to the knees'."""
+
+UPPER = {"lumbar": np.zeros(3)} | {
+    f"{joint}_{side}": x for side in "lr" for joint, x in (("shoulder", np.zeros(3)), ("elbow", 0.0))
+}
+"""Joints of trunk and arms at rest."""
+
+SHARES = {"loading": (0.06, 0.2), "push_off": (0.04, 0.16), "flat": (0.3, 0.8), "heel_off": (0.15, 0.4)}
+"""Bounds on the durations, of the time that people take for a step at the speed asked for, around what is normal: of a
+stride, the foot is flat after 7 to 8 %, the other foot leaves after 10 to 12 %, the heel rises at 31 to 40 % (Perry &
+Burnfield, Gait Analysis, 2010)."""
+
+
+class Feet(NamedTuple):
+    """What one foot stands on."""
+
+    flat: ocp.Foothold
+    heel: ocp.Foothold
+    toes: ocp.Foothold
 
 
 def problem(
@@ -43,66 +80,107 @@ def problem(
     base: str = "quaternion",
     form: str = "implicit",
     integrator: str = "",
-    intervals: tuple[int, int] = (8, 36),
+    intervals: tuple[int, int, int, int] = INTERVALS,
+    still: bool = False,
 ) -> ocp.Problem:
-    """One step, from the right foot's touch-down to the left's; intervals in double and in single support."""
-    if not 0.3 <= speed <= 2.0:
-        raise ValueError(f"speed must lie between 0.3 and 2.0 m/s for a walk on flat feet, got {speed}")
-    model = human(mass, height, sex, root=od.FloatingBase(base))
-    size = human_dimensions(height, sex)
-    sole = {"half_length": size.sole_half_length, "half_width": size.sole_half_breadth}
-    right = ocp.Foothold(od.Contact(model.frame("sole_r")), x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT, **sole)
-    left = ocp.Foothold(od.Contact(model.frame("sole_l")), **sole)
+    """One step, from the right heel's strike to the left's; intervals in each of its four phases.
 
+    still: trunk and arms are one rigid body, which leaves 18 dofs.
+    """
+    if not 0.5 <= speed <= 2.2:
+        raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
+    size = human_dimensions(height, sex)
+    model = _walking(human(mass, height, sex, root=od.FloatingBase(base)))
+    if still:
+        model = model.lock_joints(UPPER)
+    right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
+    left = feet(model, size, "l")
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
-    swing = ocp.Clearance(_sole_points("l", size.sole_half_length, size.sole_half_breadth), CLEARANCE)
-    legs = ocp.Separation(
-        [(("sole_l", (x, 0, 0)), ("sole_r", (u, 0, 0))) for x in _ends(size) for u in _ends(size)]
-        + [(("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))],
-        1.1 * size.foot_breadth,
-    )
-    effort = _effort(model)
+    apart = separation(size)
+    corners = sole_points("l", size)
+    rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
+    stands: dict[str, tuple[tuple[ocp.Foothold, ...], tuple[Any, ...]]] = {
+        "loading": ((right.heel, left.toes), contact),
+        "push_off": ((right.flat, left.toes), contact),
+        "flat": ((right.flat,), (*contact, rise, apart)),
+        "heel_off": ((right.toes,), (*contact, fall, apart)),
+    }
+    time = step_length(speed, height) / speed
+    phases = [
+        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), feet, path, _effort(model))
+        for n, (name, (feet, path)) in zip(intervals, stands.items(), strict=True)
+    ]
+    strike = ocp.Impact(weight=2e-3)
     return ocp.Problem(
         model,
-        [
-            ocp.Phase("double_support", intervals[0], (0.05, 0.25), (right, left), contact, effort),
-            ocp.Phase("single_support", intervals[1], (0.25, 0.8), (right,), (*contact, swing, legs), effort),
-        ],
-        periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=2e-3)),
+        phases,
+        [strike, ocp.Continuous(), ocp.Continuous()],
+        periodic=ocp.Periodic(speed, transition=strike),
         per_distance=True,
+        guess=ocp.FootPlan(),
         form=form,
         integrator=integrator,
     )
 
 
-def _ends(size: Any) -> tuple[float, float]:
-    return -size.sole_half_length, size.sole_half_length
+def step_length(speed: float, height: float) -> float:
+    """What people choose [m]: 0.66 m at 1.2 m/s and 1.741 m, as the power 0.42 of the speed (Grieve & Gear, 1966)."""
+    return 0.66 * height / 1.741 * math.pow(speed / 1.2, 0.42)
 
 
-def _sole_points(side: str, half_length: float, half_width: float) -> list[tuple[str, tuple[float, float, float]]]:
-    """The corners of a sole."""
-    return [(f"sole_{side}", (x, y, 0.0)) for x in (-half_length, half_length) for y in (-half_width, half_width)]
+def _walking(model: od.Model) -> od.Model:
+    """The model with the range of its ankles that walking uses."""
+    lower = np.array(model.dofs.q_lower)
+    lower[[model.q_slice(joint).start for joint in ("ankle_l", "ankle_r")]] = -DORSIFLEXION
+    return replace(model, dofs=replace(model.dofs, q_lower=lower))
+
+
+def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
+    """A foot flat on the ground from heel to pivot, and the edges at both ends; one place for the three."""
+    length, width = PIVOT * size.foot_length, size.sole_half_breadth
+    heel = model.frame(f"heel_{side}")
+    flat = ocp.Foothold(od.Contact(heel, point=(length / 2, 0, 0)), half_length=length / 2, half_width=width, **place)
+    edges = [od.RollingContact(heel, radius=0.0, centre=(x, 0, 0), axis=(0, 1, 0)) for x in (0.0, length)]
+    return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in edges))
+
+
+def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float, float, float]]]:
+    """The corners of a sole from heel to pivot."""
+    width = size.sole_half_breadth
+    return [(f"heel_{side}", (x, y, 0.0)) for x in (0.0, PIVOT * size.foot_length) for y in (-width, width)]
+
+
+def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
+    """Feet and knees pass each other side by side, their middles so many breadths of a foot apart."""
+    ends = (0.0, PIVOT * size.foot_length)
+    soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
+    return ocp.Separation([*soles, (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))], breadths * size.foot_breadth)
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torque over strength, squared; small terms that keep joints smooth and away from their ends."""
     strength = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
-    stiffness = np.ones(model.nv)
-    for prefix, value in STIFFNESS.items():
-        stiffness[[name.startswith(prefix) for name in model.qd_names]] = value
     return (
         ocp.TorqueSquared(weight=100.0, scale=strength),
-        ocp.TorqueRateSquared(weight=0.3, scale=strength),
-        ocp.AccelerationSquared(weight=1e-3),
-        ocp.JointAngleSquared(weight=1.0, stiffness=stiffness),
+        ocp.TorqueRateSquared(weight=0.1, scale=strength),
+        ocp.AccelerationSquared(weight=2e-4),
+        ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
+
+
+def stiffness(model: od.Model) -> np.ndarray:
+    """Of passive tissue, per dof."""
+    found = np.ones(model.nv)
+    for prefix, value in STIFFNESS.items():
+        found[[name.startswith(prefix) for name in model.qd_names]] = value
+    return found
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """What the report shows."""
     model, defects = solution.model, solution.defects()
     weight = model.mass * 9.81
-    double, single = solution.phases
+    loading, push_off, flat, heel_off = solution.phases
     vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
     torques = {
         name: float(np.abs(solution.tau[:, k]).max())
@@ -110,23 +188,27 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         if name.startswith(("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry"))
     }
     positive, negative = solution.mechanical_work()
+    double = loading.duration + push_off.duration
     return {
         "speed_m_per_s": solution.step_length / solution.duration,
         "step_length_m": solution.step_length,
-        "step_width_m": 2 * abs(float(double.places["sole_r"][1])),
+        "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
         "step_duration_s": solution.duration,
-        "double_support_s": double.duration,
-        "single_support_s": single.duration,
         "cadence_steps_per_min": 60 / solution.duration,
+        "heel_strike_to_flat_s": loading.duration,
+        "double_support_s": double,
+        "double_support_percent_of_stride": 50 * double / solution.duration,
+        "heel_off_percent_of_stride": 50 * (1 - heel_off.duration / solution.duration),
         "objective": solution.objective,
         "cost_of_transport": solution.cost_of_transport(),
         "positive_work_J": positive,
         "negative_work_J": negative,
         "swing_clearance_m": _clearance(solution),
         "peak_vertical_force_body_weights": float(vertical.max()) / weight,
-        "touch_down_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][3:6])),
+        "heel_strike_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][:3])),
         **{f"peak_torque_{name.replace('.', '_')}_Nm": peak for name, peak in torques.items()},
-        "arm_swing_deg": float(np.degrees(np.ptp(solution.q[:, model.q_slice("shoulder_l")][:, 0]))),
+        "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
+        **_arm_swing(solution),
         "defect_rad": defects.angle,
         "defect_m": defects.length,
         "open_loop_defect_rad": defects.open_loop_angle,
@@ -134,22 +216,32 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     }
 
 
+def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
+    model = solution.model
+    if "shoulder_l" not in model.joint_names:
+        return {}
+    return {"arm_swing_deg": float(np.degrees(np.ptp(solution.q[:, model.q_slice("shoulder_l")][:, 0])))}
+
+
 def _clearance(solution: ocp.Solution) -> float:
-    """Lowest of the swing foot's heel and toe at mid-swing [m]."""
-    single = solution.phases[1]
-    q = single.q[len(single.q) // 2]
-    return min(float(od.point_position(solution.model, frame, DM(q))[2]) for frame in ("heel_l", "toe_l"))
+    """Lower end of the swinging sole's midline as the other heel rises [m]."""
+    heel, toe = (
+        float(od.point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2])
+        for frame in ("heel_l", "toe_l")
+    )
+    return min(heel, heel + PIVOT * (toe - heel))
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.3 to 2.0")
+    arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s], 0.5 to 2.2")
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--sex", choices=("male", "female"), default="male")
     options = arguments.parse_args(argv)
+    intervals = QUICK if options.quick else INTERVALS
     try:
-        walk = problem(options.speed, options.mass, options.height, options.sex)
+        walk = problem(options.speed, options.mass, options.height, options.sex, intervals=intervals)
     except ValueError as error:
         arguments.error(str(error))
     prepare(options, arguments)

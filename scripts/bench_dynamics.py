@@ -1,11 +1,19 @@
 #!/usr/bin/env python3
-"""Times of the registry's functions: virtual machine, compiled for one state, compiled for lanes, and Pinocchio.
+"""Microseconds of the dynamics, ours beside other libraries: the measurements of [F16] section 8, and two robots.
 
-    python scripts/bench_dynamics.py [--json] [--lanes N] [--precision single]
+    python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick]
 
-Microseconds per state, medians of repeated runs in this process on one thread. `machine` and `one`: evaluated from a
-buffer, without the call from Python (`call` is that: one state through `buffer()`). `lanes`: a batch of 512, transposes
-included. `pinocchio`: its Python binding, call included, where it is installed; its C++ without the binding is faster.
+Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other (the better of a
+batch of one lane and a buffer); `lanes`, a batch of 512, transposes included; `casadi C`, the function of the model as
+it is by CasADi's own generator, with -O2; `Pinocchio` in C++ at its best, of two compilers and two conventions the
+better; `MuJoCo` by its Python binding, calls included; `adam`, adam-robotics' functions on the virtual machine.
+
+Everybody computes at the same random states, kinematics inside, on one thread, in double precision; figures are
+medians of repetitions, in processor time of the thread. What differs: ours writes dense results, zeros included,
+Pinocchio's H is its upper triangle and its dFD leaves H^-1 as a triangle. A library that is not installed is left out,
+with a line that says how to get it. Pinocchio's side is compiled once, which takes minutes.
+
+Section 8 of [F16]: 1, a floating base of six joints or of one; 2, chains; 3, what contact dynamics need.
 """
 
 from __future__ import annotations
@@ -13,126 +21,119 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import statistics
 import sys
-import sysconfig
-import time
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
-import numpy as np
+from bench import figures, ours, others, pinocchio_cpp
+from bench.figures import Rows
+from bench.robots import Robot, emulated, robots, states
 
 import ocp_dyn as od
+from ocp_dyn.codegen.toolchain import find_compiler
 
-STATES = 512
-PLAIN = (od.inverse_dynamics, od.bias_force, od.mass_matrix, od.forward_dynamics)
-CONTACT = (od.constraint_jacobian, od.constraint_hessian, od.constrained_dynamics)
-
-
-def urdf() -> Path | None:
-    robots = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
-    return next(iter(sorted(robots.glob("*/**/simple_humanoid.urdf"))), None)
+TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
+COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "MuJoCo", "adam")
+CHAINS = (5, 10, 20, 35, 50, 75, 100)
+LARGEST_INVERSE = 35
+"""Dofs of the longest chain whose H^-1 is compiled: its code grows with their cube."""
 
 
-def models() -> dict[str, tuple[od.Model, tuple[str, ...]]]:
-    found = {"human": (od.models.human(), ("sole_l", "sole_r"))}
-    path = urdf()
-    if path:
-        found["simple_humanoid"] = (od.load_urdf(path, od.FloatingBase()), ("l_ankle", "r_ankle"))
-    else:
-        print("simple_humanoid is left out: pip install example-robot-data", file=sys.stderr)
+class Bench:
+    """What is measured beside ours."""
+
+    def __init__(self, peers: bool) -> None:
+        self.peers = peers
+        self.programs = pinocchio_cpp.programs() if peers else []
+        self.missing: set[str] = set()
+
+    def rows(self, robot: Robot, quantities: Iterable[str], others_too: bool = True) -> Rows:
+        """All columns of a robot; others_too=False: only ours and Pinocchio's."""
+        chosen = tuple(dict.fromkeys(quantities))
+        drawn = states(robot.model)
+        rows = ours.measure(robot, drawn, chosen, self.peers and others_too)
+        columns = {"Pinocchio": pinocchio_cpp.measure(robot, drawn, self.programs)} if self.programs else {}
+        if columns:  # Pinocchio's ABA is its forward dynamics
+            columns["Pinocchio"]["FD_ABA"] = columns["Pinocchio"]["FD"]
+        if self.peers and others_too:
+            columns |= others.measure(robot, drawn, self.missing)
+        for column, values in columns.items():
+            for name in rows.keys() & values.keys():
+                rows[name][column] = values[name]
+        for row in rows.values():
+            row |= _ratios(row)
+        return rows
+
+
+def _ratios(row: Mapping[str, float]) -> dict[str, float]:
+    found = {}
+    if "Pinocchio" in row and "one" in row:
+        found = {"one/Pinocchio": row["one"] / row["Pinocchio"], "Pinocchio/lanes": row["Pinocchio"] / row["lanes"]}
+    if "casadi C" in row and "one" in row:
+        found["one/casadi C"] = row["one"] / row["casadi C"]
     return found
 
 
-def median(run: Callable[[], object], inner: int, repeats: int = 15) -> float:
-    """Microseconds of one `run`, each of `repeats` times `inner` in a row."""
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        for _ in range(inner):
-            run()
-        times.append((time.perf_counter() - begin) / inner * 1e6)
-    return statistics.median(times)
-
-
-def peers(path: Path | None) -> dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], object]]:
-    """Pinocchio's algorithms on simple_humanoid by our names; empty where it is not installed."""
-    try:
-        import pinocchio as pin
-    except ImportError:
-        print("pinocchio is left out: pip install pin", file=sys.stderr)
-        return {}
-    if path is None:
-        return {}
-    model: Any = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    data: Any = model.createData()
-    return {
-        "ID": lambda q, v, a: pin.rnea(model, data, q, v, a),
-        "C": lambda q, v, a: pin.nonLinearEffects(model, data, q, v),
-        "H": lambda q, v, a: pin.crba(model, data, q),
-        "FD": lambda q, v, a: pin.aba(model, data, q, v, a),
-    }
-
-
-def measure(
-    f: ca.Function, model: od.Model, options: argparse.Namespace, peer: Callable[..., object] | None
-) -> dict[str, Any]:
-    rng = np.random.default_rng(1)
-    fast = od.codegen.compile([f], lanes=options.lanes, precision=options.precision, threads=1)[f.name()]
-    drawn = {"q": np.array([model.random_q(rng) for _ in range(STATES)])}
-    inputs = [
-        np.ascontiguousarray(drawn.get(name, rng.normal(size=(STATES, f.numel_in(i)))), fast.dtype)
-        for i, name in enumerate(f.name_in())
+def show(title: str, rows: Rows, published: Mapping[str, Mapping[str, float]] | None = None) -> None:
+    """A table; published: columns of the paper."""
+    used = [
+        c for c in (*COLUMNS, "one/Pinocchio", "Pinocchio/lanes", "one/casadi C") if any(c in r for r in rows.values())
     ]
-    row: dict[str, Any] = {"instructions": f.n_instructions()}
-    # a batch of one lane runs the same code as one state, without Python in between
-    single = od.codegen.compile([f], lanes=1, precision=options.precision, threads=1)[f.name()]
-    mapped = f.map(STATES)
-    columns: Any = [ca.DM(x.T.astype(float)) for x in inputs]
-    row["machine"] = median(lambda: mapped.call(columns), 1) / STATES
-    if single.backend == "compiled":
-        out = tuple(np.empty((STATES, *shape), fast.dtype) for shape in fast.shape_out)
-        row["one"] = median(lambda: single(*inputs, out=out), 2) / STATES
-        row["lanes"] = median(lambda: fast(*inputs, out=out), 4) / STATES
-        buffer = fast.buffer()
-        for mine, given in zip(buffer.inputs, inputs, strict=True):
-            mine[:] = given[0]
-        row["call"] = median(buffer, 2000)
-        row["one/lanes"] = row["one"] / row["lanes"]
-    if peer:
-        q, v, a = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
-        row["pinocchio"] = median(lambda: peer(q, v, a), 1000)
-        if "one" in row:
-            row["one/pin"], row["pin/lanes"] = row["one"] / row["pinocchio"], row["pinocchio"] / row["lanes"]
-    return row
+    paper = published or {}
+    widths = [max(9, len(c) + 2) for c in (*used, *paper)]
+    print(f"\n{title}\n{'':8s}" + "".join(f"{c:>{w}s}" for c, w in zip((*used, *paper), widths, strict=True)))
+    for name, row in rows.items():
+        cells = [row.get(c) for c in used] + [values.get(name) for values in paper.values()]
+        print(f"{name:8s}" + "".join(f"{_cell(x):>{w}s}" for x, w in zip(cells, widths, strict=True)))
+
+
+def _cell(x: float | None) -> str:
+    return "-" if x is None else str(x) if isinstance(x, int) else f"{x:.3f}"
+
+
+def picked(rows: Rows, quantities: Iterable[str]) -> Rows:
+    return {name: rows[name] for name in quantities if name in rows}
+
+
+def report(bench: Bench, quick: bool) -> tuple[dict[str, Any], dict[str, Rows], dict[int, Rows], Rows]:
+    """Measures and prints; everything by name, and the rows of the three figures."""
+    found = robots()
+    if quick:
+        found = dict([list(found.items())[-1]])
+    tables = {name: bench.rows(robot, TABLE[:6] if quick else TABLE) for name, robot in found.items()}
+    for name, rows in tables.items():
+        show(f"{name}, {found[name].model.nv} dof", rows)
+    name = "simple_humanoid" if "simple_humanoid" in found else next(iter(found))
+    bases, humanoid = {}, tables[name]
+    if not quick:
+        six = bench.rows(emulated(found[name]), figures.FIGURE_1, others_too=False)
+        bases = {"six joints": six, "one joint": picked(humanoid, figures.FIGURE_1)}
+    for base, rows in bases.items():
+        show(f"Figure 1: {name} on a base of {base}", rows, {"paper": figures.PAPER_1[base]})
+    chains = {}
+    for n in CHAINS[:1] if quick else CHAINS:
+        wanted = figures.FIGURE_2 if n <= LARGEST_INVERSE else tuple(figures.FIGURE_2)[:2]
+        chains[n] = bench.rows(Robot(od.models.chain(n)), wanted, others_too=False)
+        show(f"Figure 2: chain of {n}", chains[n])
+    show(f"Figure 3: {name}", picked(humanoid, figures.FIGURE_3), figures.PAPER_3)
+    return {**tables, "figure 1": bases, "figure 2": chains}, bases, chains, picked(humanoid, figures.FIGURE_3)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object, the last line")
-    parser.add_argument("--lanes", type=int, help="states a batch computes at once; default: as many as fit")
-    parser.add_argument("--precision", default="double", choices=("double", "single"))
+    parser.add_argument("--plot", metavar="FILE.png", type=Path, help="a figure of three panels like the paper's")
+    parser.add_argument("--quick", action="store_true", help="a few quantities of ours alone, in seconds")
     options = parser.parse_args()
-    columns = ("instructions", "machine", "one", "lanes", "call", "one/lanes", "pinocchio", "one/pin", "pin/lanes")
-    table: dict[str, dict[str, dict[str, Any]]] = {}
-    compared = peers(urdf())
-    for name, (model, feet) in models().items():
-        contacts = tuple(od.Contact(model.frame(foot)) for foot in feet)
-        functions = [od.function(algorithm, model) for algorithm in PLAIN]
-        functions += [od.function(algorithm, model, contacts) for algorithm in CONTACT]
-        print(f"{name + ', nv = ' + str(model.nv):24s}" + "".join(f"{column:>13s}" for column in columns))
-        table[name] = {}
-        for f in functions:
-            peer = compared.get(f.name()) if name == "simple_humanoid" else None
-            row = table[name][f.name()] = measure(f, model, options, peer)
-            cells = (row.get(column, "") for column in columns)
-            print(f"{f.name():24s}" + "".join(f"{c:13.3f}" if isinstance(c, float) else f"{c!s:>13s}" for c in cells))
-    compiler = od.codegen.compile([functions[0]], lanes=options.lanes, precision=options.precision).compiler
-    print(f"us per state, medians; {platform.machine()}, compiler {compiler}, {options.precision} precision")
+    everything, bases, chains, humanoid = report(Bench(not options.quick), options.quick)
+    compiler = find_compiler()
+    where = f"{platform.machine()}, {compiler.name if compiler else 'no compiler'}"
+    print(f"\nmicroseconds per state, medians, one thread; columns of the paper: [F16] on an i7-3770; here {where}")
+    if options.plot:
+        figures.plot(options.plot, bases, chains, humanoid, "Rigid-body dynamics after [F16], section 8")
     if options.json:
-        print(json.dumps(table))
+        print(json.dumps(everything))
     return 0
 
 

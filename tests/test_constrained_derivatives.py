@@ -117,6 +117,7 @@ class Own:
         return -od.point_acceleration(model, "b3", q, qd, point=(0.1, 0.2, 0.3))[2]
 
 
+@pytest.mark.slow
 def test_a_constraint_without_recursions_falls_back_on_ad_of_its_rows(rng):
     model = tree("forest")
     s = State.of(model, rng)
@@ -126,6 +127,7 @@ def test_a_constraint_without_recursions_falls_back_on_ad_of_its_rows(rng):
     equal(ours, known)
 
 
+@pytest.mark.slow
 def test_baumgarte_adds_the_errors(rng):
     """Of a contact, a loop, a lock of a quaternion, a gear and a constraint on time."""
     model = tree("forest")
@@ -181,6 +183,7 @@ def test_derivatives_are_those_of_ad(rng, key, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ["quaternion", "euler_zyx"])
 def test_on_random_trees_with_floating_bases(root):
     """A six-row contact, a joint held and a gear, with wrenches that stay in the world."""
@@ -203,6 +206,7 @@ def test_on_random_trees_with_floating_bases(root):
     equal(found, by_ad(od.constrained_dynamics, model, constraints, s, "q qd tau", DM(f_ext), external=external))
 
 
+@pytest.mark.slow
 def test_with_springs_losses_and_armatures(rng):
     s = State.of(PASSIVE, rng)
     foot = od.Contact("b6", axes="xz")
@@ -212,6 +216,7 @@ def test_with_springs_losses_and_armatures(rng):
     equal(found, by_ad(od.impact, PASSIVE, foot, s, "q qd", armature=True))
 
 
+@pytest.mark.slow
 def test_restitution_of_every_kind(rng):
     """One number, one per row, an input; constraints on time."""
     model = tree("planar")
@@ -228,6 +233,7 @@ def test_restitution_of_every_kind(rng):
     equal(timed, by_ad(od.constrained_dynamics, model, constraints, s, t=0.2))
 
 
+@pytest.mark.slow
 def test_redundant_rows(rng):
     """A flat foot held at four points, twelve rows of rank six: the one qdd, and the forces "range" chooses."""
     model = tree("floating")
@@ -267,6 +273,7 @@ def test_gamma_is_differentiated_along_the_motion(rng):
     equal([by_q @ s.qd + by_qd @ acceleration.full()[:, 0]], [rate])
 
 
+@pytest.mark.slow
 def test_parameters_of_the_model_may_be_inputs(rng):
     """By recursion and by the fallback: at the model's own numbers they change nothing."""
     model = tree("floating")
@@ -285,6 +292,7 @@ def test_parameters_of_the_model_may_be_inputs(rng):
 # Types, structure, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [DM, MX])
 def test_all_matrix_types_agree(rng, kind):
     model = tree("forest")
@@ -300,6 +308,7 @@ def test_all_matrix_types_agree(rng, kind):
             equal([a if kind is DM else ca.evalf(a)], [b])
 
 
+@pytest.mark.slow
 def test_finite_at_neutral_and_rest():
     neutral = PASSIVE.neutral()
     rest = np.zeros(PASSIVE.nv)

@@ -12,11 +12,6 @@ from ocp_dyn.models import human, pendulum
 from problems import five_link, human_walk
 
 
-@pytest.fixture(scope="module")
-def walk():
-    return human_walk.problem(1.2, intervals=(5, 20)).solve(progress=False)
-
-
 def test_five_link_multiple_shooting_gives_the_published_figure():
     solution = five_link.problem("explicit", 50).solve(progress=False)
     assert solution.converged
@@ -35,9 +30,7 @@ def test_five_link_implicit_midpoint_approaches_the_converged_figure():
 def test_five_link_needs_its_knee_rows():
     problem = five_link.problem("explicit", 50)
     bent = problem.solve(progress=False)
-    phase = problem.phases[0]
-    without = ocp.Phase(phase.name, phase.intervals, phase.duration, path=phase.path[1:], objective=phase.objective)
-    problem.phases = (without,)
+    problem.limits = False
     assert problem.solve(progress=False, guess=bent).objective == pytest.approx(469.8006, abs=1e-4)
 
 
@@ -59,84 +52,6 @@ def test_a_minimum_time_swing_is_bang_bang():
         assert solution.converged
         assert solution.duration == pytest.approx(2 * np.sqrt(1 / 2), rel=1e-4)
         assert solution.cost["time"] == pytest.approx(solution.duration)
-
-
-@pytest.mark.slow
-def test_walking_keeps_every_promise(walk):
-    model = walk.model
-    assert walk.converged
-    assert walk.step_length / walk.duration == pytest.approx(1.2, abs=1e-6)
-    double, single = walk.phases
-    assert double.duration > 0.0499
-    assert set(double.wrenches) == {"sole_r", "sole_l"}
-    assert set(single.wrenches) == {"sole_r"}
-    size = od.models.human_dimensions(1.741, "male")
-    impulses = np.split(walk.impulses[-1], 2)
-    for phase in walk.phases:
-        for k, (name, w) in enumerate(phase.wrenches.items()):
-            yaw = phase.places[name][2]
-            for n, f in [(row[:3], row[3:]) for row in w] + (
-                [(impulses[k][:3], impulses[k][3:])] if phase is double else []
-            ):
-                slack = 1e-3
-                assert f[2] > -slack
-                assert np.hypot(f[0], f[1]) <= 0.7 * f[2] + slack
-                along = np.array([np.cos(yaw), np.sin(yaw)])
-                across = np.array([-along[1], along[0]])
-                assert abs(across @ n[:2]) <= size.sole_half_length * f[2] + slack
-                assert abs(along @ n[:2]) <= size.sole_half_breadth * f[2] + slack
-    # feet that stand do not move; the swing foot clears the ground and never goes through it
-    for phase in walk.phases:
-        for name in phase.wrenches:
-            for q in phase.q:
-                p = np.array(od.point_position(model, name, ca.DM(q))).ravel()
-                assert np.allclose(p, [*phase.places[name][:2], 0.0], atol=1e-6)
-    heights = np.array(
-        [[float(od.point_position(model, f, ca.DM(q))[2]) for f in ("heel_l", "toe_l")] for q in single.q]
-    )
-    assert heights.min() > -1e-6
-    assert heights[len(heights) // 2].min() > 0.03 - 1e-6
-    knees = walk.q[:, [model.q_slice("knee_l").start, model.q_slice("knee_r").start]]
-    assert knees.min() > -1e-6
-    assert np.all(np.abs(walk.tau) <= model.dofs.tau_max * (1 + 1e-6))
-    sideways = [
-        float(od.point_position(model, "sole_l", ca.DM(q))[1] - od.point_position(model, "sole_r", ca.DM(q))[1])
-        for q in walk.q
-    ]
-    assert min(sideways) > 0.9 * size.foot_breadth
-
-
-@pytest.mark.slow
-def test_walking_is_periodic(walk):
-    model, mirror = walk.model, walk.mirror()
-    last, first = walk.phases[-1], walk.phases[0]
-    image = np.array(mirror.q(ca.DM(last.q[-1]))).ravel()
-    image[0] -= walk.step_length
-    assert np.abs(np.array(model.difference(image, first.q[0]))).max() < 1e-6
-    H = od.function(od.mass_matrix, model)(image)
-    G = od.function(od.constraint_jacobian, model, first.contacts)(image)
-    v = np.array(mirror.qd(ca.DM(last.v[-1]))).ravel()
-    jump = np.array(H @ (first.v[0] - v)).ravel() - np.array(G.T @ walk.impulses[-1]).ravel()
-    assert np.abs(jump).max() < 1e-5
-    assert np.abs(np.array(G @ first.v[0])).max() < 1e-6
-    later = walk.sample([0.1, 0.1 + 2 * walk.duration])
-    assert later[1][0] - later[0][0] == pytest.approx(2 * walk.step_length)
-    assert np.allclose(later[1][1:], later[0][1:], atol=1e-6)
-
-
-@pytest.mark.slow
-def test_walking_obeys_the_equations_of_motion(walk):
-    defects = walk.defects()
-    assert defects.angle < 3e-3  # a coarse grid; the error falls with the third power of the step
-    assert defects.length < 1e-3
-    assert len(defects.by_interval) == 25
-
-
-@pytest.mark.slow
-def test_bases_agree(walk):
-    other = human_walk.problem(1.2, base="euler_zyx", intervals=(5, 20)).solve(progress=False)
-    assert other.converged
-    assert other.objective == pytest.approx(walk.objective, rel=0.02)
 
 
 def test_solutions_survive_a_file(tmp_path):
@@ -187,8 +102,8 @@ def test_problems_are_checked():
         ocp.Problem(model, [phase, ocp.Phase("next", 5, 1.0)], transitions=[ocp.Impact(), ocp.Impact()])
     with pytest.raises(ValueError, match="form must be one of implicit, explicit"):
         ocp.Problem(model, [phase], form="collocation")
-    with pytest.raises(ValueError, match="implicit form integrates by midpoint"):
-        ocp.Problem(model, [phase], integrator="rk4")
+    with pytest.raises(ValueError, match="integrator must be one of euler, heun, rk4"):
+        ocp.Problem(model, [phase], integrator="rk5")
     with pytest.raises(ValueError, match="only a Periodic problem"):
         ocp.Problem(model, [phase], per_distance=True)
     with pytest.raises(ValueError, match="posture must have nq = 2"):
@@ -205,8 +120,6 @@ def test_problems_are_checked():
         ocp.Phase("swing", 5, (2.0, 1.0))
     with pytest.raises(ValueError, match="Foothold y must be"):
         ocp.Foothold(od.Contact("foot"), y=(1.0, 0.0))
-    with pytest.raises(ValueError, match=r"between 0\.3 and 2\.0 m/s"):
-        human_walk.problem(5.0)
 
 
 def test_actuation():
@@ -227,7 +140,7 @@ def test_wrong_options_are_told_before_anything_is_solved(tmp_path, capsys):
         (five_link, ["--intervals", "0"], "intervals must be at least 1"),
         (five_link, ["--out", str(tmp_path / "file")], "no folder can be made there"),
         (human_walk, ["--out", str(tmp_path / "file" / "below")], "no folder can be made there"),
-        (human_walk, ["--speed", "-1"], "between 0.3 and 2.0 m/s"),
+        (human_walk, ["--speed", "-1"], "between 0.5 and 2.2 m/s"),
     ):
         with pytest.raises(SystemExit):
             module.main(options)

@@ -16,12 +16,8 @@ def test_the_code_runs(tmp_path, monkeypatch):
         exec(block, space)
     assert str(space["ID"]).startswith("ID:(q[30],qd[29],qdd[29])->(tau[29])")
     assert str(space["FDc"]).startswith("FDc:(q[30],qd[29],tau[29])->(qdd[29],lam[9])")
-    assert sorted(p.name for p in (tmp_path / "build/human").iterdir() if p.suffix in (".c", ".h")) == [
-        "example.c",
-        "human.c",
-        "human.h",
-        "human_casadi.c",
-    ]
+    written = {path.name for path in (tmp_path / "build/human").iterdir()}
+    assert {"human.c", "human.h", "CMakeLists.txt", "example.c", "README.md"} <= written
 
 
 def test_it_opens_with_five_lines():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,11 +20,23 @@ import ocp_dyn as od
 from ocp_dyn.models import five_link_biped, human, pendulum
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.solution import PhaseSolution
-from ocp_dyn.viz import animate, locate, plot, plot_angles, plot_forces, plot_torques, skeleton, stick_figure
+from ocp_dyn.viz import (
+    animate,
+    locate,
+    plot,
+    plot_angles,
+    plot_forces,
+    plot_gait_cycle,
+    plot_multipliers,
+    plot_phase_portrait,
+    plot_torques,
+    skeleton,
+    stick_figure,
+)
 from ocp_dyn.viz.drawing import COLOURS, FORCE, hull_of_discs
 from ocp_dyn.viz.gait import ground_forces, unroll, weight
 from ocp_dyn.viz.joints import gait_coordinates
-from ocp_dyn.viz.skeleton import Point, sides
+from ocp_dyn.viz.skeleton import Point, sides, size
 
 STEP, TIME, SOLE = 0.5, 0.4, (0.02, 0.03)
 SMALL = {"size": (240, 160)}
@@ -271,7 +284,7 @@ def _program(folder: Path, script: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif or .mp4, got '.webm'"),
+        ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif, .html or .mp4, got '.webm'"),
         ({"path": "a"}, "got no suffix"),
         ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
         ({"steps": 1.5}, "steps"),
@@ -350,6 +363,11 @@ def test_any_model_has_small_multiples() -> None:
         plot_forces(solution)
 
 
+def test_what_is_zero_but_for_rounding_is_drawn_as_zero() -> None:
+    solution = once(pendulum(1), [0.0], [1e-14])
+    assert [a.get_ylim() for a in plot(solution).axes[:2]] == [(-1.0, 1.0)] * 2
+
+
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
 def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"forces{suffix}"
@@ -373,6 +391,69 @@ def test_strip_has_a_caption_below_every_pose(walk: Solution) -> None:
     for wrong in ({"poses": 1}, {"ghosts": -1}):
         with pytest.raises(ValueError, match="stick_figure"):
             stick_figure(walk, **wrong)
+
+
+def test_gait_cycle_begins_with_each_legs_own_touch_down(walk: Solution, tmp_path: Path) -> None:
+    made = plot_gait_cycle(walk, tmp_path / "a.png")
+    assert [a.get_title(loc="left") for a in made.axes] == ["hip flexion", "knee flexion", "ankle dorsiflexion"]
+    hip = made.axes[0]
+    bars = [line for line in hip.lines if line.get_linewidth() == 5]
+    assert [(line.get_xdata()[0], line.get_ydata().mean()) for line in bars] == [(0, 30), (50, -10), (60, 0), (85, 30)]
+    left, right = (line.get_xydata() for line in hip.lines if len(line.get_xdata()) > 2)
+    np.testing.assert_allclose(left, right, atol=1e-9)  # a mirrored motion: both legs do the same
+    assert right[0] == pytest.approx([0.0, np.degrees(0.4)])
+    assert right[-1] == pytest.approx([100.0, np.degrees(0.4)])
+    (lift,) = [line for line in hip.lines if line.get_linestyle() == ":" or len(set(line.get_xdata())) == 1][-1:]
+    assert lift.get_xdata()[0] == pytest.approx(50 + 100 * 0.1 / (2 * TIME))  # the other leg's double support later
+    assert not [line for line in plot_gait_cycle(walk, landmarks=False).axes[0].lines if line.get_linewidth() == 5]
+    with pytest.raises(ValueError, match="needs a motion that repeats"):
+        plot_gait_cycle(once(pendulum(2), [1.0, 0.0], [0.0, 1.0]))
+
+
+def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
+    made = plot_phase_portrait(walk, joints=["hip_l", "knee_r"])
+    titles = [a.get_title(loc="left") for a in made.axes]
+    assert titles == ["hip l ry", "hip l rx", "hip l rz", "knee r"]
+    curves = [line for line in made.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len(curves) == 4  # two phases, and their mirror images
+    assert len(plot_phase_portrait(once(pendulum(2), [1.0, 0.0], [0.0, 1.0])).axes) == 2
+    with pytest.raises(KeyError, match="no joint 'tail'"):
+        plot_phase_portrait(walk, joints=["tail"])
+    with pytest.raises(ValueError, match="has a rate to plot it over"):
+        plot_phase_portrait(walk, joints=["root"])
+
+
+def test_multipliers_are_drawn_to_scale(tmp_path: Path) -> None:
+    axes = plot_multipliers([2.0, 0.5 + 0.5j, 0.5 - 0.5j], tmp_path / "a.svg").axes[0]
+    assert axes.get_title(loc="left") == "largest magnitude 2"
+    inside, outside = (line.get_xydata() for line in axes.lines[1:3])
+    np.testing.assert_allclose(inside, [[0.5, 0.5], [0.5, -0.5]])
+    np.testing.assert_allclose(outside, [[2.0, 0.0]])
+    assert axes.get_xlim() == axes.get_ylim() == pytest.approx((-2.24, 2.24))
+
+
+def test_a_page_plays_alone(walk: Solution, tmp_path: Path) -> None:
+    said: list[tuple[int, int]] = []
+    path = animate(walk, tmp_path / "a.html", steps=2, fps=20, speed=0.3, progress=lambda *k: said.append(k))
+    text = path.read_text()
+    assert said == [(16, 16)]
+    assert "http" not in text
+    assert "@" not in text.replace("@media", "")
+    data = json.loads(text.partition("const data = ")[2].partition(";\nconst canvas")[0])
+    assert len(data["points"]) == len(data["captions"]) == len(data["forces"]) == 16
+    assert data["dt"] == pytest.approx(TIME / 8)
+    assert sum(3 * shape["n"] for shape in data["shapes"]) == len(data["points"][0])
+    assert data["captions"][0] == "0.00 s    1.25 m/s    double support"
+    assert len(data["forces"][0]) == 2
+    x, y, z, fx, _, fz = data["forces"][5][0]
+    assert (x, y, z) == (round(1000 * (0.1 + SOLE[0])), round(1000 * (SOLE[1] - 0.06)), 0)
+    assert fx == pytest.approx(0.1 * fz, abs=1)
+    assert fz == pytest.approx(400 * size(walk.model), abs=1)
+    lost = motion(walk.model, (phase(walk.model, "a", np.arange(2.0), np.full((2, walk.model.nq), np.nan)),))
+    for show, name in ((animate, "b.html"), (animate, "b.gif"), (stick_figure, "b.png")):
+        with pytest.raises(ValueError, match="not finite"):
+            show(lost, tmp_path / name)
+    assert [p.name for p in tmp_path.iterdir()] == ["a.html"]
 
 
 # Manners

@@ -8,41 +8,42 @@ import numpy as np
 
 from .._types import Array
 from ..constrained import constrained_dynamics
-from ..constraints import Contact
+from ..constraints import Constraint
 from ..dynamics import forward_dynamics
 from ..functions import function
 from ..model import Model
+from ..parameters import MODEL_PARAMETERS, with_parameters
 from .nlp import Assembled, Variable
+from .problem import Problem
+from .record import record
 from .solution import PhaseSolution, Solution
-from .stage import Foothold
-from .variables import Transcription
+from .variables import Transcription, number, place_value
 
 
 def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
     """The solution at a point x of the program."""
-    problem, model = t.problem, t.problem.model
+    problem, model = t.problem, _model_at(t, x)
 
     def value(variable: Variable) -> Array:
         return np.asarray(x[variable.index] * variable.scale)
 
-    step_length = float(value(t.step_length)[0]) if t.step_length is not None else 0.0
+    step_length = float(number(t, t.step_length, x)[0]) if t.step_length is not None else 0.0
     phases, begin = [], 0.0
     for variables, phase in zip(t.phases, problem.phases, strict=True):
-        duration = float(value(variables.duration)[0])
+        duration = float(number(t, variables.duration, x)[0])
         times = begin + duration * np.linspace(0.0, 1.0, phase.intervals + 1)
         begin += duration
         q, v = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.v))
-        tau = np.zeros((phase.intervals, model.nv))
-        tau[:, problem.actuated] = [value(k) for k in variables.tau]
-        contacts = tuple(f.contact for f in phase.footholds)
+        tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), duration / phase.intervals)
+        contacts = tuple(held.contact for held in phase.held)
         if problem.form == "implicit":
-            a = np.array([value(k) for k in variables.a])
-            lam = np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1)
+            a = _mean(problem, np.array([value(k) for k in variables.a]))
+            lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
         else:
             a, lam = _explicit_forces(model, contacts, q, v, tau)
-        places = {f.name: _place(t, f, value, step_length) for f in phase.footholds}
-        phases.append(PhaseSolution(phase.name, times, q, v, a, tau, lam, contacts, places))
-    terms = np.array(program.cost_terms(x)).ravel()
+        places = {f.name: place_value(t, f, x, step_length) for f in phase.footholds}
+        phases.append(PhaseSolution(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate))
+    terms = np.array(program.cost_terms(x, t.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
         cost[name] = cost.get(name, 0.0) + float(term)
@@ -53,12 +54,46 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         impulses=tuple(value(k) if k is not None else np.zeros(0) for k in t.impulses),
         step_length=step_length,
         mirrored=t.mirror is not None,
-        stats=stats | {"form": problem.form, "integrator": problem.integrator},
+        stats=stats | _about(problem),
+        record=record(t, program, x),
     )
 
 
+def _about(problem: Problem) -> dict[str, Any]:
+    """What a solution tells of the problem it solves."""
+    closing = [problem.periodic.transition] if problem.periodic is not None else []
+    transitions = [type(transition).__name__ for transition in (*problem.transitions, *closing)]
+    transcription = ("form", "integrator", "steps", "torque", "contact_level", "baumgarte")
+    return {key: getattr(problem, key) for key in transcription} | {"transitions": transitions}
+
+
+def _model_at(t: Transcription, x: Array) -> Model:
+    """The problem's model, with the values of those of its parameters that are the model's."""
+    model = t.problem.model
+    values = {name: number(t, slot, x) for name, slot in t.slots.items() if name.partition(":")[0] in MODEL_PARAMETERS}
+    if "slope" in t.slots:
+        slope, g = float(number(t, t.slots["slope"], x)[0]), float(np.linalg.norm(model.gravity))
+        values["gravity"] = np.array([-g * np.sin(slope), 0.0, -g * np.cos(slope)])
+    return with_parameters(model, values) if values else model
+
+
+def _torques(problem: Problem, tau: Array, h: float) -> tuple[Array, Array]:
+    """Mean and rate of the torques (N, nv) on every interval."""
+    full = np.zeros((len(tau), problem.model.nv))
+    full[:, problem.actuated] = tau
+    if problem.torque == "constant":
+        return full, np.zeros_like(full)
+    return (full[1:] + full[:-1]) / 2, (full[1:] - full[:-1]) / h
+
+
+def _mean(problem: Problem, stages: Array) -> Array:
+    """The mean over every interval of what its stages hold one after the other: by the weights of the scheme."""
+    weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
+    return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
+
+
 def _explicit_forces(
-    model: Model, contacts: tuple[Contact, ...], q: Array, v: Array, tau: Array
+    model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array, tau: Array
 ) -> tuple[Array, Array]:
     """Accelerations and contact rows at the start of every interval."""
     if not contacts:
@@ -67,11 +102,3 @@ def _explicit_forces(
     dynamics = function(constrained_dynamics, model, contacts)
     pairs = [dynamics(*z) for z in zip(q, v, tau, strict=False)]
     return np.array([np.array(a).ravel() for a, _ in pairs]), np.array([np.array(lam).ravel() for _, lam in pairs])
-
-
-def _place(t: Transcription, foothold: Foothold, value: Any, step_length: float) -> Array:
-    if foothold not in t.images:
-        return np.asarray(value(t.places[foothold]))
-    x, y, yaw = value(t.places[t.images[foothold]])
-    side = -1.0 if t.mirror is not None else 1.0
-    return np.array([x - step_length, side * y, side * yaw])

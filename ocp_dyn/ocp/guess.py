@@ -8,21 +8,28 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array
+from ..constraints import RollingContact
 from ..kinematics import point_position
+from .foot_plan import FootPlan, planned
+from .nlp import Variable
 from .problem import Problem
-from .stage import Foothold
-from .variables import Transcription
+from .stage import Foothold, Held
+from .variables import Transcription, number
 
 
 def initial_guess(t: Transcription) -> None:
     """First values: the user's, or the robot standing, moved forward at the speed asked for, its weight on its feet."""
     problem, program = t.problem, t.program
-    speed = problem.periodic.speed if problem.periodic and problem.periodic.speed else 0.0
-    durations = [float(program.start[x.duration.index[0]]) for x in t.phases]
+    speed = float(number(t, t.speed, program.start)[0]) if t.speed is not None else 0.0
+    durations = [float(number(t, x.duration, program.start)[0]) for x in t.phases]
     total = sum(durations)
-    if t.step_length is not None and speed:
+    if isinstance(t.step_length, Variable) and speed:
         program.set_start(t.step_length, speed * total)
-    state = problem.guess or _standing_guess(problem, speed, total)
+    step = float(number(t, t.step_length, program.start)[0]) if t.step_length is not None else 0.0
+    if isinstance(problem.guess, FootPlan):
+        state = planned(problem.guess, t, durations, standing(problem), step, speed)
+    else:
+        state = problem.guess or _standing_guess(problem, speed, total)
     weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
     begin = 0.0
     for x, phase, duration in zip(t.phases, problem.phases, durations, strict=True):
@@ -31,7 +38,12 @@ def initial_guess(t: Transcription) -> None:
             for variable, numbers in zip((x.q[k], x.v[k]), _checked(problem, found), strict=True):
                 program.set_start(variable, numbers)
         for lam in x.lam:
-            program.set_start(lam, _weight_rows(phase.footholds, weight))
+            rows = _weight_rows(phase.held, weight)
+            program.set_start(lam, np.tile(rows, lam.size // rows.size))
+        for k, inner in enumerate(x.inner):
+            fractions = (k + np.arange(1, problem.steps) / problem.steps) / phase.intervals
+            between = [_checked(problem, state((begin + duration * s) / total)) for s in fractions]
+            program.set_start(inner, np.concatenate([part for pair in between for part in pair]))
         begin += duration
 
 
@@ -60,11 +72,18 @@ def _standing_guess(problem: Problem, speed: float, total: float) -> Callable[[f
     return state
 
 
-def _weight_rows(feet: tuple[Foothold, ...], weight: float) -> Array:
-    """Contact rows that carry the weight, shared evenly."""
-    share = np.array([0, 0, 0, 0, 0, weight / max(1, len(feet))])
-    parts = [share if f.contact.axes is None else np.asarray(f.contact.axes) @ share[3:] for f in feet]
-    return np.concatenate(parts)
+def _weight_rows(held: tuple[Foothold | Held, ...], weight: float) -> Array:
+    """Rows of the feet that carry the weight, shared evenly; zero for other constraints."""
+    share = weight / max(1, sum(isinstance(f, Foothold) for f in held))
+    parts = [_share_rows(f, share) if isinstance(f, Foothold) else np.zeros(f.size) for f in held]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _share_rows(f: Foothold, share: float) -> Array:
+    """Rows of one foot under a vertical force [N]."""
+    if isinstance(f.contact, RollingContact):
+        return np.array([share, 0, 0, 0, 0])
+    return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
 
 
 def standing(problem: Problem) -> Array:
@@ -76,6 +95,6 @@ def standing(problem: Problem) -> Array:
         q = np.clip(q, dofs.q_lower, dofs.q_upper)
     feet = problem.footholds
     if problem.posture is None and feet and model.joints[1].q_labels[:3] == ("x", "y", "z"):
-        heights = [float(point_position(model, f.name, DM(q), f.contact.point)[2]) for f in feet]
+        heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]
         q[2] -= min(heights)
     return q

@@ -25,6 +25,10 @@ REFLECTION = np.diag([1.0, -1.0, 1.0])
 PSEUDO = np.diag([-1.0, 1.0, -1.0])  # what reflection does to rotation vectors
 
 
+TOLERANCE = 1e-6
+"""Asymmetry [m, kg per kg of the model] that is rounding."""
+
+
 @dataclass(frozen=True, eq=False)
 class MirrorMap:
     """`mirror.q(q)`, `mirror.qd(v)`: the reflected position and velocity; partners of bodies and frames by name."""
@@ -49,7 +53,7 @@ class MirrorMap:
         X0 = body_transforms(self.model, q)
         target = REFLECTION @ _origin(frame, X0)
         candidates = [f for f in self.model.frames.values() if f.body == self.partners[frame.body]]
-        near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < 1e-6]
+        near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < TOLERANCE]
         same_kind = [f for f in near if (f.name in self.model.body_names) == (name in self.model.body_names)]
         if not near:
             raise ModelError(f"frame {name!r} has no mirror image on body {self.partners[frame.body]}: add one")
@@ -61,9 +65,10 @@ def mirror_map(model: Model) -> MirrorMap:
 
     Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be
     a symmetric posture; signs come from the bodies' Jacobians there. The result is checked at random
-    states: mass matrix, bias force and centre of mass of the image are the images of the original's.
+    states: mass matrix, bias force and centre of mass of the image are the images of the original's. For a robot that
+    is symmetric but for its cables take its `symmetric_twin`.
     """
-    partners = _match_bodies(model)
+    partners = match_bodies(model)
     q0 = DM(model.neutral())
     v_matrix = np.zeros((model.nv, model.nv))
     jacobians = [np.zeros((6, model.nv))] + [
@@ -85,7 +90,7 @@ def _origin(frame: Frame, X0: list[Transform]) -> Array:
     return np.array(DM(X.r).full()).ravel()
 
 
-def _match_bodies(model: Model) -> tuple[int, ...]:
+def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
     """Partner of every body: children of partners that lie at mirrored places and have equal masses."""
     X0 = body_transforms(model, DM(model.neutral()))
     place = [np.array(DM(X.r).full()).ravel() for X in X0]
@@ -102,10 +107,10 @@ def _match_bodies(model: Model) -> tuple[int, ...]:
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
         best = min(siblings, key=distance, default=0)
-        if not best or distance(best) > 1e-6 * max(1.0, model.mass):
+        if not best or distance(best) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
-                "neutral posture (same parent's image, mass and mirrored centre of mass)"
+                "neutral posture (same parent's image, mass and mirrored centre of mass): walk with its `symmetric_twin`"
             )
         partners[i] = best
     return tuple(partners[i] for i in range(model.nb + 1))
@@ -124,7 +129,7 @@ def _sign(model: Model, J: list[Array], partners: tuple[int, ...], tip: int, k: 
     seen = np.concatenate([PSEUDO @ J[tip][:3, k], REFLECTION @ J[tip][3:, k]])
     made = J[partners[tip]][:, image]
     for sign in (1.0, -1.0):
-        if np.allclose(seen, sign * made, atol=1e-8):
+        if np.allclose(seen, sign * made, atol=TOLERANCE):
             return sign
     raise ModelError(
         f"{model!r}: dof {model.qd_names[k]!r} and its counterpart {model.qd_names[image]!r} do not mirror each other: "
@@ -159,7 +164,7 @@ def _check(mirror: MirrorMap) -> None:
         }
         for what, error in errors.items():
             worst = float(ca.norm_inf(ca.vec(ca.densify(error))))
-            if worst > 1e-6 * max(1.0, model.mass):
+            if worst > TOLERANCE * max(1.0, model.mass):
                 raise ModelError(
                     f"{model!r} is not left-right symmetric: its {what} differs from the image's by {worst:.2g}"
                 )

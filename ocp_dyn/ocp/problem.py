@@ -7,7 +7,7 @@ and contact forces as variables and inverse dynamics as constraint, and "explici
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -17,118 +17,23 @@ import numpy as np
 from .._types import Array
 from ..joints import FloatingBase, Planar, Prismatic
 from ..model import Model
+from ..parameters import MODEL_PARAMETERS, parameter_size
+from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
-from .stage import Foothold, Stage, as_bounds
-from .terms import WHERE, Bounded, Objective, PathConstraint, RateObjective
+from .objectives import Terminal
+from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
+from .stage import Foothold
 
 if TYPE_CHECKING:
+    from .foot_plan import FootPlan
+    from .rti import RealTimeIteration
     from .solution import Solution
 
-FORMS = {"implicit": ("midpoint",), "explicit": ("rk4", "euler")}
+FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
+"""The forms, with the integrator and the contact level of each that hold if none is named."""
 
-
-def _members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
-    """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
-    members = (value,) if isinstance(value, kinds) else value
-    if not isinstance(members, Iterable) or isinstance(members, str):
-        members = (value,)
-    members = tuple(members)
-    for member in members:
-        if isinstance(member, type) or not isinstance(member, kinds):
-            wanted = " or ".join(kind.__name__ for kind in kinds)
-            remedy = f": write {member.__name__}()" if isinstance(member, type) else ""
-            if not remedy and callable(member):
-                remedy = ": wrap a function in Path, Integral or Boundary"
-            raise TypeError(f"{what} must hold {wanted} objects, got {member!r}{remedy}")
-    return members
-
-
-@dataclass(frozen=True, eq=False)
-class Phase:
-    """A stretch of motion in which the contacts do not change.
-
-    intervals: their number; duration [s]: a number, or (lower, upper) if free. footholds: the contacts;
-    path: constraints that hold all along; objective: integrands, summed.
-    """
-
-    name: str
-    intervals: int
-    duration: Any
-    footholds: tuple[Foothold, ...] = ()
-    path: tuple[PathConstraint, ...] = ()
-    objective: tuple[Objective | RateObjective, ...] = ()
-
-    def __post_init__(self) -> None:
-        here = f"phase {self.name!r}"
-        if not isinstance(self.intervals, Integral) or self.intervals < 1:
-            raise ValueError(f"{here}: intervals must be at least 1, a whole number, got {self.intervals!r}")
-        object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
-        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
-            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
-        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective)}
-        for key, kind in kinds.items():
-            object.__setattr__(self, key, _members(getattr(self, key), kind, f"{here}: {key}"))
-        for term in self.path:
-            if term.where not in WHERE:
-                raise ValueError(f"{here}: {term!r} says where={term.where!r}, expected one of {', '.join(WHERE)}")
-        names = [foothold.name for foothold in self.footholds]
-        if len(set(names)) != len(names):
-            raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
-
-
-@dataclass(frozen=True)
-class Continuous:
-    """The next phase starts in the state in which the last one ends; contacts may end, or begin at rest."""
-
-
-@dataclass(frozen=True)
-class Impact:
-    """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
-
-    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too.
-    weight: cost of sum of Lam^2 [1/(N s)^2].
-    """
-
-    weight: float = 0.0
-
-
-Transition = Continuous | Impact
-
-
-@dataclass(frozen=True)
-class Periodic:
-    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
-
-    transition: how the end leads to the next start. speed [m/s]: step_length = speed * total time; None: free.
-    step_length [m]: a number, or (lower, upper); negative backwards.
-    """
-
-    speed: float | None = None
-    mirror: bool = True
-    transition: Transition = field(default_factory=Impact)
-    step_length: Any = (0.05, 3.0)
-
-    def __post_init__(self) -> None:
-        low, high = as_bounds(self.step_length, "Periodic step_length")
-        object.__setattr__(self, "step_length", (low, high))
-        _members(self.transition, (Continuous, Impact), "Periodic transition")
-        if self.speed is None:
-            return
-        if not np.isfinite(self.speed):
-            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {self.speed!r}")
-        if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
-            raise ValueError(
-                f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
-                "speed and step_length must have one sign (both negative backwards)"
-            )
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """lower <= function(start, end) <= upper: conditions on the first and the last state, by a user's function."""
-
-    function: Callable[[Stage, Stage], Bounded]
-    name: str = "boundary"
+LEVELS = ("position", "velocity", "acceleration")
+TORQUES = ("constant", "linear")
 
 
 @dataclass(eq=False)
@@ -138,7 +43,12 @@ class Problem:
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
     conditions. unactuated: joints without a motor (default: a floating or planar root). per_distance: costs are divided by
     the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
-    `guess(s) -> (q, v)` at the fraction s of the motion. limits: keep the model's joint limits.
+    `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the
+    first and the last state. parameters: see `Parameter`.
+
+    form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
+    torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]: how
+    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`.
     """
 
     model: Model
@@ -149,22 +59,31 @@ class Problem:
     unactuated: Sequence[str] | None = None
     per_distance: bool = False
     posture: Array | None = None
-    guess: Callable[[float], tuple[Array, Array]] | None = None
+    guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
     form: str = "implicit"
     integrator: str = ""
     limits: bool = True
+    terminal: Sequence[Terminal] = ()
+    parameters: Sequence[Parameter] = ()
+    steps: int = 1
+    torque: str = "constant"
+    contact_level: str = ""
+    baumgarte: float = 0.0
+    _kept: Any = field(default=None, init=False, repr=False)
+    """What the last `solve` built (see `solver.prepare`)."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {self.model!r}")
-        self.phases = _members(self.phases, (Phase,), "phases")
-        self.boundary = _members(self.boundary, (Boundary,), "boundary")
+        self.phases = members(self.phases, (Phase,), "phases")
+        self.boundary = members(self.boundary, (Boundary,), "boundary")
+        self.terminal = members(self.terminal, (Terminal,), "terminal")
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         names = [phase.name for phase in self.phases]
         if len(set(names)) != len(names):
             raise ValueError(f"phases need names of their own, got {names}")
-        given = _members(self.transitions, (Continuous, Impact), "transitions")
+        given = members(self.transitions, TRANSITIONS, "transitions")
         self.transitions = given or tuple(Continuous() for _ in self.phases[1:])
         if len(self.transitions) != len(self.phases) - 1:
             raise ValueError(
@@ -173,11 +92,7 @@ class Problem:
             )
         if self.form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
-        self.integrator = self.integrator or FORMS[self.form][0]
-        if self.integrator not in FORMS[self.form]:
-            raise ValueError(
-                f"the {self.form} form integrates by {' or '.join(FORMS[self.form])}, got {self.integrator!r}"
-            )
+        self._check_transcription()
         if self.periodic is not None:
             self._check_periodic(self.periodic)
         if self.per_distance and self.periodic is None:
@@ -187,6 +102,48 @@ class Problem:
         for foothold in self.footholds:
             self.model.frame(foothold.name)
         self.unactuated = self._unactuated()
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        given = members(self.parameters, (Parameter,), "parameters")
+        shared = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
+        self.parameters = tuple(dict.fromkeys((*given, *shared)))
+        names = [parameter.name for parameter in self.parameters]
+        if len(set(names)) != len(names):
+            raise ValueError(f"parameters need names of their own, got {names}")
+        for parameter in self.parameters:
+            of_model = parameter.name.partition(":")[0] in MODEL_PARAMETERS
+            size = parameter_size(parameter.name) if of_model else 1 if parameter.name == "slope" else parameter.size
+            if parameter.size != size:
+                raise ValueError(f"Parameter {parameter.name!r} has {size} numbers, got {parameter.size}")
+
+    def _check_transcription(self) -> None:
+        integrator, level = FORMS[self.form]
+        self.integrator, self.contact_level = self.integrator or integrator, self.contact_level or level
+        method = scheme(self.integrator)
+        if not isinstance(self.steps, Integral) or self.steps < 1:
+            raise ValueError(f"steps per interval must be at least 1, a whole number, got {self.steps!r}")
+        for key, known in (("torque", TORQUES), ("contact_level", LEVELS)):
+            if getattr(self, key) not in known:
+                raise ValueError(f"{key} must be one of {', '.join(known)}, got {getattr(self, key)!r}")
+        if not 0 <= self.baumgarte < np.inf:
+            raise ValueError(f"baumgarte [1/s] must not be negative, nor infinite, got {self.baumgarte!r}")
+        at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
+        if at_ends and not method.holds_positions:
+            raise ValueError(
+                f"integrator {self.integrator!r} cannot hold contacts at contact_level 'position': the positions at the "
+                "end of a step follow from the velocities at both; use 'velocity' or 'acceleration', or another integrator"
+            )
+
+    @property
+    def scheme(self) -> Scheme:
+        """The Runge-Kutta scheme that integrates the motion."""
+        return scheme(self.integrator)
+
+    @property
+    def collocated(self) -> bool:
+        """Whether accelerations are variables: always in the implicit form, else where the scheme is implicit."""
+        return self.form == "implicit" or not self.scheme.explicit
 
     def _check_periodic(self, periodic: Periodic) -> None:
         if not isinstance(periodic, Periodic):
@@ -221,8 +178,27 @@ class Problem:
         """The mirror map of a mirrored periodic problem."""
         return mirror_map(self.model) if self.periodic is not None and self.periodic.mirror else None
 
-    def solve(self, **options: Any) -> Solution:
-        """Transcribes and solves; see `ocp_dyn.ocp.solve`."""
+    def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
+        """Transcribes and solves; see `ocp_dyn.ocp.solve`. values: of parameters, in place of those declared.
+
+        What was built is kept: the next call with other values builds nothing.
+        """
         from .solver import solve
 
-        return solve(self, **options)
+        return solve(self, values=values, **options)
+
+    def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
+        """What keeps the problem from being solved, or makes it hard, as sentences; see `ocp_dyn.ocp.check`."""
+        from .solver import check
+
+        return check(self, values)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out what was built."""
+        return self.__dict__ | {"_kept": None}
+
+    def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
+        """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`."""
+        from .rti import rti
+
+        return rti(self, start, **options)

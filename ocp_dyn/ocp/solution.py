@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
-from casadi import DM, MX
+from casadi import DM
 
 from .._types import Array
-from ..constrained import constrained_dynamics
-from ..constraints import Contact
-from ..dynamics import forward_dynamics
-from ..functions import function
-from ..io.json import model_from_dict, model_to_dict
-from ..joints import Joint, Prismatic
+from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
+from . import activity, checks, export, notebook
+from .activity import ActiveSet
+from .checks import Defects, Drift
+from .files import load_solution, save_solution
+from .floquet import Floquet, floquet
 from .mirror import MirrorMap, mirror_map
+from .record import Record
 from .stage import Foothold
-
-FILE_FORMAT = "ocp_dyn solution 1"
-PHASE_ARRAYS = ("t", "q", "v", "a", "tau", "lam")
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseSolution:
     """One phase: N intervals between N + 1 nodes.
 
-    t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m) on the intervals; places:
-    (x, y, yaw) of every foothold by contact name.
+    t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m), means over the intervals;
+    places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: how the torques change along the
+    intervals, zero where they are held.
     """
 
     name: str
@@ -43,8 +38,12 @@ class PhaseSolution:
     a: Array
     tau: Array
     lam: Array
-    contacts: tuple[Contact, ...]
+    contacts: tuple[Constraint, ...]
     places: dict[str, Array]
+    tau_rate: Array = 0.0  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
 
     @property
     def duration(self) -> float:
@@ -58,30 +57,19 @@ class PhaseSolution:
         for contact in self.contacts:
             m = len(contact.rows)
             rows = self.lam[:, k : k + m]
-            found[contact.name] = np.array([np.array(Foothold(contact).wrench(DM(r)).full()).ravel() for r in rows])
             k += m
+            if isinstance(contact, (Contact, RollingContact)):
+                foothold, place = Foothold(contact), DM(self.places[contact.name])
+                found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
         return found
 
 
 @dataclass(frozen=True, eq=False)
-class Defects:
-    """How far the transcription is from the equations of motion, by re-integration at a tight tolerance.
-
-    Each interval is integrated from its node, torques held, contact forces recomputed: `angle` [rad] and
-    `length` [m] are the largest differences at its end, over joints and over the base's position. `open_loop_*`:
-    the same over whole phases integrated in one go, which an unstable walker amplifies.
-    """
-
-    angle: float
-    length: float
-    open_loop_angle: float
-    open_loop_length: float
-    by_interval: Array
-
-
-@dataclass(frozen=True, eq=False)
 class Solution:
-    """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver."""
+    """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
+
+    iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: what they are, by name.
+    """
 
     model: Model
     phases: tuple[PhaseSolution, ...]
@@ -90,6 +78,8 @@ class Solution:
     step_length: float
     mirrored: bool
     stats: dict[str, Any]
+    iterate: dict[str, Array] = field(default_factory=dict)
+    record: Record | None = None
 
     @property
     def converged(self) -> bool:
@@ -144,19 +134,38 @@ class Solution:
 
     def defects(self) -> Defects:
         """Re-integrates every interval, and every phase as a whole; see `Defects`."""
-        nodes, opens = [], []
-        for phase in self.phases:
-            flow = _flow(self.model, phase.contacts)
-            h = np.diff(phase.t)
-            q_open, v_open = phase.q[0], phase.v[0]
-            for k in range(len(h)):
-                q1, _ = _advance(flow, phase.q[k], phase.v[k], phase.tau[k], h[k])
-                nodes.append(_distance(self.model, q1, phase.q[k + 1]))
-                q_open, v_open = _advance(flow, q_open, v_open, phase.tau[k], h[k])
-            opens.append(_distance(self.model, q_open, phase.q[-1]))
-        by_interval, whole = np.array(nodes), np.array(opens)
-        angle, length = by_interval.max(axis=0)
-        return Defects(float(angle), float(length), float(whole[:, 0].max()), float(whole[:, 1].max()), by_interval)
+        return checks.defects(self)
+
+    def drift(self) -> Drift:
+        """Errors of the contacts at all nodes, zero where none stands; see `Problem.contact_level` for what keeps them small."""
+        return checks.drift(self)
+
+    def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
+        """The bounds and rows that are active, with their multipliers, as a table; see `ocp_dyn.ocp.activity`."""
+        return activity.active_set(self, equalities, tolerance)
+
+    def variables(self) -> dict[str, Array]:
+        """The program's variables by name, in physical units: "duration of swing", "q swing[3]"."""
+        return activity.variables(self)
+
+    def multipliers(self) -> dict[str, Array]:
+        """Multipliers of the rows by name, "swing: dynamics": (intervals, rows); see `activity.row_multipliers`."""
+        return activity.row_multipliers(self)
+
+    def bound_multipliers(self) -> dict[str, Array]:
+        """Multipliers of the variables' bounds by the variables' names, in physical units, negative at lower ones."""
+        return activity.bound_multipliers(self)
+
+    def floquet(self, **options: Any) -> Floquet:
+        """Derivative of the map of one period, its multipliers and neutral directions; see `ocp_dyn.ocp.floquet`."""
+        return floquet(self, **options)
+
+    def floquet_multipliers(self, **options: Any) -> Any:
+        """How disturbances grow from period to period: complex numbers, largest first; see `ocp_dyn.ocp.floquet`.
+
+        A mirrored motion's period is one step, half a stride. All inside the unit circle: the motion is stable.
+        """
+        return floquet(self, **options).multipliers
 
     def mirror(self) -> MirrorMap | None:
         """The mirror map, if the motion repeats mirrored."""
@@ -183,7 +192,7 @@ class Solution:
         return np.array(found)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
-        """Writes an animation (.gif); see `ocp_dyn.viz.animate`."""
+        """Writes an animation (.gif, .html, .mp4); see `ocp_dyn.viz.animate`."""
         from ..viz import animate
 
         return animate(self, path, **options)
@@ -194,109 +203,28 @@ class Solution:
 
         return plot(self, path, **options)
 
+    def _repr_html_(self) -> str:
+        return notebook.card(self)
+
+    def _repr_png_(self) -> bytes | None:
+        return notebook.picture(self)
+
+    def to_csv(self, path: str | Path, **options: Any) -> Path:
+        """Writes a table with a line per node, as .csv; see `ocp_dyn.ocp.export.to_csv`."""
+        return export.to_csv(self, path, **options)
+
+    def table(self, layout: str = "") -> dict[str, Array]:
+        """The columns of `to_csv` as arrays, by name."""
+        return export.table(self, layout)
+
     def save(self, path: str | Path) -> Path:
         """Writes everything to one .npz file, the model included; `Solution.load` reads it back.
 
         The folder is made if it is missing; the file appears complete or not at all.
         """
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(self.impulses)}
-        phases = []
-        for k, phase in enumerate(self.phases):
-            arrays |= {f"{key}{k}": getattr(phase, key) for key in PHASE_ARRAYS}
-            phases.append(
-                {
-                    "name": phase.name,
-                    "contacts": [{"body": c.name, "point": c.point, "axes": c.axes} for c in phase.contacts],
-                    "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
-                }
-            )
-        about = {
-            "format": FILE_FORMAT,
-            "model": model_to_dict(self.model),
-            "phases": phases,
-            "cost": self.cost,
-            "step_length": self.step_length,
-            "mirrored": self.mirrored,
-            "stats": self.stats,
-        }
-        partial = path.with_name(path.name + ".part")
-        with partial.open("wb") as file:
-            np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-        partial.replace(path)
-        return path
+        return save_solution(self, path)
 
     @staticmethod
     def load(path: str | Path) -> Solution:
         """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged."""
-        arrays = _read(Path(path))
-        about = json.loads(str(arrays["about"])) if "about" in arrays else {}
-        if about.get("format") != FILE_FORMAT:
-            raise ValueError(f"{path} is not a solution file of this version: save it again with Solution.save")
-        missing = {f"{key}{k}" for k in range(len(about["phases"])) for key in PHASE_ARRAYS} - set(arrays)
-        if missing:
-            raise ValueError(f"{path} is damaged, it lacks {', '.join(sorted(missing))}: save the solution again")
-        phases = tuple(
-            PhaseSolution(
-                name=phase["name"],
-                **{key: arrays[f"{key}{k}"] for key in PHASE_ARRAYS},
-                contacts=tuple(Contact(c["body"], c["point"], c["axes"]) for c in phase["contacts"]),
-                places={name: np.array(place) for name, place in phase["places"].items()},
-            )
-            for k, phase in enumerate(about["phases"])
-        )
-        impulses = tuple(arrays[f"impulse{k}"] for k in range(sum(name.startswith("impulse") for name in arrays)))
-        return Solution(
-            model=model_from_dict(about["model"]),
-            phases=phases,
-            cost=about["cost"],
-            impulses=impulses,
-            step_length=about["step_length"],
-            mirrored=about["mirrored"],
-            stats=about["stats"],
-        )
-
-
-def _read(path: Path) -> dict[str, Array]:
-    """All arrays of an .npz file, each with its checksum checked."""
-    damaged = f"{path} is not a solution file, or it is damaged: save the solution again with Solution.save"
-    try:
-        with path.open("rb") as stream:
-            file = np.load(stream, allow_pickle=False)
-            if isinstance(file, np.lib.npyio.NpzFile):
-                return {name: file[name] for name in file}
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(damaged) from error
-    raise ValueError(damaged)
-
-
-def _flow(model: Model, contacts: tuple[Contact, ...]) -> ca.Function:
-    """(q, v) after time h under constant torques: the tight-tolerance integrator of `defects`."""
-    x, p = MX.sym("x", model.nq + model.nv), MX.sym("p", model.nv + 1)
-    q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
-    tau, h = ca.vertsplit(p, [0, model.nv, model.nv + 1])
-    if contacts:
-        qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
-    else:
-        qdd = function(forward_dynamics, model)(q, v, tau)
-    ode: Any = {"x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
-    options: Any = {"abstol": 1e-10, "reltol": 1e-10, "linear_multistep_method": "adams"}
-    return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, options | {"nonlinear_solver_iteration": "functional"})
-
-
-def _advance(flow: ca.Function, q: Array, v: Array, tau: Array, h: float) -> tuple[Array, Array]:
-    x = np.array(flow(x0=np.concatenate([q, v]), p=np.concatenate([tau, [h]]))["xf"]).ravel()
-    return x[: q.size], x[q.size :]
-
-
-def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
-    """Largest difference of angles [rad] and of lengths [m] between two configurations."""
-    gap = np.abs(np.array(model.difference(q0, q1).full()).ravel())
-    lengths = np.array([is_length for joint in model.joints[1:] for is_length in _lengths(joint)])
-    return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))
-
-
-def _lengths(joint: Joint) -> list[bool]:
-    """Which degrees of freedom of a joint are translations: by its class, or by its labels."""
-    return [isinstance(joint, Prismatic) or label in ("x", "y", "z", "t") for label in joint.v_labels]
+        return load_solution(path)

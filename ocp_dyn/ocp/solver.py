@@ -1,124 +1,178 @@
-"""Solving: IPOPT on the assembled program, with progress while it runs."""
+"""Solving: a problem becomes a program, is started, solved by a solver of some name, and its solution collected."""
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import Any, TextIO
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from .._types import Array
 from .collect import collect
+from .compiled import use_machine_code
+from .diagnosis import check as findings
+from .diagnosis import faults
 from .guess import initial_guess
-from .nlp import Assembled
+from .memory import kept_memory
+from .nlp import Assembled, Variable
 from .problem import Problem
+from .progress import Monitor, interruptible, violation
+from .runs import Outcome, Settings, Start
 from .solution import Solution
+from .solvers import check_solver, run
 from .transcription import transcribe
 from .variables import Transcription
 
-IPOPT = {
-    "print_level": 0,
-    "sb": "yes",
-    "tol": 1e-6,
-    "max_iter": 500,
-    "mumps_pivot_order": 5,  # METIS: halves the time of a factorisation of these matrices
-    "mumps_permuting_scaling": 0,
-}
+SHOWN = 10
+"""Constraints at fault that are told."""
+
+BUILT_FROM = (
+    "model",
+    "phases",
+    "transitions",
+    "periodic",
+    "boundary",
+    "terminal",
+    "parameters",
+    "unactuated",
+    "per_distance",
+    "form",
+    "integrator",
+    "steps",
+    "torque",
+    "contact_level",
+    "baumgarte",
+    "limits",
+)
+"""What of a Problem is built into its program: when none of it has changed, the program serves again."""
 
 
-class _Progress(ca.Callback):
-    """A line for every tenth iterate: iteration, objective, infeasibility, time."""
-
-    def __init__(self, program: Assembled, stream: TextIO) -> None:
-        ca.Callback.__init__(self)
-        self._program, self._stream = program, stream
-        self._start, self._iteration = time.perf_counter(), 0
-        self._shapes = [program.n, 1, program.lower.size, program.n, program.lower.size, 0]
-        self.construct("progress", {})
-
-    def get_n_in(self) -> int:
-        return int(ca.nlpsol_n_out())
-
-    def get_n_out(self) -> int:
-        return 1
-
-    def get_sparsity_in(self, i: int) -> ca.Sparsity:
-        return ca.Sparsity.dense(self._shapes[i], 1)
-
-    def eval(self, arguments: Any) -> list[int]:
-        if self._iteration % 10 == 0:
-            self.show(float(arguments[1]), np.array(arguments[2]).ravel())
-        self._iteration += 1
-        return [0]
-
-    def show(self, f: float, g: Array) -> None:
-        p = self._program
-        violation = float(np.max(np.maximum(p.lower - g, g - p.upper), initial=0.0))
-        seconds = time.perf_counter() - self._start
-        line = f"  iteration {self._iteration:4d}   cost {f:12.6g}   infeasibility {violation:8.1e}   {seconds:6.1f} s"
-        print(line, file=self._stream, flush=True)
+def prepare(problem: Problem, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
+    """The program of a problem: the one that an earlier call built, unless the problem has been changed since."""
+    parts = [getattr(problem, name) for name in BUILT_FROM]
+    kept = problem._kept
+    if kept is None or kept[1] != threads or any(a is not b for a, b in zip(parts, kept[0], strict=True)):
+        t = transcribe(problem, threads)
+        if progress:
+            print(f"building {len(t.program.blocks)} kinds of blocks ...", file=sys.stderr, flush=True)
+        kept = problem._kept = (parts, threads, t, t.program.assemble())
+    return kept[2], kept[3]
 
 
 def solve(
     problem: Problem,
     *,
+    solver: str = "ipopt",
     guess: Solution | None = None,
+    start: Solution | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 500,
     progress: bool = True,
     threads: int = 2,
-    **ipopt: Any,
+    values: Mapping[str, Any] | None = None,
+    compile: bool | str = "auto",
+    **options: Any,
 ) -> Solution:
-    """Solves a problem by IPOPT with exact derivatives and returns what it found.
+    """Solves a problem with exact derivatives and returns what was found.
+
+    solver: "ipopt"; "fatrop", for chains of stages: no periodicity, no jumps, fixed durations and places; "sqp"; or
+    another of CasADi's nlpsol plugins by its name. options: the solver's own; of sqp qp="piqp", hessian="exact" or
+    "gauss-newton". ValueError if the solver is not there or cannot take the problem.
 
     guess: a solution of a problem with the same phases and intervals (default: the library's own, the model
-    standing and moved forward). Further options go to IPOPT by name. A run that does not converge is
-    returned too: `solution.converged` is False and `solution.status` says why.
+    standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its
+    multipliers too, so that few iterations are left. values: of parameters, by name, in place of those declared. A problem
+    that has been solved before is not built again, whatever guess, start and values.
+
+    compile: "auto" runs the machine code that an earlier compile=True has left in the cache; True builds what is
+    missing, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+
+    A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why, and
+    `solution.stats["faults"]` names the constraints that do not hold, the worst first. Ctrl-C ends a run with its best
+    iterate, the status "Interrupted".
     """
     begin = time.perf_counter()
-    t = transcribe(problem, threads)
-    initial_guess(t)
-    if guess is not None:
-        _start_from(t, guess)
+    check_solver(solver)
+    t, program = prepare(problem, threads, progress)
+    with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
+        evaluation = use_machine_code(program, compile, progress)
+        begin_at = starting_point(t, guess, start, values or {})
+        built = time.perf_counter()
+        _tell(progress, f"evaluating by {evaluation}")
+        _tell(progress, f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
+        monitor = Monitor(program, tolerance, sys.stderr if progress else None)
+        with interruptible(monitor), kept_memory():
+            outcome = run(solver, t, program, begin_at, Settings(tolerance, max_iterations, options), monitor)
+        stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
+        solution = collected(t, program, outcome, stats)
+        found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
+        _tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
+        if not outcome.converged:
+            for fault in solution.stats["faults"][:SHOWN]:
+                _tell(progress, f"  {fault}")
+        return solution
+
+
+def _tell(progress: bool, line: str) -> None:
     if progress:
-        print(f"building {len(t.program.blocks)} kinds of blocks ...", file=sys.stderr, flush=True)
-    program = t.program.assemble()
-    built = time.perf_counter()
-    options: dict[str, Any] = {f"ipopt.{key}": value for key, value in IPOPT.items()}
-    options |= {"ipopt.tol": tolerance, "ipopt.max_iter": max_iterations}
-    options |= {f"ipopt.{key}": value for key, value in ipopt.items()}
-    options |= {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
-    options |= {"no_nlp_grad": True, "print_time": False}
-    report = _Progress(program, sys.stderr) if progress else None
-    if report is not None:
-        print(f"solving for {program.n} variables under {program.lower.size} constraints ...", file=sys.stderr)
-        options["iteration_callback"] = report
-    solver = ca.nlpsol("solver", "ipopt", program.problem, options)
-    lower, upper = t.program.lower, t.program.upper
-    result = solver(x0=t.program.start, lbx=lower, ubx=upper, lbg=program.lower, ubg=program.upper)
-    stats = solver.stats()
-    x, g = (np.array(result[key]).ravel() for key in ("x", "g"))
-    if report is not None:
-        report.show(float(result["f"]), g)
-    solved = time.perf_counter()
-    return collect(
-        t,
-        program,
-        x,
-        {
-            "status": str(stats["return_status"]),
-            "converged": bool(stats["success"]),
-            "iterations": int(stats["iter_count"]),
-            "build_seconds": built - begin,
-            "solve_seconds": solved - built,
-            "infeasibility": float(np.max(np.maximum(program.lower - g, g - program.upper), initial=0.0)),
-            "variables": program.n,
-            "constraints": int(program.lower.size),
-            "worst_row": program.row_names[int(np.argmax(np.maximum(program.lower - g, g - program.upper)))],
-        },
-    )
+        print(line, file=sys.stderr, flush=True)
+
+
+def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dict[str, Any]) -> Solution:
+    """The solution that an outcome is, with the numbers of the run in its stats."""
+    g = program.evaluator.constraints(outcome.x, t.program.values).copy()
+    broken = np.maximum(program.lower - g, g - program.upper)
+    stats |= {
+        "status": outcome.status,
+        "converged": outcome.converged,
+        "iterations": outcome.iterations,
+        "infeasibility": violation(program, g),
+        "variables": program.n,
+        "constraints": int(program.lower.size),
+        "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
+        "faults": [] if outcome.converged else [str(fault) for fault in faults(t, program, outcome.x)],
+    }
+    solution = collect(t, program, outcome.x, stats)
+    return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
+
+
+def starting_point(
+    t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any]
+) -> Start:
+    """Values of the parameters, and where to begin: at `start` with its multipliers, at `guess`, or at the first guess."""
+    program = t.program
+    program.reset()
+    for name, value in values.items():
+        program.set_value(name, value)
+    if guess is not None and start is not None:
+        raise ValueError("give guess or start, not both: start is a guess with its multipliers")
+    if start is None:
+        initial_guess(t)
+        if guess is not None:
+            _start_from(t, guess)
+        return Start(program.start, program.values, program.lower, program.upper)
+    sizes = program.size, sum(b.lower.size * len(b.instances) for b in program.blocks)
+    got = tuple(start.iterate[key].size for key in ("x", "lam_g")) if start.iterate else None
+    if got != sizes:
+        raise ValueError(
+            f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
+            f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess"
+        )
+    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
+    return Start(start.iterate["x"], program.values, program.lower, program.upper, lam_x, lam_g)
+
+
+def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str]:
+    """What keeps a problem from being solved, or makes it hard, as sentences; empty if nothing was found.
+
+    Looks at the first guess, without solving: values out of their bounds, rows that no free variable can mend, contacts
+    that constrain one another, more equalities than free variables.
+    """
+    t, program = prepare(problem)
+    starting_point(t, None, None, values or {})
+    return findings(t, program)
 
 
 def _start_from(t: Transcription, guess: Solution) -> None:
@@ -134,20 +188,22 @@ def _start_from(t: Transcription, guess: Solution) -> None:
     set_start = t.program.set_start
     actuated = t.problem.actuated
     for x, phase, found in zip(t.phases, t.problem.phases, guess.phases, strict=True):
-        set_start(x.duration, found.duration)
+        if isinstance(x.duration, Variable):
+            set_start(x.duration, found.duration)
         for k, (q, v) in enumerate(zip(x.q, x.v, strict=True)):
             set_start(q, found.q[k])
             set_start(v, found.v[k])
         for k, tau in enumerate(x.tau):
-            set_start(tau, found.tau[k][actuated])
-        for k, a in enumerate(x.a):
-            set_start(a, found.a[k])
-        for k, lam in enumerate(x.lam):
-            set_start(lam, found.lam[k])
+            set_start(tau, found.tau[min(k, phase.intervals - 1)][actuated])
+        for variables, means in ((x.a, found.a), (x.lam, found.lam)):
+            for variable, mean in zip(variables, means, strict=False):
+                set_start(variable, np.tile(mean, variable.size // mean.size))
+        for inner, *node in zip(x.inner, found.q, found.v, strict=False):
+            set_start(inner, np.tile(np.concatenate(node), t.problem.steps - 1))
         for f in phase.footholds:
             if f in t.places:
                 set_start(t.places[f], found.places[f.name])
-    if t.step_length is not None and guess.step_length:
+    if isinstance(t.step_length, Variable) and guess.step_length:
         set_start(t.step_length, guess.step_length)
     for impulse, found_impulse in zip(t.impulses, guess.impulses, strict=True):
         if impulse is not None:

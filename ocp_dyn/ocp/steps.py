@@ -1,12 +1,22 @@
-"""One interval of the motion, in the implicit and in the explicit form.
+"""One interval of the motion, in the implicit and in the explicit form, by any Runge-Kutta scheme.
 
-Each writes its gaps into `rows` and returns the stage that path constraints and objectives look at.
+Multiple shooting: where the accelerations follow from forward dynamics and the scheme is explicit, the state at the end
+is an expression of the state at the start and the torques.
+
+Collocation: else the accelerations a_i at the stages are variables (so are the contact forces lam_i in the implicit
+form), the equations of motion at the stages are constraints, and the states between are expressions of them:
+
+    implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
+    explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma.
+
+Each function writes its gaps into `rows` and returns the stages that path constraints and objectives look at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
+import casadi as ca
 from casadi import SX
 
 from .._types import Expr
@@ -15,62 +25,172 @@ from ..constraints import constraint_jacobian
 from ..dynamics import forward_dynamics, inverse_dynamics
 from ..functions import function
 from ..model import Model
+from .contact_levels import Feet, call, has_symbols, held_dynamics, hold_end, hold_stage, lean, project
+from .integrators import Scheme, explicit_step, stage_states
 from .nlp import Rows
-from .problem import Phase
+from .phases import Phase
+from .problem import Problem
 from .stage import Stage
-from .variables import FORCE_SCALE, Transcription, contacts, full_tau, places, wrenches
+from .variables import FORCE_SCALE, Transcription, contacts, full_tau, model_of, places, wrenches
 
 
-def implicit_step(t: Transcription, phase: Phase, z: dict[str, SX], h: SX, rows: Rows) -> Stage:
-    """Implicit midpoint: a, tau, lam are variables; every foot's pose is kept at the end of the interval."""
-    model, feet = t.problem.model, phase.footholds
-    vm = z["v"] + h / 2 * z["a"]
-    qm = model.integrate(z["q"], h / 2 * vm)
-    tau = full_tau(t.problem, z["tau"])
-    force = function(inverse_dynamics, model)(qm, vm, z["a"]) - tau
-    lam = z.get("lam", SX(0, 1))
-    here = places(t, feet, z)
-    if feet:
-        force = force - constraint_jacobian(model, contacts(feet), qm).T @ lam
-    rows.constrain("velocity step", z["v1"] - z["v"] - h * z["a"])
-    rows.constrain("position step", z["q1"] - model.integrate(z["q"], h * vm))
-    rows.constrain("dynamics", force, scale=FORCE_SCALE)
-    for f in feet:
-        rows.constrain(f"pose of {f.name}", f.position(model, z["q1"], here[f]))
-    return Stage(model, qm, vm, a=z["a"], tau=tau, wrenches=wrenches(feet, lam), places=here, values=z)
+@dataclass(frozen=True)
+class Point:
+    """A stage of an interval: where in it, from 0 to 1, its weight in the mean, and what is known there."""
+
+    fraction: float
+    weight: float
+    stage: Stage
 
 
-def explicit_step(t: Transcription, phase: Phase, z: dict[str, SX], h: SX, rows: Rows) -> Stage:
-    """RK4 or semi-implicit Euler: qdd and lam follow from tau by (constrained) forward dynamics."""
-    model, feet = t.problem.model, phase.footholds
-    tau = full_tau(t.problem, z["tau"])
+def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """The gaps of an interval, and its stages."""
+    return (_collocated if t.problem.collocated else _shot)(t, phase, z, rows)
 
-    def rate(q: Expr, v: Expr) -> tuple[Expr, Expr]:
-        if not feet:
-            return function(forward_dynamics, model)(q, v, tau), SX(0, 1)
-        a, lam = function(constrained_dynamics, model, contacts(feet))(q, v, tau)
-        return a, lam
 
+def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Explicit form, explicit scheme: `problem.steps` steps one after the other."""
+    problem, model, method = t.problem, model_of(t, z), t.problem.scheme
+    feet = Feet(model, lean(model), phase.held, places(t, phase.held, z), problem.baumgarte)
+    h = z["T"] / phase.intervals / problem.steps
     q, v = z["q"], z["v"]
-    a, lam = rate(q, v)
-    if t.problem.integrator == "euler":
-        v1 = v + h * a
-        q1 = model.integrate(q, h * v1)
-    else:
-        q1, v1 = rk4(model, lambda q, v: rate(q, v)[0], q, v, a, h)
-    rows.constrain("velocity step", z["v1"] - v1)
-    rows.constrain("position step", z["q1"] - q1)
-    here = places(t, feet, z)
-    return Stage(model, q, v, a=a, tau=tau, wrenches=wrenches(feet, lam), places=here, values=z)
+    points: list[Point] = []
+    for step in range(problem.steps):
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
+        found: list[tuple[Expr, Expr]] = []
+
+        def rate(q: Expr, v: Expr, torques: list[Expr] = torques, found: list[tuple[Expr, Expr]] = found) -> Expr:
+            found.append(_forward_dynamics(feet, q, v, torques[len(found)]))
+            return found[-1][0]
+
+        states, (q, v) = explicit_step(model, method, rate, q, v, h)
+        q, v = project(feet, q, v, problem.contact_level)
+        points += _points(t, step, feet, z, states, found, torques)
+    rows.constrain("velocity step", z["v1"] - v)
+    rows.constrain("position step", z["q1"] - q)
+    return points
 
 
-def rk4(model: Model, rate: Callable[[Expr, Expr], Expr], q: Expr, v: Expr, a1: Expr, h: Expr) -> tuple[Expr, Expr]:
-    """One classical Runge-Kutta step of (dq/dt, dv/dt) = (q_dot(q, v), rate(q, v)); a1 = rate(q, v)."""
-    k1, v2 = model.q_dot(q, v), v + h / 2 * a1
-    q2 = q + h / 2 * k1
-    a2, k2 = rate(q2, v2), model.q_dot(q2, v2)
-    q3, v3 = q + h / 2 * k2, v + h / 2 * a2
-    a3, k3 = rate(q3, v3), model.q_dot(q3, v3)
-    q4, v4 = q + h * k3, v + h * a3
-    a4, k4 = rate(q4, v4), model.q_dot(q4, v4)
-    return q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Stage accelerations as variables: `problem.steps` steps, the states between them variables too."""
+    problem, model, method = t.problem, model_of(t, z), t.problem.scheme
+    feet = Feet(model, lean(model), phase.held, places(t, phase.held, z), problem.baumgarte)
+    h = z["T"] / phase.intervals / problem.steps
+    a = ca.horzsplit(ca.reshape(z["a"], model.nv, -1))
+    lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(a)
+    ends = [*_inner_states(model, z, problem.steps), (z["q1"], z["v1"])]
+    q, v = z["q"], z["v"]
+    points: list[Point] = []
+    for step, (q_end, v_end) in enumerate(ends):
+        here = slice(step * method.stages, (step + 1) * method.stages)
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
+        states, (q1, v1) = stage_states(model, method, q, v, a[here], h)
+        states = _lifted(rows, method, states, (q_end, v_end))
+        found = list(zip(a[here], lam[here], strict=True))
+        for k, (state, (a_k, lam_k), tau) in enumerate(zip(states, found, torques, strict=True)):
+            if problem.form == "implicit":
+                rows.constrain("dynamics", _force_gap(rows, feet, *state, a_k, lam_k, tau), scale=FORCE_SCALE)
+                hold_stage(rows, feet, method, k, problem.contact_level, *state, a_k)
+            else:
+                found[k] = _forward_dynamics(feet, *state, tau)
+                rows.constrain("dynamics", a_k - found[k][0])
+        if problem.form == "explicit":
+            q1, v1 = project(feet, q1, v1, problem.contact_level)
+        rows.constrain("velocity step", v_end - v1)
+        rows.constrain("position step", q_end - q1)
+        if problem.form == "implicit":
+            hold_end(rows, feet, method, problem.contact_level, q_end, v_end)
+        points += _points(t, step, feet, z, states, found, torques)
+        q, v = q_end, v_end
+    return points
+
+
+def _lifted(
+    rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
+) -> list[tuple[Expr, Expr]]:
+    """The states at the stages as inner variables; a stage at a node has those of the node."""
+    last = method.stages - 1 if method.ends_at_stage else method.stages
+    inside = [
+        (rows.inner(q), rows.inner(v)) if c else (q, v) for (q, v), c in zip(states, method.c[:last], strict=False)
+    ]
+    return [*inside, end] if method.ends_at_stage else inside
+
+
+def _inner_states(model: Model, z: dict[str, SX], steps: int) -> list[tuple[Expr, Expr]]:
+    """The states between the steps of an interval."""
+    if steps == 1:
+        return []
+    columns = ca.horzsplit(ca.reshape(z["inner"], model.nq + model.nv, -1))
+    return [(x[: model.nq], x[model.nq :]) for x in columns]
+
+
+def _torque(problem: Problem, z: dict[str, SX], fraction: float) -> Expr:
+    """tau (nv) at a fraction of the interval."""
+    tau = z["tau"] if "tau1" not in z else (1 - fraction) * z["tau"] + fraction * z["tau1"]
+    return full_tau(problem, tau)
+
+
+def _force_gap(rows: Rows, feet: Feet, q: Expr, v: Expr, a: Expr, lam: Expr, tau: Expr) -> Expr:
+    """ID(q, v, a) - tau - G' lam."""
+    force = _inverse_dynamics(rows, feet.lean, q, v, a) - tau
+    if feet.footholds:
+        force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
+    return force
+
+
+def momentum_change(rows: Rows, model: Model, q: Expr, change: Expr) -> Expr:
+    """H(q) change, for a change of velocities: what ID at rest gives more for these accelerations than for none.
+
+    H would do, but ID has derivatives by recursion.
+    """
+    none = SX(model.nv, 1)
+    with_it, without = (_inverse_dynamics(rows, lean(model), q, none, a) for a in (change, none))
+    return with_it - without
+
+
+def _inverse_dynamics(rows: Rows, model: Model, q: Expr, v: Expr, a: Expr) -> Expr:
+    """ID(q, v, a), its derivatives by recursion where the model consists of numbers."""
+    if has_symbols(model):
+        return inverse_dynamics(model, q, v, a)
+    return rows.call(
+        function(inverse_dynamics, model), lambda: function(inverse_dynamics, model, derivatives=2), q, v, a
+    )
+
+
+def _forward_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+    """(qdd, lam) under tau."""
+    if not feet.footholds:
+        return call(forward_dynamics, feet.lean)(q, v, tau), SX(0, 1)
+    if feet.baumgarte:
+        return held_dynamics(feet, q, v, tau)
+    qdd, lam = call(constrained_dynamics, feet.model, contacts(feet.footholds))(q, v, tau)
+    return qdd, lam
+
+
+def _points(
+    t: Transcription,
+    step: int,
+    feet: Feet,
+    z: dict[str, SX],
+    states: list[tuple[Expr, Expr]],
+    found: list[tuple[Expr, Expr]],
+    torques: list[Expr],
+) -> list[Point]:
+    method, steps = t.problem.scheme, t.problem.steps
+    return [
+        Point(
+            fraction=float(step + c) / steps,
+            weight=float(b) / steps,
+            stage=Stage(
+                feet.model,
+                q,
+                v,
+                a=a,
+                tau=tau,
+                wrenches=wrenches(feet.footholds, lam, feet.places),
+                places=feet.places,
+                values=z,
+            ),
+        )
+        for b, c, (q, v), (a, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""Path constraints and objectives by name. Each is data with one method; a user's own is a class or a function.
+"""Path constraints by name. Each is data with one method; a user's own is a class or a function.
 
 `where` says what a path constraint needs: "node" (q, v), at the nodes inside a phase; "interval" (also a, tau and
 contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
@@ -14,10 +14,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import casadi as ca
 import numpy as np
 
-from .._types import Array, Expr, Vector
-from ..joints import FloatingBase, Planar
+from .._types import Expr, Vector
 from ..kinematics import point_position
-from ..model import Model
 from .stage import Stage
 
 WHERE = ("node", "interval", "wrench")
@@ -36,26 +34,6 @@ class PathConstraint(Protocol):
     def rows(self, stage: Stage) -> Bounded: ...
 
 
-@runtime_checkable
-class Objective(Protocol):
-    """An integrand [unit of the cost per second]; its integral over the motion is a cost term."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def integrand(self, stage: Stage) -> Expr: ...
-
-
-@runtime_checkable
-class RateObjective(Protocol):
-    """An integrand of the rate of the torques."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def rate_integrand(self, tau_rate: Expr) -> Expr: ...
-
-
 @dataclass(frozen=True)
 class Unilateral:
     """f_z >= minimum [N]: contacts push and never pull."""
@@ -69,25 +47,34 @@ class Unilateral:
 
 @dataclass(frozen=True)
 class FrictionCone:
-    """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet."""
+    """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
+
+    second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are forces; it
+    needs `Unilateral` beside it.
+    """
 
     mu: float = 0.7
     mu_yaw: float = 0.03
+    second_order: bool = False
     where: ClassVar[str] = "wrench"
 
     def rows(self, stage: Stage) -> Bounded:
         rows = []
         for foothold, w in stage.wrenches.items():
             limit = self.mu / math.sqrt(2) * w[5]
-            rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
-            if foothold.contact.axes is None:
+            if self.second_order:
+                weight = stage.model.mass * float(np.linalg.norm(stage.model.gravity))
+                rows.append(((self.mu * w[5]) ** 2 - w[3] ** 2 - w[4] ** 2) / weight)
+            else:
+                rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
+            if foothold.kind != "point":
                 rows += [self.mu_yaw * w[5] - w[2], self.mu_yaw * w[5] + w[2]]
         return _stack(rows, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
 class CentreOfPressure:
-    """The centre of pressure of every flat foot stays inside its sole, `margin` [m] from the edge."""
+    """The centre of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends."""
 
     margin: float = 0.005
     where: ClassVar[str] = "wrench"
@@ -95,31 +82,44 @@ class CentreOfPressure:
     def rows(self, stage: Stage) -> Bounded:
         rows = []
         for foothold, w in stage.wrenches.items():
-            if foothold.contact.axes is not None:
+            if foothold.kind == "point":
                 continue
-            if min(foothold.half_length, foothold.half_width) <= self.margin:
+            halves = (foothold.half_width,) if foothold.kind == "edge" else (foothold.half_width, foothold.half_length)
+            if min(halves) <= self.margin:
                 raise ValueError(
                     f"CentreOfPressure: the sole of {foothold.name!r} is no larger than the margin of {self.margin} m, "
                     f"got Foothold(half_length={foothold.half_length}, half_width={foothold.half_width}): give its size"
                 )
-            c, s = ca.cos(stage.places[foothold][2]), ca.sin(stage.places[foothold][2])
-            nx, ny = c * w[0] + s * w[1], -s * w[0] + c * w[1]
-            for moment, half in ((ny, foothold.half_length), (nx, foothold.half_width)):
+            forward = foothold.heading(stage.places[foothold])[:2]
+            about = (ca.dot(forward, w[:2]), -forward[1] * w[0] + forward[0] * w[1])
+            for moment, half in zip(about, halves, strict=False):
                 rows += [(half - self.margin) * w[5] - moment, (half - self.margin) * w[5] + moment]
         return _stack(rows, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
 class Clearance:
-    """Points of a swinging foot stay above the ground: z >= height sin(pi s)^2 [m], s the fraction of the phase."""
+    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m], s the phase's fraction.
+
+    part: of the swing that the phase is, if it is not the whole: (0, 0.5), z >= height sin(pi s / 2)^2, its first half.
+    terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
+    """
 
     points: Sequence[tuple[str, Vector]]
     height: float = 0.03
+    terrain: Callable[[Expr, Expr], Expr] | None = None
+    part: tuple[float, float] = (0.0, 1.0)
     where: ClassVar[str] = "node"
 
     def rows(self, stage: Stage) -> Bounded:
-        need = self.height * ca.sin(math.pi * stage.s) ** 2
-        return _stack([_position(stage, *point)[2] - need for point in self.points], 0.0, np.inf)
+        begin, end = self.part
+        need = self.height * ca.sin(math.pi * (begin + (end - begin) * stage.s)) ** 2
+        rows = []
+        for point in self.points:
+            p = _position(stage, *point)
+            ground = 0.0 if self.terrain is None else self.terrain(p[0], p[1])
+            rows.append(p[2] - ground - need)
+        return _stack(rows, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -160,106 +160,6 @@ class Path:
                 'with where="interval" only'
             )
         return value, self.lower, self.upper
-
-
-@dataclass(frozen=True)
-class TorqueSquared:
-    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
-
-    weight: float = 1.0
-    scale: Any = 1.0
-
-    def integrand(self, stage: Stage) -> Expr:
-        return ca.sumsqr(stage.tau / _per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale"))
-
-
-@dataclass(frozen=True)
-class TorqueRateSquared:
-    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
-
-    In a periodic motion the last interval's torques lead on to the first one's.
-    """
-
-    weight: float = 1.0
-    scale: Any = 1.0
-    name: ClassVar[str] = "TorqueRateSquared"
-
-    def rate_integrand(self, tau_rate: Expr) -> Expr:
-        return ca.sumsqr(tau_rate / _per_dof(self.scale, tau_rate.shape[0], "TorqueRateSquared scale"))
-
-
-@dataclass(frozen=True)
-class AccelerationSquared:
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: with those of a floating or planar root."""
-
-    weight: float = 1.0
-    base: bool = False
-
-    def integrand(self, stage: Stage) -> Expr:
-        first = 0 if self.base else _base_size(stage.model)
-        return ca.sumsqr(stage.a[first:])
-
-
-@dataclass(frozen=True)
-class JointAngleSquared:
-    """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
-
-    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root does not count.
-    """
-
-    weight: float = 1.0
-    stiffness: Any = 1.0
-
-    def integrand(self, stage: Stage) -> Expr:
-        model = stage.model
-        k = _per_dof(self.stiffness, model.nv, "JointAngleSquared stiffness")[_base_size(model) :]
-        first = 2 if _base_size(model) else 1
-        angles = [
-            joint.difference(ca.DM(joint.neutral()), q)
-            for joint, q in zip(model.joints[first:], model.split_q(stage.q)[first:], strict=True)
-        ]
-        return ca.sumsqr(ca.DM(k) * ca.vertcat(*angles))
-
-
-@dataclass(frozen=True)
-class ForceSquared:
-    """sum of (f / scale)^2 over the contact wrenches."""
-
-    weight: float = 1.0
-    scale: float = 1.0
-
-    def integrand(self, stage: Stage) -> Expr:
-        return sum((ca.sumsqr(w) for w in stage.wrenches.values()), start=ca.SX(0)) / self.scale**2
-
-
-@dataclass(frozen=True)
-class Integral:
-    """A user's own objective: the integral of function(stage) over time."""
-
-    function: Callable[[Stage], Expr]
-    weight: float = 1.0
-    name: str = "integral"
-
-    def integrand(self, stage: Stage) -> Expr:
-        return self.function(stage)
-
-
-def objective_name(objective: Objective | RateObjective) -> str:
-    """What a cost term is called in reports."""
-    return str(getattr(objective, "name", type(objective).__name__))
-
-
-def _base_size(model: Model) -> int:
-    """Degrees of freedom of a root that moves freely; 0 if the root is a joint like the others."""
-    return model.joints[1].nv if isinstance(model.joints[1], (FloatingBase, Planar)) else 0
-
-
-def _per_dof(value: Any, size: int, what: str) -> Array:
-    """One number, or one per degree of freedom, as `size` numbers."""
-    numbers = np.asarray(value, dtype=float).ravel()
-    if numbers.size not in (1, size):
-        raise ValueError(f"{what}: give one number, or nv = {size}, got {numbers.size}")
-    return np.array(np.broadcast_to(numbers, (size,)))
 
 
 def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:

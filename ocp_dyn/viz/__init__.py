@@ -4,10 +4,13 @@ Nothing here touches matplotlib's global state, and matplotlib is loaded only wh
 """
 
 from .animation import animate as animate
+from .cycle import plot_gait_cycle as plot_gait_cycle
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
 from .plots import plot_forces as plot_forces
 from .plots import plot_torques as plot_torques
+from .portrait import plot_multipliers as plot_multipliers
+from .portrait import plot_phase_portrait as plot_phase_portrait
 from .skeleton import Point as Point
 from .skeleton import Segment as Segment
 from .skeleton import locate as locate

@@ -15,6 +15,7 @@ import numpy as np
 from .._types import Array
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, partial_file, used_points
 from .gait import Motion, Stretch, ground_forces, unroll, weight
+from .player import Scene, page
 from .skeleton import Segment, locate, side_words, size, skeleton
 
 Progress = Callable[[int, int], None]
@@ -39,7 +40,9 @@ def animate(
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
 ) -> Path:
-    """Writes a motion as a looping .gif, or as .mp4 where the program ffmpeg is installed; returns the path.
+    """Writes a motion as a looping .gif, as .html, or as .mp4 where the program ffmpeg is installed; returns the path.
+
+    A .html needs nothing but a browser: the motion can be stopped, slowed down and turned there.
 
     The camera follows a walker at its mean speed; the ground shows the way gone [m]. Arrows are ground
     reaction forces at the centre of pressure (one body weight: 0.4 of the model's height). A motion that
@@ -57,6 +60,10 @@ def animate(
     path = Path(path)
     ffmpeg = _writer(path)
     _check(steps, fps, view, speed, size)
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
+        raise ValueError("animate: the motion holds times or positions that are not finite: there is nothing to show")
+    if path.suffix.lower() == ".html":
+        return _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
     ticks = max(2, round(100 / fps))  # hundredths of a second per frame
     film = _film(solution, steps, ticks / 100 * speed, speed, view)
     stage = _Stage(film, size)
@@ -78,13 +85,13 @@ def animate(
 
 
 def _writer(path: Path) -> str | None:
-    """Where ffmpeg is, None for a .gif; errors come before any work is done."""
+    """Where ffmpeg is, None for a .gif or .html; errors come before any work is done."""
     suffix = path.suffix.lower()
-    if suffix == ".gif":
+    if suffix in (".gif", ".html"):
         return None
     if suffix != ".mp4":
         got = repr(suffix) if suffix else "no suffix"
-        raise ValueError(f"{path.name!r}: an animation is written as .gif or .mp4, got {got}")
+        raise ValueError(f"{path.name!r}: an animation is written as .gif, .html or .mp4, got {got}")
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(f"{path.name!r}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead")
@@ -122,6 +129,21 @@ class _Film:
     def repeats(self) -> bool:
         return bool(self.motion.step_length)
 
+    @property
+    def grounded(self) -> bool:
+        """Whether nothing shown is below the ground."""
+        return bool(self.points[..., 2].min() > -0.05 * self.reach)
+
+    def stretch(self, time: float) -> Stretch:
+        """The phase that a time [s] lies in."""
+        return next(s for s in self.stretches if time < s.t[-1] or s is self.stretches[-1])
+
+    def forces(self, time: float) -> list[tuple[Array, Array]]:
+        """(place, arrow) [m] of the ground reaction forces at a time [s]."""
+        body = weight(self.motion.model)
+        metres = FORCE_HEIGHT * self.reach / body
+        return [(p, metres * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body)]
+
 
 def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
     model = motion.model
@@ -150,9 +172,7 @@ class _Stage:
     def __init__(self, film: _Film, size: tuple[int, int]) -> None:
         self.film = film
         self.figure = figure(size[0] / DPI, size[1] / DPI, DPI)
-        self.grounded = bool(film.points[..., 2].min() > -0.05 * film.reach)
-        self.newton = FORCE_HEIGHT * film.reach / weight(film.motion.model)
-        self.least = 0.01 * weight(film.motion.model)
+        self.grounded = film.grounded
         forces = any(s.place is not None for stretch in film.stretches for s in stretch.supports)
         self.views = []
         for plane, (rectangle, limits) in zip(film.planes, _layout(film, size, self.grounded), strict=True):
@@ -172,28 +192,30 @@ class _Stage:
     def picture(self, k: int) -> Array:
         """Frame k as (height, width, 3) bytes."""
         film, time = self.film, float(self.film.times[k])
-        stretch = next(s for s in film.stretches if time < s.t[-1] or s is film.stretches[-1])
+        stretch = film.stretch(time)
         shift = np.array([film.camera[k], 0.0, 0.0])
-        forces = [(p, f * self.newton) for _, p, f in ground_forces(stretch, time, self.least)]
+        forces = film.forces(time)
         for plane, axes, (low, high), puppet, arrows in self.views:
             offset = shift[0] if plane == "side" else 0.0
             axes.set_xlim(low + offset, high + offset)
             puppet.draw(film.points[k] + shift)
             arrows.draw(forces)
-        self.caption.set_text(self._text(time, stretch))
+        self.caption.set_text(caption(film, time, stretch))
         canvas: Any = self.figure.canvas
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
-    def _text(self, time: float, stretch: Stretch) -> str:
-        motion = self.film.motion
-        parts = [f"{time:4.2f} s"]
-        if motion.step_length:
-            parts.append(f"{motion.step_length / motion.duration:.2f} m/s")
-        parts.append(stretch.name.replace("_", " "))
-        if self.film.speed != 1:
-            parts.append(f"(shown at {self.film.speed:g} of real time)")
-        return "    ".join(parts)
+
+def caption(film: _Film, time: float, stretch: Stretch) -> str:
+    """Time, speed and phase."""
+    motion = film.motion
+    parts = [f"{time:4.2f} s"]
+    if motion.step_length:
+        parts.append(f"{motion.step_length / motion.duration:.2f} m/s")
+    parts.append(stretch.name.replace("_", " "))
+    if film.speed != 1:
+        parts.append(f"(shown at {film.speed:g} of real time)")
+    return "    ".join(parts)
 
 
 def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[Any, Any]]:
@@ -223,6 +245,29 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
         found.append((rectangle, ((float(a[0]) - extra / 2, float(b[0]) + extra / 2), vertical)))
         left += pixels + margin
     return found
+
+
+def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> Path:
+    """The scene as data, and the page that plays it, side view first unless only the front is wanted."""
+    model, count = film.motion.model, len(film.times)
+    scene = Scene(
+        title=(model.name or "motion").replace("_", " "),
+        segments=film.segments,
+        points=film.points,
+        camera=film.camera,
+        forces=[film.forces(float(t)) for t in film.times],
+        captions=[caption(film, float(t), film.stretch(float(t))).partition("    (")[0] for t in film.times],
+        dt=float(film.times[1] - film.times[0]),
+        repeats=film.repeats,
+        grounded=film.grounded,
+        azimuth=0.0 if "side" in film.planes else 90.0,
+        words=side_words(model),
+    )
+    with partial_file(path) as partial:
+        partial.write_text(page(scene, size, film.speed), encoding="utf-8")
+    if progress is not None:
+        progress(count, count)
+    return path
 
 
 def _palette(frames: list[Array]) -> Any:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Paint = Callable[["Axes", "_Chart"], None]
+NOTHING = 1e-9
+"""Curves smaller than this are zero but for rounding: they are drawn as a line at zero."""
+
+Paint = Callable[["Axes", "Chart"], None]
 
 
 def plot(solution: Motion, path: str | Path | None = None) -> Figure:
@@ -29,7 +32,7 @@ def plot(solution: Motion, path: str | Path | None = None) -> Figure:
     second mirrored, if the motion repeats so. Any other model: position, velocity and torque of every joint
     over time. Double support is shaded. `ValueError` for another suffix, before anything is drawn.
     """
-    chart = _Chart(solution)
+    chart = Chart(solution)
     if not chart.joints:
         return _everything(chart, path)
     rows = [_angle_panels(chart), _torque_panels(chart)]
@@ -40,25 +43,25 @@ def plot(solution: Motion, path: str | Path | None = None) -> Figure:
 
 def plot_angles(solution: Motion, path: str | Path | None = None) -> Figure:
     """Flexion angles of hip, knee and ankle of both legs [degrees]; see `plot`. Other models: all joints' positions."""
-    chart = _Chart(solution)
+    chart = Chart(solution)
     return _page(chart, [_angle_panels(chart)], path) if chart.joints else _everything(chart, path, (0,))
 
 
 def plot_torques(solution: Motion, path: str | Path | None = None) -> Figure:
     """Torques of hip, knee and ankle of both legs [N m]; see `plot`. Other models: all joints' torques."""
-    chart = _Chart(solution)
+    chart = Chart(solution)
     return _page(chart, [_torque_panels(chart)], path) if chart.joints else _everything(chart, path, (2,))
 
 
 def plot_forces(solution: Motion, path: str | Path | None = None) -> Figure:
     """Ground reaction forces [% of body weight] and centre of pressure [cm]; `ValueError` if nothing is in contact."""
-    chart = _Chart(solution)
+    chart = Chart(solution)
     if not chart.feet:
         raise ValueError("plot_forces: this motion has no contacts with the ground, so no forces to plot")
     return _page(chart, [_force_panels(chart)], path)
 
 
-class _Chart:
+class Chart:
     """A motion laid out for plotting: a full gait cycle on the abscissa, or the time if it does not repeat."""
 
     def __init__(self, motion: Motion) -> None:
@@ -120,7 +123,7 @@ class _Panel:
 def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
     """Lines in the colours of their sides; more than one of a side are told apart by dashes and named."""
 
-    def paint(axes: Axes, _: _Chart) -> None:
+    def paint(axes: Axes, _: Chart) -> None:
         styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
         seen: dict[Side, int] = {}
         for x, y, side, label in curves:
@@ -137,7 +140,7 @@ def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
     return paint
 
 
-def _angle_panels(chart: _Chart) -> list[_Panel]:
+def _angle_panels(chart: Chart) -> list[_Panel]:
     """Clinical signs: flexion, and dorsiflexion, positive."""
     found = []
     for joint, words in (("hip", "hip flexion"), ("knee", "knee flexion"), ("ankle", "ankle dorsiflexion")):
@@ -145,7 +148,7 @@ def _angle_panels(chart: _Chart) -> list[_Panel]:
     return found
 
 
-def _torque_panels(chart: _Chart) -> list[_Panel]:
+def _torque_panels(chart: Chart) -> list[_Panel]:
     """Clinical signs, too: extending, and plantar flexing, torques are positive."""
     found = []
     for joint, words in (("hip", "hip extension"), ("knee", "knee extension"), ("ankle", "ankle plantar flexion")):
@@ -157,7 +160,7 @@ def _torque_panels(chart: _Chart) -> list[_Panel]:
     return found
 
 
-def _degrees(chart: _Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
+def _degrees(chart: Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
     curves = []
     for c in chart.joints.get(joint, []):
         x, y = chart.positions(c.q)
@@ -165,7 +168,7 @@ def _degrees(chart: _Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
     return curves
 
 
-def _force_panels(chart: _Chart) -> list[_Panel]:
+def _force_panels(chart: Chart) -> list[_Panel]:
     body = weight(chart.model)
     sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
 
@@ -190,12 +193,12 @@ def _force_panels(chart: _Chart) -> list[_Panel]:
     return found
 
 
-def _upper_panels(chart: _Chart) -> list[_Panel]:
+def _upper_panels(chart: Chart) -> list[_Panel]:
     titles = (("lumbar", "lumbar joint"), ("shoulder", "shoulder flexion"), ("elbow", "elbow flexion"))
     return [_Panel(t, "degrees", _lines(_degrees(chart, joint))) for joint, t in titles if chart.joints.get(joint)]
 
 
-def _everything(chart: _Chart, path: str | Path | None, columns: tuple[int, ...] = (0, 1, 2)) -> Figure:
+def _everything(chart: Chart, path: str | Path | None, columns: tuple[int, ...] = (0, 1, 2)) -> Figure:
     """Small multiples of every joint entry: position, velocity, torque."""
     rows = []
     for c in coordinates(chart.model):
@@ -220,7 +223,7 @@ def _everything(chart: _Chart, path: str | Path | None, columns: tuple[int, ...]
     return _page(chart, rows, path, height=1.45)
 
 
-def _page(chart: _Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
+def _page(chart: Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
     """Panels row by row under one title and one legend."""
     picture_format(path)
     columns, head, foot = max(len(row) for row in rows), 0.32, 0.42
@@ -240,31 +243,40 @@ def _page(chart: _Chart, rows: list[list[_Panel]], path: str | Path | None, heig
     return made
 
 
-def _dress(axes: Axes, chart: _Chart, panel: _Panel, last: bool) -> None:
-    """Shading, units, ticks: quiet, so that the curves speak."""
+def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
+    """Double support shaded, and what `dress` does."""
     for stretch in chart.stretches:
         a, b = chart.abscissa(stretch.t[[0, -1]])
         if len(stretch.supports) > 1:
             axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
-    low, high = axes.get_ylim()
-    if low < 0 < high:
-        axes.axhline(0.0, color=FAINT, linewidth=0.7, zorder=1)
-    axes.set_xlim(*chart.abscissa(np.array([0.0, chart.end])))
-    axes.set_title(panel.title, fontsize=9, color=INK, loc="left", pad=4)
-    axes.set_ylabel(panel.unit, fontsize=8, color=INK, labelpad=2)
-    axes.tick_params(labelsize=7.5, color=FAINT, labelcolor=INK, length=3, labelbottom=last)
-    axes.locator_params(axis="y", nbins=5)
+    span = chart.abscissa(np.array([0.0, chart.end]))
+    dress(axes, panel.title, panel.unit, chart.label if last else "", (float(span[0]), float(span[1])))
     if chart.cycle:
         axes.set_xticks([0, 25, 50, 75, 100])
-    if last:
-        axes.set_xlabel(chart.label, fontsize=8, color=INK, labelpad=2)
+
+
+def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, float]) -> None:
+    """Title, units, ticks: quiet, so that the curves speak. below: what the abscissa is, "" where another panel says it."""
+    low, high = axes.get_ylim()
+    if max(abs(low), abs(high)) < NOTHING:
+        low, high = -1.0, 1.0
+        axes.set_ylim(low, high)
+    if low < 0 < high:
+        axes.axhline(0.0, color=FAINT, linewidth=0.7, zorder=1)
+    axes.set_xlim(*span)
+    axes.set_title(title, fontsize=9, color=INK, loc="left", pad=4)
+    axes.set_ylabel(unit, fontsize=8, color=INK, labelpad=2)
+    axes.tick_params(labelsize=7.5, color=FAINT, labelcolor=INK, length=3, labelbottom=bool(below))
+    axes.locator_params(axis="y", nbins=5)
+    if below:
+        axes.set_xlabel(below, fontsize=8, color=INK, labelpad=2)
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("left", "bottom"))
         spine.set_color(FAINT)
     axes.patch.set_visible(False)
 
 
-def _headline(made: Figure, chart: _Chart, size: tuple[float, float]) -> None:
+def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
     """Title, what the colours mean, and what the shading does."""
     y = 1 - 0.24 / size[1]
     made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")

@@ -42,6 +42,10 @@ def stick_figure(
     if isinstance(ghosts, bool) or ghosts != int(ghosts) or ghosts < 0:
         raise ValueError(f"stick_figure: ghosts must be a whole number of at least 0, got {ghosts!r}")
     picture_format(path)
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
+        raise ValueError(
+            "stick_figure: the motion holds times or positions that are not finite: there is nothing to show"
+        )
     strip = _Strip(solution, poses, ghosts, spacing)
     made = strip.canvas(forces)
     for k in strip.ghosts:

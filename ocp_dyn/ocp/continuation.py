@@ -1,0 +1,74 @@
+"""Continuation: a problem solved along a list of values of its parameters, each from the solution before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from .problem import Problem
+from .solution import Solution
+
+HALVINGS = 3
+"""How often a step that does not converge is halved."""
+
+
+def solve_along(
+    problem: Problem,
+    *,
+    start: Solution | None = None,
+    values: Mapping[str, Any] | None = None,
+    solve: Mapping[str, Any] | None = None,
+    **along: Sequence[Any],
+) -> list[Solution]:
+    """Solutions for every value of the parameters named, in their order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
+
+    Each begins at the last that converged, with its multipliers, and nothing is built again. Where that fails, the way
+    from there is halved, up to three times; a value that stays out of reach keeps its unconverged solution, and
+    the next one begins at the last that did converge.
+
+    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of this problem
+    to begin at (default: the problem's own first guess). values: of parameters that stay. solve: options of
+    `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
+    ValueError for sequences that are empty or differ in length, or a name both in values and along.
+    """
+    if not along:
+        raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
+    lengths = {name: len(sequence) for name, sequence in along.items()}
+    if len(set(lengths.values())) != 1 or not all(lengths.values()):
+        raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")
+    fixed, options = dict(values or {}), dict(solve or {})
+    twice = sorted(set(fixed) & set(along))
+    if twice:
+        raise ValueError(f"solve_along: {', '.join(twice)} cannot both stay and change: leave it out of values")
+    here: dict[str, Array] | None = None
+    found = []
+    for k in range(next(iter(lengths.values()))):
+        goal = {name: np.asarray(sequence[k], dtype=float) for name, sequence in along.items()}
+        solution = _reached(problem, here, goal, start, fixed, options, HALVINGS)
+        if solution.converged:
+            here, start = goal, solution
+        found.append(solution)
+    return found
+
+
+def _reached(
+    problem: Problem,
+    here: dict[str, Array] | None,
+    goal: dict[str, Array],
+    start: Solution | None,
+    fixed: dict[str, Any],
+    options: dict[str, Any],
+    halvings: int,
+) -> Solution:
+    """The solution at the goal, from `start` at `here`; over the middle of the way if need be."""
+    solution = problem.solve(values={**fixed, **goal}, start=start, **options)
+    if solution.converged or here is None or not halvings:
+        return solution
+    middle = {name: (here[name] + goal[name]) / 2 for name in goal}
+    between = _reached(problem, here, middle, start, fixed, options, halvings - 1)
+    if not between.converged:
+        return solution
+    return _reached(problem, middle, goal, between, fixed, options, halvings - 1)

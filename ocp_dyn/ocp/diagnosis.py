@@ -1,0 +1,154 @@
+"""What is wrong with a problem: before it is solved, and where a solver could not satisfy it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Array, Indices
+from ..constraints import constraint_jacobian
+from .assembled import Assembled
+from .nlp import Variable
+from .variables import Transcription, contacts, number
+
+RANK = 1e-8
+"""Singular values below this part of the largest count as zero."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Rows of one name that are out of bounds: by how much at most, where and when that is, how many rows are."""
+
+    rows: str
+    phase: str
+    time: float
+    violation: float
+    count: int
+
+    def __str__(self) -> str:
+        more = f", {self.count} rows in all" if self.count > 1 else ""
+        when = f" at t = {self.time:.3f} s of {self.phase}" if self.phase else ""
+        return f"{self.rows}: out of its bounds by {self.violation:.2g}{when}{more}"
+
+
+def faults(t: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
+    """Constraints that do not hold at x, the worst first; violations in the scale of the rows."""
+    g = program.evaluator.constraints(x, t.program.values)
+    broken = np.maximum(program.lower - g, g - program.upper)
+    found: list[Fault] = []
+    nodes = _nodes(t, x)
+    for k, rows in _kinds(program):
+        b = program.blocks[k]
+        for name in dict.fromkeys(b.row_names):
+            chosen = np.array([n == name for n in b.row_names])
+            values = broken[rows][:, chosen]
+            if not np.max(values, initial=0.0) > tolerance:
+                continue
+            instance = int(np.argmax(values.max(axis=1)))
+            places = [nodes[v] for v in b.instances[instance] if v in nodes]
+            phase, time = places[0] if places else ("", 0.0)
+            found.append(Fault(f"{b.name}: {name}", phase, time, float(values.max()), int(np.sum(values > tolerance))))
+    return sorted(found, key=lambda fault: -fault.violation)
+
+
+def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
+    """Every kind of block that has rows, and the places of its rows in g: one line per instance."""
+    first = 0
+    for k, b in enumerate(program.blocks):
+        count, m = len(b.instances), b.lower.size
+        if m:
+            yield k, first + np.arange(count * m).reshape(count, m)
+        first += count * m
+
+
+def _nodes(t: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
+    """Phase and time [s] since the start of the motion of every variable that belongs to a node or an interval."""
+    found: dict[Variable, tuple[str, float]] = {}
+    begin = 0.0
+    for phase, variables in zip(t.problem.phases, t.phases, strict=True):
+        duration = float(number(t, variables.duration, x)[0])
+        for listed in (variables.q, variables.v, variables.tau, variables.a, variables.lam):
+            for k, variable in enumerate(listed):
+                found.setdefault(variable, (phase.name, begin + duration * k / phase.intervals))
+        begin += duration
+    return found
+
+
+def check(t: Transcription, program: Assembled) -> list[str]:
+    """What keeps the problem from being solved, or makes it hard, as sentences; empty if nothing was found.
+
+    Looks at the first guess: values out of their bounds, rows that no free variable can mend, contacts that
+    constrain one another, more equalities than free variables.
+    """
+    return [*_starts(t), *_hopeless(t, program), *_contacts(t), *_counts(t, program)]
+
+
+def _starts(t: Transcription) -> Iterator[str]:
+    program = t.program
+    for variable in program.variables:
+        x, low, up = (
+            values[variable.index] * variable.scale for values in (program.start, program.lower, program.upper)
+        )
+        far = np.maximum(low - x, x - up)
+        if np.max(far, initial=0.0) > 1e-9:
+            k = int(np.argmax(far))
+            yield (
+                f"the first guess of {variable.name}, entry {k}, is {x[k]:.4g}, out of its bounds {low[k]:.4g} to "
+                f"{up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
+            )
+
+
+def _hopeless(t: Transcription, program: Assembled) -> Iterator[str]:
+    """Rows out of bounds all of whose variables are fixed."""
+    x, p = t.program.start, t.program.values
+    g = program.evaluator.constraints(x, p)
+    broken = np.maximum(program.lower - g, g - program.upper)
+    fixed = t.program.lower == t.program.upper
+    pattern = program.evaluator.jacobian_pattern
+    columns = np.array(pattern.get_col(), dtype=int)
+    free = np.zeros(program.lower.size, dtype=bool)
+    free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
+    for row in np.flatnonzero(~free & (broken > 1e-6)):
+        yield (
+            f"{program.row_names[row]} is out of its bounds by {broken[row]:.2g}, and every variable in it is fixed: "
+            "no motion satisfies it; change the bounds, or free one of its variables"
+        )
+
+
+def _contacts(t: Transcription) -> Iterator[str]:
+    """Phases whose contacts constrain one another at the first guess."""
+    model = t.problem.model
+    for phase, variables in zip(t.problem.phases, t.phases, strict=True):
+        if not phase.held:
+            continue
+        q = t.program.start[variables.q[0].index] * variables.q[0].scale
+        try:
+            G = np.array(DM(constraint_jacobian(model, contacts(phase.held), DM(q))).full())
+        except (NotImplementedError, RuntimeError, TypeError):
+            continue  # a model with free parameters has no numbers here
+        values = np.linalg.svd(G, compute_uv=False)
+        rank = int(np.sum(values > RANK * max(1.0, values.max(initial=0.0))))
+        if rank < len(G):
+            names = ", ".join(held.name for held in phase.held)
+            yield (
+                f"the contacts of phase {phase.name!r} ({names}) have {len(G)} rows of rank {rank} at the first guess: "
+                "some are implied by others, or contradict them, and forces are not unique; use points (axes='xyz') "
+                "or fewer contacts"
+            )
+
+
+def _counts(t: Transcription, program: Assembled) -> Iterator[str]:
+    """Equalities that are too many for the free variables, as far as the pattern tells."""
+    free = np.flatnonzero(t.program.lower < t.program.upper)
+    rows = np.flatnonzero(program.lower == program.upper)
+    pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
+    rank = ca.sprank(ca.DM(pattern, 1))
+    if rank < len(rows):
+        yield (
+            f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
+            f"{len(rows) - rank} contradict the others or repeat them; leave out what other conditions imply"
+        )

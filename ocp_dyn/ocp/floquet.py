@@ -1,0 +1,277 @@
+"""Floquet multipliers of a solved periodic motion: how disturbances grow or die out from period to period.
+
+The map of a period leads from the state just after the start to the state just after the next start: every phase
+flows under its torques with its contacts held, `G qdd = gamma`; where the next phase sets a foot down, the phase ends when
+the foot reaches the ground; else at its solved duration. Torques are played from the start of each phase. Then come the
+impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller, Calculation of
+Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the walkers' case in
+`step_map`],
+
+    S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
+    DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).
+
+Coordinates are tangent ones, (delta of q, delta of v). A flat foot that would touch down tilted is placed flat by the
+least step in the metric of the mass matrix. Of the directions at the start only those count that keep the standing feet
+flat on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their
+multipliers, 1 or in a mirrored motion -1, stand apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from .._types import Array
+from ..constrained import constrained_dynamics, constrained_dynamics_derivatives, impact_derivatives
+from ..constraints import Constraint, constraint_jacobian
+from ..derivatives import forward_dynamics_derivatives
+from ..dynamics import forward_dynamics, mass_matrix
+from ..functions import function
+from ..kinematics import point_jacobian_6d, point_position
+from ..model import Model
+from .arrivals import Arrival, arrivals, fixed_rows
+
+if TYPE_CHECKING:
+    from .solution import PhaseSolution, Solution
+
+AT_REST = 1e-6
+"""A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
+
+SMALL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Floquet:
+    """Derivative of the map of one period and its eigenvalues.
+
+    multipliers, largest first; those of directions that touch-down and contacts take away are zero. neutral: of shifts
+    along x and y and of turns about the vertical, as far as the model can make them. basis (2 nv, k): the
+    directions that count, in (delta of q, delta of v) at the start; derivative (k, k): of the map in them. leak: by how
+    much images of the basis leave it and the neutral directions, relative; a measure of the grid's error.
+    """
+
+    multipliers: Any
+    neutral: dict[str, float]
+    derivative: Array
+    basis: Array
+    leak: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether every multiplier lies inside the unit circle."""
+        return bool(np.all(np.abs(self.multipliers) < 1.0))
+
+
+def floquet(solution: Solution, step: float = 0.0025) -> Floquet:
+    """The multipliers of a periodic solution; see `ocp_dyn.ocp.floquet` for the map and `Floquet` for the result.
+
+    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node. ValueError for a motion
+    that is not periodic, holds numbers that are not finite, or has a `Jump`, whose map is not known.
+    """
+    _check(solution, step)
+    model, nv = solution.model, solution.model.nv
+    DP = np.eye(2 * nv)
+    for p, phase in enumerate(solution.phases):
+        for A in flow_derivatives(model, phase, step):
+            DP = A @ DP
+        DP = _transition(solution, p) @ DP
+    start = solution.phases[0]
+    held = _held_directions(model, start)
+    neutral = _neutral_directions(model, start.q[0], start.v[0])
+    neutral = {name: d for name, d in neutral.items() if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d)}
+    return _split(DP, _null_space(held), neutral)
+
+
+def _check(solution: Solution, step: float) -> None:
+    if len(solution.impulses) != len(solution.phases):
+        raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
+    if "Jump" in solution.stats.get("transitions", ()):
+        raise ValueError(
+            "floquet multipliers need the maps between phases, and those of a Jump are not known: use Impact"
+        )
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
+        raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
+    if not step > 0:
+        raise ValueError(f"step [s] must be positive, got {step!r}")
+
+
+def flow_derivatives(model: Model, phase: PhaseSolution, step: float) -> list[Array]:
+    """(2 nv, 2 nv) for every interval: the state at its end by the state at its node, in tangent coordinates."""
+    nv, width = model.nv, np.diff(phase.t)
+    found = []
+    substep = _substep(model, phase.contacts)
+    for k, h in enumerate(width):
+        n = max(1, math.ceil(h / step - 1e-9))
+        begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
+        inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
+        x = np.concatenate([phase.q[k], phase.v[k], np.eye(2 * nv).ravel()])
+        end = np.array(substep.mapaccum(n)(x, inputs.T)).T[-1]
+        found.append(end[model.nq + nv :].reshape(2 * nv, 2 * nv, order="F"))
+    return found
+
+
+def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
+    """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
+    nq, nv = model.nq, model.nv
+    x, u = MX.sym("x", nq + nv + 4 * nv * nv), MX.sym("u", 2 * nv + 1)
+    tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
+    turning = _turning(model)
+
+    def f(x: MX, tau: MX) -> MX:
+        q, v, Phi = ca.vertsplit(x, [0, nq, nq + nv, nq + nv + 4 * nv * nv])
+        if contacts:
+            qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
+            by_q, by_v = function(constrained_dynamics_derivatives, model, contacts)(q, v, tau)[:2]
+        else:
+            qdd = function(forward_dynamics, model)(q, v, tau)
+            by_q, by_v = function(forward_dynamics_derivatives, model)(q, v, tau)[:2]
+        F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
+        return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)))
+
+    middle = tau + h / 2 * rate
+    k1 = f(x, tau)
+    k2 = f(x + h / 2 * k1, middle)
+    k3 = f(x + h / 2 * k2, middle)
+    k4 = f(x + h * k3, tau + h * rate)
+    return ca.Function("substep", [x, u], [x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+
+
+def _turning(model: Model) -> ca.Function:
+    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero but for quaternions, where it is -omega x.
+
+    `tangent_rate` is the inverse of the exponential map's derivative, v + (theta x omega)/2 + ...: twice its slope.
+    """
+    v, theta = SX.sym("v", model.nv), SX.sym("theta", model.nv)
+    slope = ca.jacobian(model.tangent_rate(theta, v), theta)
+    return ca.Function("turning", [v], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
+
+
+def _transition(solution: Solution, p: int) -> Array:
+    """From the end of phase p at its solved duration to the start of the next one: (2 nv, 2 nv)."""
+    model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
+    last = p == len(solution.phases) - 1
+    following = solution.phases[0 if last else p + 1]
+    mirror = solution.mirror() if last else None
+    image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
+    both = np.kron(np.eye(2), image)
+    q, v = phase.q[-1].copy(), phase.v[-1]
+    rate = both @ _rate(model, phase)
+    if mirror is not None:
+        q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
+    if last:
+        q[0] -= solution.step_length
+    steps = arrivals(model, phase, following, mirror, solution.step_length if last else 0.0)
+    S = _saltation(model, steps, q, rate) @ both
+    if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
+        return S
+    by_q, by_v = (np.array(DM(x).full()) for x in function(impact_derivatives, model, following.contacts)(q, v)[:2])
+    placed = _placing(model, steps, q)
+    hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_v]])
+    product: Array = hit @ S
+    return product
+
+
+def _rate(model: Model, phase: PhaseSolution) -> Array:
+    """(v, qdd) at the end of a phase: the rate of the tangent coordinates."""
+    q, v = phase.q[-1], phase.v[-1]
+    tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
+    if phase.contacts:
+        qdd = function(constrained_dynamics, model, phase.contacts)(q, v, tau)[0]
+    else:
+        qdd = function(forward_dynamics, model)(q, v, tau)
+    return np.concatenate([v, np.array(qdd).ravel()])
+
+
+def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Array:
+    """1 - f g'/(g' f), g the height of the first foot that comes down: the phase ends when it vanishes."""
+    S = np.eye(2 * model.nv)
+    for step in steps:
+        if step.rows is None:
+            continue
+        by_q = step.slopes(model, q)
+        slopes = np.hstack([by_q, np.zeros_like(by_q)])
+        slope = slopes[int(np.argmax(np.abs(slopes @ rate)))]
+        if abs(slope @ rate) > AT_REST:
+            return S - np.asarray(np.outer(rate, slope) / float(slope @ rate))
+    return S
+
+
+def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
+    """delta of q after the new contacts are met, by the least step in the metric of H that moves no standing foot."""
+    rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
+    for step in steps:
+        G = np.array(DM(step.contact.jacobian(model, DM(q))).full())
+        G = G if step.rows is None else G[fixed_rows(step.contact)]
+        rows.append(G)
+        wanted.append(np.zeros_like(G) if step.rows is None else -G)
+    A, b = np.vstack(rows), np.vstack(wanted)
+    H = np.array(function(mass_matrix, model)(q).full())
+    raised = np.linalg.solve(H, A.T)
+    return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
+
+
+def _held_directions(model: Model, phase: PhaseSolution) -> Array:
+    """Rows (., 2 nv) that vanish on what keeps the standing feet flat on the ground, and at rest, at the start."""
+    q, v, delta = phase.q[0], phase.v[0], SX.sym("delta", model.nv)
+    found = [np.zeros((0, 2 * model.nv))]
+    for contact in phase.contacts:
+        G = np.array(DM(contact.jacobian(model, DM(q))).full())
+        rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(v)
+        slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)
+        flat = G[fixed_rows(contact)]
+        found += [np.hstack([flat, np.zeros_like(flat)]), np.hstack([np.array(slope.full()), G])]
+    return np.vstack(found)
+
+
+def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
+    """Shifts along x and y and the turn about the vertical, of the whole motion, by the root joint alone."""
+    delta, dofs = SX.sym("delta", model.nv), list(model.dofs_of(1))
+    motion = point_jacobian_6d(model, model.body_names[0], model.integrate(DM(q), delta))
+    twist = ca.Function("twist", [delta], [motion, motion @ DM(v), ca.jacobian(motion @ DM(v), delta)])
+    J, rate, by_q = (np.array(DM(x).full()) for x in twist(0))
+    place = np.array(point_position(model, model.body_names[0], DM(q)).full()).ravel()
+    up, still = np.array([0.0, 0.0, 1.0]), np.zeros(3)
+    wanted = {"x": np.array([0.0, 0, 0, 1, 0, 0]), "y": np.array([0.0, 0, 0, 0, 1, 0])}
+    if np.linalg.norm(model.gravity[:2]) < SMALL:
+        wanted["yaw"] = np.concatenate([up, np.cross(up, place)])
+    found = {}
+    for name, unit in wanted.items():
+        turned = np.concatenate([np.cross(up if name == "yaw" else still, rate[k : k + 3, 0]) for k in (0, 3)])
+        d = np.zeros(2 * model.nv)
+        d[dofs] = _solved(J[:, dofs], unit)
+        d[[model.nv + k for k in dofs]] = _solved(J[:, dofs], turned - by_q @ d[: model.nv])
+        if np.linalg.norm(J @ d[: model.nv] - unit) < SMALL:
+            found[name] = d
+    return found
+
+
+def _solved(A: Array, b: Array) -> Array:
+    """The least x with A x nearest to b."""
+    return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
+
+
+def _null_space(rows: Array) -> Array:
+    """Orthonormal columns of all x with rows x = 0."""
+    _, values, Vt = np.linalg.svd(rows)
+    rank = int(np.sum(values > SMALL * max(1.0, values.max(initial=0.0))))
+    return np.asarray(Vt[rank:].T)
+
+
+def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
+    """Multipliers in the basis, those of the neutral directions apart: DP maps their span into itself."""
+    V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
+    along = np.linalg.pinv(V) @ DP @ V
+    Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))
+    rest = basis @ Q[:, V.shape[1] :]
+    image = DP @ rest
+    leak = np.linalg.norm(image - basis @ (basis.T @ image)) / max(1e-300, float(np.linalg.norm(image)))
+    derivative = rest.T @ image
+    values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
+    values = values[np.argsort(-np.abs(values), kind="stable")]
+    found = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    return Floquet(values, found, derivative, rest, float(leak))

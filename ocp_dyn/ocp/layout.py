@@ -1,0 +1,99 @@
+"""Where the blocks' numbers go in the vectors and matrices of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from .._types import Array, Indices
+from .blocks import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
+
+    order: the entries sorted by the number they belong to; starts: where in this order the entries of every
+    number begin. Entries of one number are summed.
+    """
+
+    size: int
+    order: Indices
+    starts: Indices
+    weights: Array | None = None
+
+    def __call__(self, entries: Array) -> Array:
+        if self.weights is not None:
+            entries = entries * self.weights
+        sorted_entries = entries[self.order]
+        if self.size == sorted_entries.size:
+            return sorted_entries
+        return np.add.reduceat(sorted_entries, self.starts) if self.size else np.zeros(0)
+
+
+def placement(keys: Indices, size: int, weights: Array | None = None) -> Placement:
+    """The placement of entries whose numbers are `keys`; each of 0 .. size-1 must occur."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.searchsorted(keys[order], np.arange(size))
+    return Placement(size, order, starts, weights)
+
+
+def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
+    """For the gradient: the placement on the entries of x that enter a cost, and which these are."""
+    keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
+    touched, place = np.unique(keys, return_inverse=True)
+    return placement(place, touched.size), touched
+
+
+def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
+    """For the Jacobian of g: every block's nonzeros (no two blocks share a row)."""
+    keys, first = [], 0
+    for b in blocks:
+        r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
+        count, m = len(b.instances), b.lower.size
+        row = first + m * np.arange(count)[:, None] + r
+        keys.append((b.gather[:, c] * rows + row).ravel())
+        first += count * m
+    return _matrix(keys, (rows, n))
+
+
+def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sparsity]:
+    """For the upper triangle of the Lagrangian's Hessian: every block's nonzeros, summed."""
+    keys, weights = [], []
+    for b in blocks:
+        r, c = (np.array(k, dtype=int) for k in b.hessian_pattern.get_triplet())
+        i, j = b.gather[:, r], b.gather[:, c]
+        keys.append((np.maximum(i, j) * n + np.minimum(i, j)).ravel())
+        # one variable in two slots: what lay beside the diagonal, twice by symmetry, falls on it
+        weights.append(np.where((i == j) & (r != c), 2.0, 1.0).ravel())
+    joined = np.concatenate([np.zeros(0), *weights])
+    return _matrix(keys, (n, n), joined if np.any(joined != 1.0) else None)
+
+
+def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None = None) -> tuple[Placement, ca.Sparsity]:
+    """Placement and pattern of entries at `column * rows + row`, CasADi's column-major order."""
+    unique, place = np.unique(np.concatenate([np.zeros(0, dtype=int), *keys]), return_inverse=True)
+    columns = np.searchsorted(unique, shape[0] * np.arange(shape[1] + 1))
+    pattern = ca.Sparsity(*shape, columns.tolist(), (unique % shape[0]).tolist()) if shape[0] else ca.Sparsity(*shape)
+    return placement(place, unique.size, weights), pattern
+
+
+def chosen_nonzeros(pattern: ca.Sparsity, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
+    """The pattern of pattern[rows, columns], and which nonzero of `pattern` each of its own is."""
+    return _chosen(ca.DM(pattern, np.arange(1.0, pattern.nnz() + 1)), rows, columns)
+
+
+def symmetric_nonzeros(half: ca.Sparsity, chosen: Indices | None = None) -> tuple[ca.Sparsity, Indices]:
+    """The pattern of the symmetric matrix (its chosen rows and columns) with this upper half, and which nonzero of the
+    half each of its own is."""
+    numbers = ca.triu2symm(ca.DM(half, np.arange(1.0, half.nnz() + 1)))
+    chosen = np.arange(half.size1()) if chosen is None else chosen
+    return _chosen(numbers, chosen, chosen)
+
+
+def _chosen(numbers: ca.DM, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
+    found = numbers[rows.tolist(), columns.tolist()]
+    return found.sparsity(), np.array(found.nonzeros(), dtype=int) - 1

@@ -1,0 +1,98 @@
+"""Path constraints of motors, of joints and of balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from ..momentum import zero_moment_point
+from .objectives import base_size, capture_point, per_dof
+from .stage import Stage
+from .terms import Bounded
+
+
+@dataclass(frozen=True)
+class PowerLimit:
+    """-maximum <= tau qd <= maximum [W] in every joint; maximum: a number, or one per entry of tau (inf: no limit)."""
+
+    maximum: Any
+    where: ClassVar[str] = "interval"
+
+    def rows(self, stage: Stage) -> Bounded:
+        first = base_size(stage.model)
+        limit = per_dof(self.maximum, stage.model.nv, "PowerLimit maximum")[first:]
+        return (stage.tau * stage.v)[first:], -limit, limit
+
+
+@dataclass(frozen=True)
+class TorqueSpeedCurve:
+    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: a motor's torque falls to zero at its no-load speed.
+
+    Linear in all four quadrants; braking torque may exceed tau_max by what the curve says, which the bounds of the model
+    forbid. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without both
+    limits have no rows.
+    """
+
+    tau_max: Any = None
+    qd_max: Any = None
+    where: ClassVar[str] = "interval"
+
+    def rows(self, stage: Stage) -> Bounded:
+        model = stage.model
+        dofs = model.dofs
+        torque = per_dof(dofs.tau_max if self.tau_max is None else self.tau_max, model.nv, "TorqueSpeedCurve tau_max")
+        speed = per_dof(dofs.qd_max if self.qd_max is None else self.qd_max, model.nv, "TorqueSpeedCurve qd_max")
+        limited = [k for k in range(base_size(model), model.nv) if np.isfinite(torque[k]) and np.isfinite(speed[k])]
+        drive = [stage.tau[k] / float(torque[k]) + stage.v[k] / float(speed[k]) for k in limited]
+        return ca.vertcat(ca.SX(0, 1), *drive), -1.0, 1.0
+
+
+@dataclass(frozen=True)
+class JointMargin:
+    """Joint angles stay `margin` [rad, m] inside the model's limits, where it has them; at the nodes."""
+
+    margin: float
+    where: ClassVar[str] = "node"
+
+    def rows(self, stage: Stage) -> Bounded:
+        lower, upper = stage.model.dofs.q_lower, stage.model.dofs.q_upper
+        limited = [k for k in range(stage.model.nq) if np.isfinite(lower[k]) or np.isfinite(upper[k])]
+        narrow = [k for k in limited if upper[k] - lower[k] < 2 * self.margin]
+        if narrow:
+            names = ", ".join(stage.model.q_names[k] for k in narrow)
+            raise ValueError(f"JointMargin of {self.margin}: nothing is left of the range of {names}: make it smaller")
+        q = ca.vertcat(ca.SX(0, 1), *(stage.q[k] for k in limited))
+        return q, lower[limited] + self.margin, upper[limited] - self.margin
+
+
+@dataclass(frozen=True)
+class CaptureMargin:
+    """The capture point stays within `radius` [m] of the middle of the feet on the ground: the walker could come to rest."""
+
+    radius: float
+    where: ClassVar[str] = "interval"
+
+    def rows(self, stage: Stage) -> Bounded:
+        return _within(stage, capture_point(stage), self.radius)
+
+
+@dataclass(frozen=True)
+class ZeroMomentPointMargin:
+    """The zero-moment point stays within `radius` [m] of the middle of the feet on the ground."""
+
+    radius: float
+    where: ClassVar[str] = "interval"
+
+    def rows(self, stage: Stage) -> Bounded:
+        return _within(stage, zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2], self.radius)
+
+
+def _within(stage: Stage, point: Any, radius: float) -> Bounded:
+    """Distance from the middle of the feet, squared over the radius: a row in metres. No rows in flight."""
+    if not stage.places:
+        return ca.SX(0, 1), 0.0, 0.0
+    middle = sum((place[:2] for place in stage.places.values()), start=ca.SX(2, 1)) / len(stage.places)
+    return ca.sumsqr(point - middle) / radius, -np.inf, radius

@@ -1,0 +1,354 @@
+"""Objectives by name: integrands over the motion, costs of rates, terminal costs.
+
+Each is data with one method. Where a cost is a sum of squares the method is `residual`, the root of it, so that
+Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import casadi as ca
+import numpy as np
+
+from .._types import Array, Expr, Vector
+from ..joints import FloatingBase, Planar
+from ..kinematics import point_acceleration_6d
+from ..model import Model
+from ..momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
+from .stage import Stage
+
+if TYPE_CHECKING:
+    from .terms import PathConstraint
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
+
+    Beyond these, an objective may have: `residual(stage)`, where the integrand is its sum of squares;
+    `slack_size(model)` and `slack_rows(stage)`, non-negative variables of its own, `stage.slacks[self]`, and the rows
+    that hold them; `reference_size(model)` and `reference(s)`, numbers along the phase, `stage.references[self]`.
+    """
+
+    @property
+    def weight(self) -> float: ...
+
+    def integrand(self, stage: Stage) -> Expr: ...
+
+
+@runtime_checkable
+class RateObjective(Protocol):
+    """An integrand of the rate of the torques, accelerations or contact forces, from interval to interval."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def rate_integrand(self, rate: Expr) -> Expr: ...
+
+
+class LeastSquares:
+    """An objective that is the sum of squares of its residual."""
+
+    def residual(self, stage: Stage) -> Expr:
+        raise NotImplementedError
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.sumsqr(self.residual(stage))
+
+
+@dataclass(frozen=True)
+class TorqueSquared(LeastSquares):
+    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
+
+    weight: float = 1.0
+    scale: Any = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return stage.tau / per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale")
+
+
+@dataclass(frozen=True)
+class TorqueRateSquared:
+    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
+
+    In a periodic motion the last interval's torques lead on to the first one's.
+    """
+
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: ClassVar[str] = "TorqueRateSquared"
+    of: ClassVar[str] = "tau"
+
+    def rate_integrand(self, rate: Expr) -> Expr:
+        return ca.sumsqr(rate / per_dof(self.scale, rate.shape[0], "TorqueRateSquared scale"))
+
+
+@dataclass(frozen=True)
+class AccelerationSquared(LeastSquares):
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: with those of a floating or planar root."""
+
+    weight: float = 1.0
+    base: bool = False
+
+    def residual(self, stage: Stage) -> Expr:
+        return stage.a[0 if self.base else base_size(stage.model) :]
+
+
+@dataclass(frozen=True)
+class JerkSquared:
+    """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
+
+    Implicit form only. Across an impact accelerations jump: nothing is counted there.
+    """
+
+    weight: float = 1.0
+    name: ClassVar[str] = "JerkSquared"
+    of: ClassVar[str] = "a"
+
+    def rate_integrand(self, rate: Expr) -> Expr:
+        return ca.sumsqr(rate)
+
+
+@dataclass(frozen=True)
+class JointAngleSquared(LeastSquares):
+    """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
+
+    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root does not count.
+    """
+
+    weight: float = 1.0
+    stiffness: Any = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        model = stage.model
+        k = per_dof(self.stiffness, model.nv, "JointAngleSquared stiffness")[base_size(model) :]
+        first = 2 if base_size(model) else 1
+        angles = [
+            joint.difference(ca.DM(joint.neutral()), q)
+            for joint, q in zip(model.joints[first:], model.split_q(stage.q)[first:], strict=True)
+        ]
+        return ca.DM(k) * ca.vertcat(*angles)
+
+
+@dataclass(frozen=True)
+class ForceSquared(LeastSquares):
+    """sum of (f / scale)^2 over the contact wrenches [moment; force]."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return ca.vertcat(ca.SX(0, 1), *stage.wrenches.values()) / self.scale
+
+
+@dataclass(frozen=True)
+class ForceRateSquared:
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase; implicit form only."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+    name: ClassVar[str] = "ForceRateSquared"
+    of: ClassVar[str] = "lam"
+
+    def rate_integrand(self, rate: Expr) -> Expr:
+        return ca.sumsqr(rate) / self.scale**2
+
+
+@dataclass(frozen=True)
+class MechanicalWork:
+    """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes sign.
+
+    kind: "absolute"; or "positive", the half of it that adds (tau qd). smoothing [W]. Divided by weight and distance it
+    is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the same without rounding.
+    """
+
+    weight: float = 1.0
+    kind: str = "absolute"
+    smoothing: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_kind(self.kind)
+        if not self.smoothing > 0:
+            raise ValueError(f"MechanicalWork smoothing [W] must be positive, got {self.smoothing!r}; or use SlackWork")
+
+    def integrand(self, stage: Stage) -> Expr:
+        power = stage.tau * stage.v
+        magnitude = ca.sum1(ca.sqrt(power**2 + self.smoothing**2) - self.smoothing)
+        return magnitude if self.kind == "absolute" else (magnitude + ca.sum1(power)) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class SlackWork:
+    """Work of the joints, exact: sum of s with s >= |tau qd| (kind "absolute") or s >= tau qd, s >= 0 ("positive") [J].
+
+    One non-negative variable per dof and interval; a floating or planar root does no work. For linear terms in |power| this
+    is what an interior-point solver likes best.
+    """
+
+    weight: float = 1.0
+    kind: str = "absolute"
+    scale: ClassVar[float] = 100.0
+
+    def __post_init__(self) -> None:
+        _check_kind(self.kind)
+
+    def slack_size(self, model: Model) -> int:
+        return model.nv - base_size(model)
+
+    def slack_rows(self, stage: Stage) -> Expr:
+        """Rows that must not be negative."""
+        first = base_size(stage.model)
+        power, s = (stage.tau * stage.v)[first:], stage.slacks[self]
+        return ca.vertcat(s - power, s + power) if self.kind == "absolute" else s - power
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.sum1(stage.slacks[self])
+
+
+@dataclass(frozen=True)
+class AngularMomentumSquared(LeastSquares):
+    """|angular momentum about the centre of mass / scale|^2 [(kg m^2/s)^2 for scale 1]: people keep it small as they walk."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return centroidal_momentum(stage.model, stage.q, stage.v)[:3] / self.scale
+
+
+@dataclass(frozen=True)
+class HeadStabilisation(LeastSquares):
+    """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
+
+    frame: of the head; point [m] in it, such as the eyes; arm [m] weighs turning against shaking.
+    """
+
+    frame: str = "head"
+    weight: float = 1.0
+    point: Vector = (0.0, 0.0, 0.0)
+    arm: float = 0.1
+
+    def residual(self, stage: Stage) -> Expr:
+        a = point_acceleration_6d(stage.model, self.frame, stage.q, stage.v, stage.a, point=self.point)
+        return ca.vertcat(self.arm * a[:3], a[3:])
+
+
+@dataclass(frozen=True)
+class CapturePointSquared(LeastSquares):
+    """|capture point - middle of the feet|^2 [m^2], the capture point being c + c' / omega, omega^2 = g / c_z, in the plane.
+
+    Small where the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
+    humanoid push recovery, Humanoids 2006]. Nothing in phases without a foot on the ground.
+    """
+
+    weight: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return capture_point(stage) - _middle_of_feet(stage) if stage.places else ca.SX(0, 1)
+
+
+@dataclass(frozen=True)
+class ZeroMomentPointSquared(LeastSquares):
+    """|zero-moment point - middle of the feet|^2 [m^2]: a margin that grows as the square shrinks. Nothing in flight."""
+
+    weight: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        if not stage.places:
+            return ca.SX(0, 1)
+        return zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2] - _middle_of_feet(stage)
+
+
+@dataclass(frozen=True)
+class Duration:
+    """The time that the phase takes [s]: in every phase, the time of the motion."""
+
+    weight: float = 1.0
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.SX(1)
+
+
+@dataclass(frozen=True)
+class Integral:
+    """A user's own objective: the integral of function(stage) over time."""
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    name: str = "integral"
+
+    def integrand(self, stage: Stage) -> Expr:
+        return self.function(stage)
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A user's own cost of the ends (Mayer term): function(start, end), once; in `Problem(terminal=...)`.
+
+    start, end: the first and the last `Stage`, with the values `time` and `step_length`.
+    """
+
+    function: Callable[[Stage, Stage], Expr]
+    weight: float = 1.0
+    name: str = "terminal"
+
+
+@dataclass(frozen=True)
+class Soft:
+    """A path constraint that may be broken at a price: the integral of the squared violations of its rows."""
+
+    constraint: PathConstraint
+    weight: float = 1.0
+
+    @property
+    def name(self) -> str:
+        return f"Soft {type(self.constraint).__name__}"
+
+    def integrand(self, stage: Stage) -> Expr:
+        value, lower, upper = self.constraint.rows(stage)
+        cost = ca.SX(0)
+        for bound, sign in ((lower, 1.0), (upper, -1.0)):
+            limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
+            held = [k for k in range(value.shape[0]) if np.isfinite(limit[k])]
+            if held:
+                cost = cost + ca.sumsqr(ca.fmax(0, sign * (ca.DM(limit[held]) - value[held])))
+        return cost
+
+
+def objective_name(objective: Any) -> str:
+    """What a cost term is called in reports."""
+    return str(getattr(objective, "name", type(objective).__name__))
+
+
+def capture_point(stage: Stage) -> Expr:
+    """c + c' / omega (2) [m], omega^2 = g / c_z: where the inverted pendulum comes to rest."""
+    c = center_of_mass(stage.model, stage.q)
+    speed = center_of_mass_velocity(stage.model, stage.q, stage.v)
+    g = float(np.linalg.norm(stage.model.gravity))
+    return c[:2] + speed[:2] * ca.sqrt(c[2] / g)
+
+
+def base_size(model: Model) -> int:
+    """Degrees of freedom of a root that moves freely; 0 if the root is a joint like the others."""
+    return model.joints[1].nv if isinstance(model.joints[1], (FloatingBase, Planar)) else 0
+
+
+def per_dof(value: Any, size: int, what: str) -> Array:
+    """One number, or one per degree of freedom, as `size` numbers."""
+    numbers = np.asarray(value, dtype=float).ravel()
+    if numbers.size not in (1, size):
+        raise ValueError(f"{what}: give one number, or nv = {size}, got {numbers.size}")
+    return np.array(np.broadcast_to(numbers, (size,)))
+
+
+def _middle_of_feet(stage: Stage) -> Expr:
+    places = [place[:2] for place in stage.places.values()]
+    return sum(places, start=ca.SX(2, 1)) / len(places)
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in ("absolute", "positive"):
+        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {kind!r}")

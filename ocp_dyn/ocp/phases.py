@@ -1,0 +1,221 @@
+"""What a problem is put together from: phases, what leads from one to the next, parameters, conditions of the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ..constraints import Constraint, as_set
+from .objectives import Objective, RateObjective
+from .stage import Foothold, Held, Stage, as_bounds
+from .terms import WHERE, Bounded, PathConstraint
+
+
+def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
+    members = (value,) if isinstance(value, kinds) else value
+    if not isinstance(members, Iterable) or isinstance(members, str):
+        members = (value,)
+    members = tuple(members)
+    for member in members:
+        if isinstance(member, type) or not isinstance(member, kinds):
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            remedy = f": write {member.__name__}()" if isinstance(member, type) else ""
+            if not remedy and callable(member):
+                remedy = ": wrap a function in Path, Integral or Boundary"
+            raise TypeError(f"{what} must hold {wanted} objects, got {member!r}{remedy}")
+    return members
+
+
+RESERVED = frozenset(
+    [
+        "q",
+        "v",
+        "q1",
+        "v1",
+        "a",
+        "tau",
+        "tau1",
+        "lam",
+        "Lam",
+        "inner",
+        "T",
+        "k",
+        "s",
+        "time",
+        "step_length",
+        "speed",
+        "v_plus",
+        "q_end",
+        "v_end",
+        "q_before",
+        "v_before",
+    ]
+)
+"""Names that stages and blocks use themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A number, or several, that terms find in `stage.values[name]`; its `value` may change without a rebuild.
+
+    Problem(parameters=...) declares it and `problem.solve(values={name: ...})` gives it another value. With bounds
+    (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several
+    phases, it is one for all of them.
+
+    Names of `ocp_dyn.parameters` ("gravity", "mass:torso", ...) are parameters of the model; "slope" [rad] tilts the
+    ground, upwards along x for positive values: gravity turns in the axes of the ground.
+    """
+
+    name: str
+    value: Any = None
+    bounds: Any = None
+    size: int = field(init=False, default=1)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or self.name in RESERVED:
+            raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {self.name!r}")
+        if self.value is None and self.bounds is None:
+            raise ValueError(
+                f"Parameter {self.name!r} needs a value, or bounds (lower, upper) between which it is free"
+            )
+        lower, upper = self.bounds if self.free else (self.value, self.value)
+        numbers = [np.atleast_1d(np.asarray(x, dtype=float)) for x in (lower, upper)]
+        if numbers[0].ndim != 1 or not np.all(numbers[0] <= numbers[1]):
+            raise ValueError(
+                f"Parameter {self.name!r}: needs lower <= upper, got value {self.value}, bounds {self.bounds}"
+            )
+        object.__setattr__(self, "size", max(n.size for n in numbers))
+        if self.free:
+            object.__setattr__(self, "bounds", (numbers[0], numbers[1]))
+        if self.value is None:
+            low, high = (np.clip(n, -1e3, 1e3) for n in numbers)
+            object.__setattr__(self, "value", (low + high) / 2)
+
+    @property
+    def free(self) -> bool:
+        """Whether it is a decision variable."""
+        return self.bounds is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A stretch of motion in which the contacts do not change.
+
+    intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
+    path: constraints that hold all along; objective: integrands, summed. constraints: of the robot itself
+    (`od.Loop`, `od.JointCoupling` and the like), kept as the contacts are.
+    """
+
+    name: str
+    intervals: int
+    duration: Any
+    footholds: tuple[Foothold, ...] = ()
+    path: tuple[PathConstraint, ...] = ()
+    objective: tuple[Objective | RateObjective, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    held: tuple[Foothold | Held, ...] = field(init=False)
+    """Footholds and constraints: what gives rows."""
+    shared_duration: Parameter | None = field(init=False, default=None)
+    """The Parameter that was given as the duration."""
+
+    def __post_init__(self) -> None:
+        here = f"phase {self.name!r}"
+        if not isinstance(self.intervals, Integral) or self.intervals < 1:
+            raise ValueError(f"{here}: intervals must be at least 1, a whole number, got {self.intervals!r}")
+        shared = self.duration if isinstance(self.duration, Parameter) else None
+        if shared is not None and shared.size != 1:
+            raise ValueError(
+                f"{here}: duration must be one number, got Parameter {shared.name!r} of size {shared.size}"
+            )
+        duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
+        object.__setattr__(self, "shared_duration", shared)
+        object.__setattr__(self, "duration", as_bounds(np.ravel(duration) if shared else duration, f"{here}: duration"))
+        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
+            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
+        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective)}
+        for key, kind in kinds.items():
+            object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
+        for term in self.path:
+            if term.where not in WHERE:
+                raise ValueError(f"{here}: {term!r} says where={term.where!r}, expected one of {', '.join(WHERE)}")
+        object.__setattr__(self, "constraints", as_set(self.constraints) if self.constraints else ())
+        names = [foothold.name for foothold in self.footholds]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
+        if len({foothold.root for foothold in self.footholds}) < len(names):
+            raise ValueError(f"{here}: of the footholds derived from one another a phase can have one, got {names}")
+        object.__setattr__(self, "held", (*self.footholds, *(Held(constraint) for constraint in self.constraints)))
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """The next phase starts in the state in which the last one ends; contacts may end, or begin at rest."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
+
+    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too.
+    weight: cost of sum of Lam^2 [1/(N s)^2].
+    """
+
+    weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A transition of the user's own: lower <= function(end, start) <= upper on the states before and after it.
+
+    Nothing else leads from one phase to the next, so that positions may jump too; footholds of the next phase that
+    were not there before are put on the ground. In a mirrored period, `end` is the mirror image.
+    """
+
+    function: Callable[[Stage, Stage], Bounded]
+    name: str = "jump"
+
+
+Transition = Continuous | Impact | Jump
+TRANSITIONS = (Continuous, Impact, Jump)
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
+
+    transition: how the end leads to the next start. speed [m/s]: step_length = speed * total time; None: free.
+    step_length [m]: a number, or (lower, upper); negative backwards. A number for either is a parameter of
+    that name: `problem.solve(values={"speed": 1.3})`.
+    """
+
+    speed: float | None = None
+    mirror: bool = True
+    transition: Transition = field(default_factory=Impact)
+    step_length: Any = (0.05, 3.0)
+
+    def __post_init__(self) -> None:
+        low, high = as_bounds(self.step_length, "Periodic step_length")
+        object.__setattr__(self, "step_length", (low, high))
+        members(self.transition, TRANSITIONS, "Periodic transition")
+        if self.speed is None:
+            return
+        if not np.isfinite(self.speed):
+            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {self.speed!r}")
+        if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
+            raise ValueError(
+                f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                "speed and step_length must have one sign (both negative backwards)"
+            )
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """lower <= function(start, end) <= upper: conditions on the first and the last state, by a user's function."""
+
+    function: Callable[[Stage, Stage], Bounded]
+    name: str = "boundary"

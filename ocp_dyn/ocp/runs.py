@@ -1,0 +1,46 @@
+"""What every solver is given and gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where to begin: x within lower and upper, parameters p, and multipliers if they are known."""
+
+    x: Array
+    p: Array
+    lower: Array
+    upper: Array
+    lam_x: Array | None = None
+    lam_g: Array | None = None
+
+    @property
+    def warm(self) -> bool:
+        return self.lam_g is not None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """options: the solver's own, by its names."""
+
+    tolerance: float
+    max_iterations: int
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a solver found, with the multipliers of bounds and rows in CasADi's signs."""
+
+    x: Array
+    lam_x: Array
+    lam_g: Array
+    status: str
+    converged: bool
+    iterations: int

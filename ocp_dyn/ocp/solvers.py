@@ -1,0 +1,133 @@
+"""Solvers by name: how each is given a program, started and asked to stop.
+
+ipopt: interior points, any program. fatrop: interior points along a chain of stages. sqp: sequential quadratic
+programming of this library. Any other name is one of CasADi's `nlpsol` plugins, which differentiates the graph itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .._types import Indices
+from .assembled import Assembled
+from .progress import Monitor
+from .runs import Outcome, Settings, Start
+from .sqp import solve_by_sqp
+from .stages import Chained, chain
+from .variables import Transcription
+
+IPOPT = {
+    "print_level": 0,
+    "sb": "yes",
+    "mumps_pivot_order": 5,  # METIS: halves the time of a factorisation of these matrices
+    "mumps_permuting_scaling": 0,
+}
+WARM_IPOPT = {
+    "warm_start_init_point": "yes",
+    "mu_init": 1e-6,
+    "warm_start_bound_push": 1e-8,
+    "warm_start_bound_frac": 1e-8,
+    "warm_start_slack_bound_push": 1e-8,
+    "warm_start_slack_bound_frac": 1e-8,
+    "warm_start_mult_bound_push": 1e-8,
+}
+"""From a solution with its multipliers: near the bounds that are active, and a small barrier at once."""
+
+
+def check_solver(name: str) -> None:
+    """Raises ValueError if there is no solver of this name here."""
+    if name != "sqp" and not (isinstance(name, str) and ca.has_nlpsol(name)):
+        raise ValueError(
+            f"there is no solver {name!r} in this installation of CasADi: use 'ipopt', 'fatrop', 'sqp', or another that "
+            "casadi.has_nlpsol knows"
+        )
+
+
+def run(name: str, t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    """Solves the program by the solver of this name; an iterate that was best before a stop is kept."""
+    check_solver(name)
+    if name == "sqp":
+        outcome = solve_by_sqp(t, program, start, settings, monitor)
+    elif name == "ipopt":
+        outcome = _ipopt(program, start, settings, monitor)
+    elif name == "fatrop":
+        outcome = _fatrop(t, program, start, settings, monitor)
+    else:
+        outcome = _other(name, program, start, settings, monitor)
+    # what fatrop makes of evaluations that fail is no solution
+    if monitor.stop and monitor.best and not (outcome.converged and name != "fatrop"):
+        best = monitor.best
+        return Outcome(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
+    return outcome
+
+
+def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    options = IPOPT | (WARM_IPOPT if start.warm else {})
+    options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
+    given: dict[str, Any] = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
+    given |= {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False, "iteration_callback": monitor}
+    return _nlpsol("ipopt", program.problem, given, program, start)
+
+
+def _fatrop(t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    ordered = chain(t, program)
+    chained = Chained(program, ordered, start.x, monitor.see)
+    equality = (program.lower == program.upper)[ordered.rows]
+    options = {"print_level": 0, "tol": settings.tolerance, "max_iter": settings.max_iterations}
+    options |= ({"mu_init": 1e-6} if start.warm else {}) | dict(settings.options)
+    given = {"fatrop": options, "structure_detection": "manual", "equality": equality.tolist()}
+    given |= ordered.options
+    given |= {"cache": {key: f for key, f in chained.functions.items() if key != "nlp_fg"}}
+    given |= {"calc_lam_p": False}
+    columns, rows = ordered.columns, ordered.rows
+    part = replace(
+        start,
+        x=start.x[columns],
+        lower=start.lower[columns],
+        upper=start.upper[columns],
+        lam_x=None if start.lam_x is None else start.lam_x[columns],
+        lam_g=None if start.lam_g is None else start.lam_g[rows],
+    )
+    found = _nlpsol("fatrop", chained.problem, given, program, part, rows)
+    x, lam_x, lam_g = start.x.copy(), np.zeros(program.n), np.zeros(program.lower.size)
+    x[columns], lam_x[columns], lam_g[rows] = found.x, found.lam_x, found.lam_g
+    return replace(found, x=x, lam_x=lam_x, lam_g=lam_g)
+
+
+def _other(name: str, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    given = {"iteration_callback": monitor} | dict(settings.options)
+    return _nlpsol(name, program.expression(), given, program, start)
+
+
+def _nlpsol(
+    name: str,
+    problem: dict[str, ca.MX],
+    options: dict[str, Any],
+    program: Assembled,
+    start: Start,
+    rows: Indices | slice = slice(None),
+) -> Outcome:
+    try:
+        solver = ca.nlpsol("solver", name, problem, {"print_time": False, "error_on_fail": False} | options)
+    except RuntimeError as error:
+        raise ValueError(f"the solver {name!r} refuses: {str(error).strip().splitlines()[-1]}") from error
+    bounds = {"lbx": start.lower, "ubx": start.upper, "lbg": program.lower[rows], "ubg": program.upper[rows]}
+    multipliers = {"lam_x0": start.lam_x, "lam_g0": start.lam_g} if start.warm else {}
+    result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
+    stats = solver.stats()
+    status = str(stats["return_status"])
+    if status.lstrip("-").isdigit():  # fatrop gives a number
+        status = "Solve_Succeeded" if stats["success"] else f"{name} status {status}"
+    x, lam_x, lam_g = (np.array(result[key]).ravel() for key in ("x", "lam_x", "lam_g"))
+    return Outcome(
+        x,
+        lam_x,
+        lam_g,
+        status=status,
+        converged=bool(stats["success"]),
+        iterations=int(stats.get("iter_count", 0)),
+    )

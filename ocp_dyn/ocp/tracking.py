@@ -1,0 +1,110 @@
+"""Objectives that follow recordings: joint angles, markers, ground reaction forces.
+
+A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one of samples. Its
+values are numbers of each interval, not of the graph: a new recording needs no larger program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .._types import Array, Expr, Vector
+from ..kinematics import point_position
+from ..model import Model
+from .objectives import LeastSquares, per_dof
+from .stage import Stage
+
+Recording = Callable[[float], Any]
+
+
+def recording(times: Any, values: Any) -> Recording:
+    """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
+    t, x = np.asarray(times, dtype=float).ravel(), np.asarray(values, dtype=float)
+    if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
+        raise ValueError(f"a recording needs increasing times and a row of values for each, got {t.size} and {x.shape}")
+    if not np.all(np.isfinite(x)):
+        raise ValueError("a recording must be finite: fill its gaps, or leave those samples out")
+    s, columns = (t - t[0]) / (t[-1] - t[0]), x.reshape(t.size, -1)
+    return lambda fraction: np.array([np.interp(fraction, s, column) for column in columns.T])
+
+
+@dataclass(frozen=True, eq=False)
+class TrackJoints(LeastSquares):
+    """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
+
+    reference: s -> q (nq). joints: names of those followed; None: all but the root's position.
+    """
+
+    reference: Recording
+    weight: float = 1.0
+    joints: Sequence[str] | None = None
+    scale: Any = 1.0
+
+    def reference_size(self, model: Model) -> int:
+        return model.nq
+
+    def residual(self, stage: Stage) -> Expr:
+        model = stage.model
+        gap = model.difference(stage.references[self], stage.q)
+        gap = gap / ca.DM(per_dof(self.scale, model.nv, "TrackJoints scale"))
+        if self.joints is None:
+            return gap
+        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackMarkers(LeastSquares):
+    """sum of |p - p_ref|^2 over points of the body [m^2].
+
+    points: (frame, point in it [m]) each; reference: s -> (x, y, z) of all of them, world axes (3 k).
+    """
+
+    points: Sequence[tuple[str, Vector]]
+    reference: Recording
+    weight: float = 1.0
+
+    def reference_size(self, model: Model) -> int:
+        return 3 * len(self.points)
+
+    def residual(self, stage: Stage) -> Expr:
+        found = [point_position(stage.model, frame, stage.q, point) for frame, point in self.points]
+        return ca.vertcat(*found) - stage.references[self]
+
+
+@dataclass(frozen=True, eq=False)
+class TrackForces(LeastSquares):
+    """sum of |f - f_ref|^2 / scale^2 over the feet [N^2 for scale 1].
+
+    feet: names of the contact frames, in the order of the reference; feet that the phase does not stand on are left out.
+    reference: s -> (f_x, f_y, f_z) on each, world axes (3 k).
+    """
+
+    feet: Sequence[str]
+    reference: Recording
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def reference_size(self, model: Model) -> int:
+        return 3 * len(self.feet)
+
+    def residual(self, stage: Stage) -> Expr:
+        forces = {foothold.name: wrench[3:] for foothold, wrench in stage.wrenches.items()}
+        wanted: Any = ca.vertsplit(stage.references[self], 3)
+        gaps = [forces[foot] - f for foot, f in zip(self.feet, wanted, strict=True) if foot in forces]
+        return ca.vertcat(ca.SX(0, 1), *gaps) / self.scale
+
+
+def reference_numbers(term: Any, model: Model, s: float) -> Array:
+    """What a term's reference is at s, checked."""
+    numbers = np.asarray(ca.DM(term.reference(s)), dtype=float).ravel()
+    size = term.reference_size(model)
+    if numbers.size != size or not np.all(np.isfinite(numbers)):
+        raise ValueError(
+            f"{type(term).__name__}: reference(s) must return {size} finite numbers, got {numbers.size} at s = {s:.3g}"
+        )
+    return numbers

@@ -1,0 +1,102 @@
+"""Phase portraits of motions, and Floquet multipliers in the complex plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .gait import Motion
+from .joints import Coordinate, coordinates
+from .plots import Chart, dress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ABREAST = 4
+"""Panels in a row, at most."""
+
+
+def plot_phase_portrait(
+    solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None
+) -> Figure:
+    """Rate over position of joints: closed curves where the motion repeats; impacts are dotted, the start is a dot.
+
+    A motion that repeats mirrored is shown over two steps; where the root moves on, its entries do not close. joints:
+    names of joints (default: all but the root of a floating or planar model). Written to `path` (.png, .pdf, .svg)
+    if there is one. KeyError for a joint that the model lacks, ValueError if nothing is left to plot.
+    """
+    picture_format(path)
+    chart = Chart(solution)
+    chosen = _chosen(chart, joints)
+    columns = min(ABREAST, len(chosen))
+    rows = -(-len(chosen) // columns)
+    width, height = max(3.6, 2.75 * columns + 0.25), 2.6 * rows + 0.45
+    made = figure(width, height)
+    for k, c in enumerate(chosen):
+        i, j = divmod(k, columns)
+        left, bottom = 0.62 + 2.75 * j, height - 0.45 - 2.6 * (i + 1) + 0.55
+        axes = made.add_axes((left / width, bottom / height, 2.02 / width, 1.75 / height))
+        _curve(axes, chart, c)
+    y = 1 - 0.24 / height
+    made.text(0.2 / width, y, chart.title, fontsize=10.5 if columns > 2 else 8.5, color=INK, va="center", weight="bold")
+    if columns > 2:
+        legend(made, chart.words, 1 - 0.2 / width, y, force=False)
+    save(made, path)
+    return made
+
+
+def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure:
+    """Floquet multipliers and the unit circle: inside it disturbances die out. See `Solution.floquet_multipliers`."""
+    picture_format(path)
+    values = np.atleast_1d(np.asarray(multipliers, dtype=complex))
+    made = figure(3.6, 3.6)
+    axes = made.add_axes((0.17, 0.15, 0.76, 0.76))
+    around = np.linspace(0.0, 2 * np.pi, 200)
+    axes.fill(np.cos(around), np.sin(around), color=SHADE, linewidth=0)
+    axes.plot(np.cos(around), np.sin(around), color=FAINT, linewidth=1.0)
+    inside = np.abs(values) < 1
+    for chosen, colour in ((inside, COLOURS["left"]), (~inside, COLOURS["right"])):
+        axes.plot(values.real[chosen], values.imag[chosen], "o", color=colour, markersize=5, clip_on=False)
+    reach = 1.12 * max([1.0, *np.abs(values[np.isfinite(values)])])
+    dress(axes, f"largest magnitude {np.abs(values).max(initial=0.0):.4g}", "imaginary", "real", (-reach, reach))
+    axes.set_ylim(-reach, reach)
+    axes.set_aspect("equal")
+    save(made, path)
+    return made
+
+
+def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
+    model = chart.model
+    if joints is not None:
+        wanted = {k for name in joints for k in range(*model.qd_slice(name).indices(model.nv))}
+    else:
+        root = model.joints[1]
+        wanted = set(range(root.nv if root.nv > 1 else 0, model.nv))
+    found = [c for c in coordinates(model) if c.v in wanted]
+    if not found:
+        raise ValueError(f"plot_phase_portrait: no joint of {model!r} among {joints} has a rate to plot it over")
+    return found
+
+
+def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
+    factor, unit = (180 / np.pi, "degrees") if c.turns else (1.0, "m")
+    ends = []
+    for stretch in chart.stretches:
+        q, v = factor * stretch.q[:, c.q], factor * stretch.v[:, c.v]
+        axes.plot(q, v, color=COLOURS[c.side], linewidth=1.6, zorder=3)
+        ends.append(((q[0], v[0]), (q[-1], v[-1])))
+    following = ends[1:] + (ends[:1] if chart.cycle else [])
+    span = max(float(np.ptp(factor * stretch.q[:, c.q])) for stretch in chart.stretches)
+    for (_, (q, v)), ((q_next, v_next), _) in zip(ends, following, strict=False):
+        if abs(q_next - q) > 0.02 * span:  # the root moves on: no impact leads back
+            continue
+        axes.plot([q, q_next], [v, v_next], color=COLOURS[c.side], linewidth=1.0, linestyle=(0, (1.2, 1.4)), zorder=2)
+    axes.plot(*ends[0][0], "o", color=COLOURS[c.side], markersize=4, zorder=4)
+    low, high = axes.get_xlim()
+    dress(axes, c.label, f"{unit}/s", unit, (low, high))
+    axes.locator_params(axis="x", nbins=4)

@@ -1,0 +1,150 @@
+"""A quadruped trots: diagonal pairs of point feet in turn, one periodic, mirrored half of the gait of least effort.
+
+The half begins as one pair touches down (an impact), goes over its stance, and ends as the other pair touches down where the
+mirror image of the start is; short phases of all four feet or of flight may lie between (`--overlap`, `--flight`).
+
+    python -m problems.robot_trot --urdf solo12.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
+
+    [--speed 0.4] [--foot-radius 0] [--overlap S | --flight S] [--intervals 16] [--compile] [--quick] [--json] [--out DIR]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+
+from ._command import finish, parser, prepare
+
+NAMES = ("front_left", "front_right", "hind_left", "hind_right")
+BEND = 0.25
+"""How much lower than with straight legs the robot stands, of the height of its base."""
+
+
+def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float = 0.0) -> od.Model:
+    """The robot's symmetric twin on a floating base, with point frames `front_left` ... under its feet.
+
+    foot_radius [m]: from the frames named to the ground below them, with all joints at zero and legs straight down.
+    """
+    built = od.load_urdf(urdf, root=od.FloatingBase(), mimic="free", inertia="keep")
+    model = ocp.symmetric_twin(ocp.facing_forward(built, feet[0], feet[1]))
+    q = DM(model.neutral())
+    for name, foot in zip(NAMES, feet, strict=True):
+        R = np.array(od.pose(model, foot, q)[0].full())
+        model = model.with_frame(name, foot, origin=R.T @ [0.0, 0.0, -foot_radius])
+    return model
+
+
+def standing(model: od.Model) -> np.ndarray:
+    """All feet on the ground below where they are with all joints at zero, knees bent: front ones back, hind ones forward."""
+    q = np.array(model.neutral())
+    places = {name: np.array(od.point_position(model, name, DM(q)).full()).ravel() for name in NAMES}
+    height = -min(place[2] for place in places.values())
+    q[2] = (1 - BEND) * height
+    root = model.body_names[0]
+    targets: list[Any] = [od.PointTarget(root, q[:3]), od.OrientationTarget(root, np.eye(3))]
+    targets += [od.PointTarget(name, (place[0], place[1], 0.0)) for name, place in places.items()]
+    for name in NAMES:  # knees: the last joint of a leg bends by twice the angle of the one above
+        hip, knee = model.path(model.frame(name).body)[-2:]
+        sign = 1.0 if name.startswith("front") else -1.0
+        q[model.q_index[hip]], q[model.q_index[knee]] = 0.7 * sign, -1.4 * sign
+    found = od.inverse_kinematics(model, targets, q, limits=False)
+    if not found.reached:
+        raise ValueError(f"{model!r} cannot stand with its base {q[2]:.3g} m high on feet below its hips: wrong feet?")
+    return np.asarray(found.q)
+
+
+def problem(
+    model: od.Model, speed: float = 0.4, overlap: float = 0.0, flight: float = 0.0, intervals: int = 16
+) -> ocp.Problem:
+    """Half a trot of a model with frames `front_left` and so on, from the touch-down of front left and hind right on.
+
+    overlap [s]: shortest time on all four feet; flight [s]: shortest time on none; 0: none at all.
+    """
+    if overlap and flight:
+        raise ValueError(f"a trot has an overlap of its pairs or a flight between them, got {overlap} and {flight} s")
+    posture = standing(model)
+    feet = {name: ocp.Foothold(od.Contact(name, axes="xyz"), x=(-1.0, 1.0), y=(-0.6, 0.6)) for name in NAMES}
+    pair, other = ("front_left", "hind_right"), ("front_right", "hind_left")
+    contact = (ocp.Unilateral(), ocp.FrictionCone(0.6))
+    swing = ocp.Clearance([(name, (0.0, 0.0, 0.0)) for name in other], 0.1 * posture[2])
+    effort = _effort(model, posture)
+    down = tuple(feet[name] for name in pair)
+    phases = [ocp.Phase("stance", intervals, (0.08, 0.25), down, (*contact, swing), effort)]
+    if overlap:
+        four = (*down, *(feet[name] for name in other))
+        phases.insert(0, ocp.Phase("overlap", max(2, intervals // 4), (overlap, 2 * overlap), four, contact, effort))
+    if flight:
+        phases.append(ocp.Phase("flight", max(2, intervals // 4), (flight, 3 * flight), (), (), effort))
+    return ocp.Problem(
+        model,
+        phases,
+        periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-2)),
+        boundary=[ocp.Boundary(_centred, "base starts at the origin")],
+        posture=posture,
+        limits=False,
+    )
+
+
+def _centred(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+    return start.q[0], 0.0, 0.0
+
+
+def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
+    """Torque over a tenth of weight times leg length, squared; small terms for accelerations and for bent knees."""
+    scale = 0.1 * model.mass * 9.81 * float(posture[2])
+    bent = ocp.TrackJoints(lambda s: posture, weight=0.3, joints=model.joint_names[1:])
+    return (ocp.TorqueSquared(weight=1.0, scale=scale), ocp.AccelerationSquared(weight=1e-5), bent)
+
+
+def numbers(solution: ocp.Solution) -> dict[str, Any]:
+    """What the report shows."""
+    defects = solution.defects()
+    weight = solution.model.mass * float(np.linalg.norm(solution.model.gravity))
+    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
+    return {
+        "robot": solution.model.name,
+        "dofs": solution.model.nv,
+        "mass_kg": float(solution.model.mass),
+        "speed_m_per_s": solution.step_length / solution.duration,
+        "half_stride_m": solution.step_length,
+        **{f"{phase.name}_s": phase.duration for phase in solution.phases},
+        "objective": solution.objective,
+        "cost_of_transport": solution.cost_of_transport(),
+        "peak_vertical_force_weights": float(vertical.max()) / weight,
+        "defect_rad": defects.angle,
+        "defect_m": defects.length,
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser(__doc__)
+    arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
+    arguments.add_argument("--feet", nargs=4, required=True, metavar="NAME",
+                           help="links or frames of the feet: front left, front right, hind left, hind right")  # fmt: skip
+    arguments.add_argument("--speed", type=float, default=0.4, help="[m/s]")
+    arguments.add_argument("--foot-radius", type=float, default=0.0, help="from those frames down to the ground [m]")
+    arguments.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
+    arguments.add_argument("--flight", type=float, default=0.0, help="shortest time off the ground [s]")
+    arguments.add_argument("--intervals", type=int, default=16)
+    arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
+    options = arguments.parse_args(argv)
+    try:
+        model = load(options.urdf, tuple(options.feet), options.foot_radius)
+        intervals = 8 if options.quick else options.intervals
+        trot = problem(model, options.speed, options.overlap, options.flight, intervals)
+    except (ValueError, KeyError, OSError) as error:
+        arguments.error(str(error))
+    prepare(options, arguments)
+    solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")
+    return finish(options, solution, numbers(solution), f"{model.name} trots at {options.speed:g} m/s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

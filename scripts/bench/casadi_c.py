@@ -1,0 +1,88 @@
+"""What CasADi's own code generator makes of a function, compiled with -O2 for this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from ocp_dyn.codegen import cache
+from ocp_dyn.codegen.toolchain import find_compiler
+
+from .robots import Array
+from .timing import microseconds
+
+LARGEST = 25_000
+"""Instructions beyond which one C function of reused variables takes a compiler minutes."""
+STATES = 64
+
+FLAGS = ("-O2", "-march=native", "-fPIC", "-shared", "-w")
+
+LOOP = """
+#include <stdlib.h>
+
+int repeat(long long states, const double *const *x, const long long *stride, double *const *y)
+{{
+    casadi_int sz_arg, sz_res, sz_iw, sz_w, k, i;
+    {name}_work(&sz_arg, &sz_res, &sz_iw, &sz_w);
+    const double **arg = malloc((sz_arg + 1) * sizeof *arg);
+    double **res = malloc((sz_res + 1) * sizeof *res);
+    casadi_int *iw = malloc((sz_iw + 1) * sizeof *iw);
+    double *w = malloc((sz_w + 1) * sizeof *w);
+    for (k = 0; k < states; ++k) {{
+        for (i = 0; i < {inputs}; ++i) arg[i] = x[i] + k * stride[i];
+        for (i = 0; i < {outputs}; ++i) res[i] = y[i];
+        {name}(arg, res, iw, w, 0);
+    }}
+    free(arg), free(res), free(iw), free(w);
+    return 0;
+}}
+"""
+"""One state after the other, results always to the same place."""
+
+
+def casadi_c(f: ca.Function, drawn: Mapping[str, Array]) -> float:
+    """Microseconds per state, compiled once and kept."""
+    repeat = ctypes.CDLL(str(_library(f))).repeat
+    inputs = [np.ascontiguousarray(drawn[name][:STATES]) for name in f.name_in()]
+    outputs = [np.zeros(max(1, f.nnz_out(j))) for j in range(f.n_out())]
+    given, wanted = (_pointers(arrays) for arrays in (inputs, outputs))
+    strides = (ctypes.c_longlong * len(inputs))(*(x.shape[1] for x in inputs))
+    return microseconds(lambda: repeat(ctypes.c_longlong(STATES), given, strides, wanted), STATES)
+
+
+def _library(f: ca.Function) -> Path:
+    generator = ca.CodeGenerator("plain")
+    generator.add(f)
+    text = generator.dump() + LOOP.format(name=f.name(), inputs=f.n_in(), outputs=f.n_out())
+    compiler = find_compiler()
+    if compiler is None:
+        raise RuntimeError("no C compiler was found")
+    key = hashlib.sha256(f"{text}\0{compiler.identity}\0{FLAGS}".encode()).hexdigest()[:32]
+    place = cache.directory()
+    found = cache.find(place, key)
+    if found is None:
+        with cache.stage(place) as stage:
+            source = stage / "plain.c"
+            source.write_text(text, encoding="ascii")
+            run([*compiler.command, *FLAGS, str(source), "-o", str(stage / "plain.so"), "-lm"])
+            found = cache.store(place, key, stage / "plain.so")
+    return found
+
+
+def run(command: list[str]) -> str:
+    """What a command prints; RuntimeError with what it said if it fails."""
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if result.returncode:
+        said = "\n".join(result.stderr.strip().splitlines()[:5])
+        raise RuntimeError(f"{command[0]} failed with exit status {result.returncode}: {said}")
+    return result.stdout
+
+
+def _pointers(arrays: list[Array]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))

@@ -1,0 +1,103 @@
+"""Our functions: instruction counts, and microseconds by virtual machine, as C for one state, and as C for lanes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import ocp_dyn as od
+
+from .casadi_c import LARGEST, casadi_c
+from .robots import Array, Robot
+from .timing import microseconds
+
+FREE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "ID": (od.inverse_dynamics, {}),
+    "C": (od.bias_force, {}),
+    "H": (od.mass_matrix, {}),
+    "FD": (od.forward_dynamics, {}),
+    "FD_ABA": (od.forward_dynamics, {"reduce": False}),
+    "FD_HC": (od.forward_dynamics_crba, {}),
+    "EoM": (od.equations_of_motion, {}),
+    "Minv": (od.mass_matrix_inverse_product, {}),
+    "H_inv": (od.mass_matrix_inverse, {}),
+    "dID": (od.inverse_dynamics_derivatives, {}),
+    "dFD": (od.forward_dynamics_derivatives, {}),
+}
+"""Quantities of free motion. FD is the shorter of two algorithms; FD_ABA is Featherstone's on the model as it is."""
+
+CONTACT: dict[str, Callable[..., Any]] = {
+    "G": od.constraint_jacobian,
+    "gamma": od.constraint_hessian,
+    "EoMc": od.constrained_equations,
+    "FDc": od.constrained_dynamics,
+}
+
+RESULTS = 256 * 1024
+"""Bytes of results of one state after the other that are kept: what a cache next to the processor holds."""
+MACHINE_STATES = 32
+
+
+def functions(robot: Robot, quantities: tuple[str, ...], reduce: bool = True) -> dict[str, ca.Function]:
+    """Those of the quantities that the robot has. reduce=False: on the model as it is, as any other library would."""
+    # "gamma" is also a function of C's library, which CasADi's generator does not look out for
+    plain = {} if reduce else {"reduce": False}
+    made = {}
+    for name in quantities:
+        called = name if reduce else f"plain_{name}"
+        if name in FREE:
+            algorithm, options = FREE[name]
+            made[name] = od.function(algorithm, robot.model, **plain | options | {"name": called})
+        elif robot.feet:
+            made[name] = od.function(CONTACT[name], robot.model, robot.contacts, **plain, name=called)
+    return made
+
+
+def measure(
+    robot: Robot, drawn: Mapping[str, Array], quantities: tuple[str, ...], others: bool = True
+) -> dict[str, dict[str, float]]:
+    """Columns by quantity: instructions, machine, one, lanes; with `others` also CasADi's own C."""
+    made = functions(robot, quantities)
+    rows: dict[str, dict[str, float]] = {name: {"instructions": f.n_instructions()} for name, f in made.items()}
+    for name, f in made.items():
+        rows[name]["machine"] = _machine(f, drawn)
+    one = od.codegen.compile(made.values(), lanes=1, threads=1)
+    if one.backend != "compiled":
+        print("compiled columns are left out: no C compiler was found", file=sys.stderr)
+        return rows
+    lanes = od.codegen.compile(made.values(), threads=1, single=False)
+    for name in made:
+        rows[name] |= {"one": _one(one[name], drawn), "lanes": _batch(lanes[name], drawn, None)}
+    if others:
+        for name, f in functions(robot, quantities, reduce=False).items():
+            if f.n_instructions() <= LARGEST:
+                rows[name]["casadi C"] = casadi_c(f, drawn)
+    return rows
+
+
+def _machine(f: ca.Function, drawn: Mapping[str, Array]) -> float:
+    mapped = f.map(MACHINE_STATES)
+    columns: Any = [ca.DM(drawn[name][:MACHINE_STATES].T) for name in f.name_in()]
+    return microseconds(lambda: mapped.call(columns), MACHINE_STATES, 5)
+
+
+def _one(f: Any, drawn: Mapping[str, Array]) -> float:
+    """The better of two ways to have one state after the other: a batch of one lane, and a buffer.
+
+    The batch costs a call from Python once, the buffer for each state; but its results stay where they are.
+    """
+    buffer = f.buffer()
+    for mine, name in zip(buffer.inputs, f.name_in, strict=True):
+        mine[:] = drawn[name][0]
+    size = 8 * sum(int(np.prod(shape)) for shape in f.shape_out)
+    return min(microseconds(buffer), _batch(f, drawn, max(8, RESULTS // size)))
+
+
+def _batch(f: Any, drawn: Mapping[str, Array], states: int | None) -> float:
+    inputs = [np.ascontiguousarray(drawn[name][:states]) for name in f.name_in]
+    out = tuple(np.zeros((len(inputs[0]), *shape)) for shape in f.shape_out)
+    return microseconds(lambda: f(*inputs, out=out), len(inputs[0]))

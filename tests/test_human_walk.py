@@ -1,0 +1,119 @@
+"""Human walking on rolling feet: contacts, impulses, swing, periodicity, equations of motion, human measures."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from problems import human_walk
+
+SLACK = 1e-3  # N, N s, N m: the solver's tolerance times the scale of forces
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return human_walk.problem(1.2, intervals=human_walk.QUICK).solve(progress=False)
+
+
+def friction_and_pressure(foothold, place, n, f, size):
+    """The wrench pushes, stays in the cone, and has its centre of pressure inside the sole or on the edge."""
+    assert f[2] > -SLACK
+    assert np.hypot(f[0], f[1]) <= 0.7 * f[2] + SLACK
+    ahead = np.array([np.cos(place[2]), np.sin(place[2])])
+    side = np.array([-ahead[1], ahead[0]])
+    assert abs(ahead @ n[:2]) <= size.sole_half_breadth * f[2] + SLACK
+    half = human_walk.PIVOT * size.sole_half_length if foothold.kind == "flat" else 0.0
+    assert abs(side @ n[:2]) <= half * f[2] + SLACK
+
+
+@pytest.mark.slow
+def test_feet_push_and_never_pull(walk):
+    assert walk.converged
+    size = od.models.human_dimensions(1.741, "male")
+    hits = {0: walk.impulses[-1], 1: walk.impulses[0]}
+    for p, phase in enumerate(walk.phases):
+        k = 0
+        for contact in phase.contacts:
+            foothold, place = ocp.Foothold(contact), phase.places[contact.name]
+            rows = list(phase.lam[:, k : k + foothold.size])
+            if p in hits:
+                rows.append(hits[p][k : k + foothold.size])
+            for lam in rows:
+                w = np.array(foothold.wrench(ca.DM(lam), ca.DM(place))).ravel()
+                friction_and_pressure(foothold, place, w[:3], w[3:], size)
+            k += foothold.size
+
+
+@pytest.mark.slow
+def test_feet_stand_and_roll_where_they_were_put(walk):
+    model = walk.model
+    kinds = [[ocp.Foothold(c).kind for c in phase.contacts] for phase in walk.phases]
+    assert kinds == [["edge", "edge"], ["flat", "edge"], ["flat"], ["edge"]]
+    for phase in walk.phases:
+        for contact in phase.contacts:
+            place = ca.DM(phase.places[contact.name])
+            for q in phase.q:
+                assert np.abs(np.array(ocp.Foothold(contact).position(model, ca.DM(q), place))).max() < 1e-6
+    flat, toes = walk.phases[2].places["heel_r"], walk.phases[3].places["heel_r"]
+    half = human_walk.PIVOT * od.models.human_dimensions(1.741, "male").sole_half_length
+    assert toes - flat == pytest.approx([half * np.cos(flat[2]), half * np.sin(flat[2]), 0.0])
+
+
+@pytest.mark.slow
+def test_the_swinging_foot_clears_the_ground_and_the_other_leg(walk):
+    model, size = walk.model, od.models.human_dimensions(1.741, "male")
+    swing = [q for phase in walk.phases[2:] for q in phase.q]
+    points = human_walk._sole_points("l", size)
+    heights = [min(float(od.point_position(model, f, ca.DM(q), p)[2]) for f, p in points) for q in swing]
+    assert min(heights) > -1e-3  # between the nodes of an impact nothing is asked for
+    assert heights[len(walk.phases[2].q)] > human_walk.CLEARANCE - 1e-6
+    knees = walk.q[:, [model.q_slice("knee_l").start, model.q_slice("knee_r").start]]
+    assert knees.min() > -1e-6
+    assert np.all(np.abs(walk.tau) <= model.dofs.tau_max * (1 + 1e-6))
+    gaps = [float((od.pose(model, "heel_l", ca.DM(q))[1] - od.pose(model, "heel_r", ca.DM(q))[1])[1]) for q in swing]
+    assert min(gaps) > 0.9 * size.foot_breadth
+
+
+@pytest.mark.slow
+def test_walking_is_periodic(walk):
+    model, mirror = walk.model, walk.mirror()
+    last, first = walk.phases[-1], walk.phases[0]
+    image = np.array(mirror.q(ca.DM(last.q[-1]))).ravel()
+    image[0] -= walk.step_length
+    assert np.abs(np.array(model.difference(image, first.q[0]))).max() < 1e-6
+    H = od.function(od.mass_matrix, model)(image)
+    G = od.function(od.constraint_jacobian, model, first.contacts)(image)
+    v = np.array(mirror.qd(ca.DM(last.v[-1]))).ravel()
+    jump = np.array(H @ (first.v[0] - v)).ravel() - np.array(G.T @ walk.impulses[-1]).ravel()
+    assert np.abs(jump).max() < 1e-5
+    assert np.abs(np.array(G @ first.v[0])).max() < 1e-6
+    later = walk.sample([0.1, 0.1 + 2 * walk.duration])
+    assert later[1][0] - later[0][0] == pytest.approx(2 * walk.step_length)
+    assert np.allclose(later[1][1:], later[0][1:], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_walking_obeys_the_equations_of_motion(walk):
+    defects = walk.defects()
+    assert defects.angle < 5e-3  # a coarse grid
+    assert defects.length < 1e-3
+    assert len(defects.by_interval) == sum(human_walk.QUICK)
+
+
+@pytest.mark.slow
+def test_people_walk_like_this(walk):
+    """Bounds around what is measured at 1.2 m/s: see the sources in `problems.human_walk`."""
+    found = human_walk.numbers(walk)
+    assert found["speed_m_per_s"] == pytest.approx(1.2, abs=1e-6)
+    assert 0.6 < found["step_length_m"] < 0.75
+    assert 95 < found["cadence_steps_per_min"] < 120
+    assert 6 < found["double_support_percent_of_stride"] < 14
+    assert 50 < found["peak_torque_ankle_r_Nm"] < 130
+    assert 0.08 < found["step_width_m"] < 0.22
+
+
+def test_speeds_are_checked():
+    with pytest.raises(ValueError, match=r"between 0\.5 and 2\.2 m/s"):
+        human_walk.problem(5.0)
+    assert human_walk.step_length(1.2, 1.741) == pytest.approx(0.66)

@@ -1,0 +1,190 @@
+"""How a program's numbers come about: the chain rule, machine code, what is kept in memory and on disk."""
+
+import os
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp import compiled, derived, evaluation
+from ocp_dyn.ocp.nlp import Program
+from tests.helpers import close
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of one's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ocp_dyn"
+
+
+def flyer():
+    """A body that flies, with an arm: quaternions, and joints that bend."""
+    builder = od.ModelBuilder("flyer")
+    builder.add_body("trunk", od.FloatingBase(), mass=3, com=(0.1, 0, 0.2), inertia=(1, 2, 3))
+    builder.add_body(
+        "arm", od.Revolute("y"), "trunk", origin=(0.3, 0, 0), mass=1, com=(0, 0, -0.4), inertia=(0.2, 0.2, 0.1)
+    )
+    return builder.build()
+
+
+def dynamic(model, differentiable, instances=3):
+    """Steps of a mechanism whose dynamics are a call at a midpoint, with a cost, shared time and bent variables."""
+    program = Program(1)
+    nq, nv = model.nq, model.nv
+    nodes = [
+        [program.variable(f"{name}{k}", n, -9, 9, 0.5) for name, n in (("q", nq), ("v", nv), ("a", nv))]
+        for k in range(instances)
+    ]
+    T = program.variable("T", 1, 0.1, 2, 1.0)
+
+    def body(z, rows):
+        v = rows.inner(z["v"] + z["T"] / 2 * z["a"])
+        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * v_of(z)))
+        tau = rows.call(od.function(od.inverse_dynamics, model), differentiable, q, v, z["a"])
+        rows.constrain("dynamics", tau - ca.sin(z["v"]), scale=10.0)
+        rows.constrain("bent", tau[0] * z["T"] * v[-1], -1, np.inf)
+        rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))
+
+    def v_of(z):
+        return z["v"] + z["T"] / 2 * z["a"]
+
+    slots = dict(zip("qva", nodes[0], strict=True)) | {"T": T}
+    block = program.block("step", slots, body)
+    for node in nodes:
+        block.add(dict(zip("qva", node, strict=True)) | {"T": T})
+    return program
+
+
+def no_derivatives():
+    raise ValueError("none")
+
+
+@pytest.mark.parametrize("analytic", [True, False])
+def test_calls_bring_their_derivatives(rng, analytic):
+    """Values and derivatives of rows and costs that are linear and that are not in the call, against AD of the whole."""
+    model = flyer()
+    differentiable = (lambda: od.function(od.inverse_dynamics, model, derivatives=2)) if analytic else no_derivatives
+    built = dynamic(model, differentiable).assemble()
+    x, lam = rng.normal(size=built.n), rng.normal(size=built.lower.size)
+    expression = built.expression()
+    X, L = expression["x"], ca.MX.sym("L", lam.size)
+    lagrangian = 1.5 * expression["f"] + ca.dot(L, expression["g"])
+    outputs = [ca.gradient(expression["f"], X), ca.jacobian(expression["g"], X), ca.triu(ca.hessian(lagrangian, X)[0])]
+    whole = ca.Function("whole", [X, L], outputs)
+    found = built.gradient(x, [])[1], built.jacobian(x, [])[1], built.hessian(x, [], 1.5, lam)
+    for one, other in zip(found, whole(x, lam), strict=True):
+        scale = max(1.0, float(ca.norm_inf(ca.vec(ca.DM(other)))))
+        assert float(ca.norm_inf(ca.vec(ca.DM(one) - ca.DM(other)))) < 1e-12 * scale
+
+
+def test_solvers_ask_for_many_things_at_one_point(rng):
+    """f and g come from one evaluation of the blocks, gradient and Jacobian from another, until x or p changes."""
+    built = dynamic(pendulum(1), no_derivatives).assemble()
+    e, counts = built.evaluator, dict.fromkeys(evaluation.LEVELS, 0)
+
+    def counted(level, run):
+        def call():
+            counts[level] += 1
+            run()
+
+        return call
+
+    e._runs = {level: [counted(level, run) for run in runs] for level, runs in e._runs.items()}
+    x, none = rng.normal(size=built.n), np.zeros(0)
+    for _ in range(2):
+        e.objective(x, none), e.constraints(x, none), e.gradient(x, none), e.jacobian(x, none)
+    assert counts == {"values": 1, "first": 1, "second": 0, "gauss": 0}
+    e.constraints(x + 1, none)
+    e.constraints(x, none)
+    assert counts["values"] == 3
+
+
+def test_gauss_newton_leaves_out_the_curvature_of_residuals(rng):
+    """Of T |r|^2 + x0^4 with r = (sin x0, x0 x1): 2 T J'J, and the rest's own 12 x0^2."""
+    program = Program(1)
+    x, T = program.variable("x", 2, -5, 5, 1.0), program.variable("T", 1, 0, 5, 1.0)
+
+    def body(z, rows):
+        r = ca.vertcat(ca.sin(z["x"][0]), z["x"][0] * z["x"][1])
+        rows.cost("squares", z["T"] * ca.sumsqr(r), [(z["T"], r)])
+        rows.cost("rest", z["x"][0] ** 4)
+
+    program.block("cost", {"x": x, "T": T}, body).add({"x": x, "T": T})
+    built = program.assemble()
+    a, b, t = point = rng.normal(size=3)
+    half = np.array(ca.DM(built.evaluator.hessian_pattern, built.evaluator.gauss_newton(point, np.zeros(0), 3.0)))
+    J = np.array([[np.cos(a), 0, 0], [b, a, 0]])
+    close(half, np.triu(3 * (2 * t * J.T @ J + np.diag([12 * a**2, 0, 0]))))
+
+
+@pytest.fixture
+def walker():
+    phase = ocp.Phase("swing", 9, 0.5, objective=ocp.TorqueSquared())
+    goal = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.3, e.v), 0, 0))
+    return ocp.Problem(pendulum(1), phase, boundary=goal)
+
+
+@pytest.mark.skipif(not compiled.compiler_found(), reason="no C compiler")
+@pytest.mark.parametrize("instances", [1, 11])
+def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
+    monkeypatch.setattr(compiled, "WORTH", 0)
+    built = dynamic(pendulum(1), no_derivatives, instances).assemble()
+    x, lam, none = rng.normal(size=built.n), rng.normal(size=built.lower.size), np.zeros(0)
+
+    def numbers():
+        e = built.evaluator
+        found = [e.constraints(x, none), e.gradient(x, none), e.jacobian(x, none), e.hessian(x, none, 2.0, lam)]
+        found.append(e.gauss_newton(x, none, 2.0))
+        return [float(e.objective(x, none)), *(np.array(part) for part in found)]
+
+    machine = numbers()
+    assert compiled.use_machine_code(built, "auto", False).startswith("virtual machine; compile=True would build")
+    assert compiled.use_machine_code(built, True, False) == "machine code"
+    assert len(built.compiled) == 4
+    for one, other in zip(numbers(), machine, strict=True):
+        close(one, other, 1e-12)
+    again = dynamic(pendulum(1), no_derivatives, instances).assemble()
+    assert compiled.use_machine_code(again, "auto", False) == "machine code"  # the cache has it
+    assert compiled.use_machine_code(again, False, False) == "virtual machine"
+    assert not again.compiled
+
+
+def test_compile_is_checked(walker, monkeypatch):
+    with pytest.raises(ValueError, match="compile is True, False or \"auto\", got 'yes'"):
+        walker.solve(compile="yes", progress=False)
+    monkeypatch.setattr(compiled, "WORTH", 0)
+    monkeypatch.setattr(compiled, "compiler_found", lambda: False)
+    with pytest.raises(RuntimeError, match="needs a C compiler"):
+        walker.solve(compile=True, progress=False)
+    assert walker.solve(progress=False).converged
+
+
+def test_progress_says_how_it_evaluates(walker, capsys):
+    assert walker.solve().converged
+    shown = capsys.readouterr().err
+    assert "evaluating by machine code" in shown or "evaluating by virtual machine" in shown
+
+
+def test_slow_derivatives_are_kept_on_disk(rng, cache, monkeypatch):
+    monkeypatch.setattr(derived, "SLOW", -1.0)
+    first = dynamic(pendulum(1), no_derivatives).assemble()
+    kept = list(cache.glob("*.graph"))
+    assert len(kept) == 1
+    assert os.stat(cache).st_mode & 0o077 == 0
+    monkeypatch.setattr("ocp_dyn.ocp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
+    second = dynamic(pendulum(1), no_derivatives).assemble()
+    x, lam = rng.normal(size=first.n), rng.normal(size=first.lower.size)
+    for one, other in zip((first, second), (second, first), strict=True):
+        close(np.array(one.hessian(x, [], 1.0, lam)), np.array(other.hessian(x, [], 1.0, lam)), 0)
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
+    kept[0].write_bytes(kept[0].read_bytes()[:-1])  # damaged: derived anew
+    close(
+        np.array(dynamic(pendulum(1), no_derivatives).assemble().jacobian(x, [])[1]),
+        np.array(first.jacobian(x, [])[1]),
+        0,
+    )

@@ -1,0 +1,239 @@
+"""Objectives, limits, collisions and tracking: numbers worked out by hand, and small problems that use them."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import human, pendulum
+from ocp_dyn.ocp.collisions import distance_squared
+from tests.helpers import close, flat
+
+FOOT = ocp.Foothold(od.Contact("ball", axes="xyz"))
+
+
+def hopper():
+    builder = od.ModelBuilder("hopper")
+    builder.add_body("ball", od.Translation(), mass=3)
+    return builder.build()
+
+
+def number(x):
+    return float(ca.evalf(ca.SX(x)))
+
+
+def rows(term, stage):
+    value, lower, upper = term.rows(stage)
+    return flat(ca.evalf(ca.SX(value))), lower, upper
+
+
+def swing(objective=(), path=(), form="implicit", intervals=8, **options):
+    """A two-link pendulum from rest to rest; the same task for all terms."""
+    goal = ocp.Boundary(
+        lambda start, end: (ca.vertcat(start.q, start.v, end.q - 0.5, end.v), 0, 0), "from rest to rest"
+    )
+    phase = ocp.Phase("swing", intervals, options.pop("duration", 1.0), path=path, objective=objective)
+    return ocp.Problem(pendulum(2), phase, boundary=goal, form=form, **options)
+
+
+def test_work_of_joints():
+    stage = ocp.Stage(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
+    assert number(ocp.MechanicalWork(smoothing=1e-9).integrand(stage)) == pytest.approx(50)
+    assert number(ocp.MechanicalWork(kind="positive", smoothing=1e-9).integrand(stage)) == pytest.approx(20)
+    assert (
+        number(ocp.MechanicalWork(smoothing=3).integrand(ocp.Stage(stage.model, None, stage.v * 0, tau=stage.tau))) == 0
+    )
+    with pytest.raises(ValueError, match="smoothing"):
+        ocp.MechanicalWork(smoothing=0)
+    with pytest.raises(ValueError, match="'absolute' or 'positive'"):
+        ocp.SlackWork(kind="negative")
+
+
+@pytest.mark.parametrize("kind", ["absolute", "positive"])
+def test_work_by_slacks_is_work_without_rounding(kind):
+    """The slacks settle on |tau qd| (or its positive part) of every interval."""
+    solution = swing((ocp.SlackWork(kind=kind), ocp.TorqueSquared(weight=1e-2))).solve(progress=False)
+    assert solution.converged
+    phase = solution.phases[0]
+    power = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2
+    work = np.sum(np.abs(power) if kind == "absolute" else np.maximum(power, 0)) * np.diff(phase.t)[0]
+    assert solution.cost["SlackWork"] == pytest.approx(work, rel=1e-4)
+
+
+def test_rates_of_accelerations_and_forces():
+    terms = (ocp.TorqueSquared(), ocp.JerkSquared(weight=1e-4))
+    solution = swing(terms).solve(progress=False)
+    phase = solution.phases[0]
+    h = np.diff(phase.t)[0]
+    expected = 1e-4 * np.sum((np.diff(phase.a, axis=0) / h) ** 2) * h
+    assert solution.cost["JerkSquared"] == pytest.approx(expected, rel=1e-9)
+    plain = swing(terms[:1]).solve(progress=False)
+    assert np.abs(np.diff(phase.a, axis=0)).max() < np.abs(np.diff(plain.phases[0].a, axis=0)).max()
+    with pytest.raises(ValueError, match="JerkSquared needs a as variables: use form='implicit'"):
+        swing(terms, form="explicit").solve(progress=False)
+    assert number(ocp.ForceRateSquared(scale=2).rate_integrand(ca.DM([2, 4]))) == pytest.approx(5)
+
+
+def test_time_and_terminal_costs():
+    """The fastest swing sits on the torque limit; a terminal cost stands beside the integrals, once."""
+    limit = ocp.Path(lambda stage: stage.tau, -30, 30, where="interval")
+    terminal = ocp.Terminal(lambda start, end: 10 * ca.sumsqr(end.q) + end.values["time"], weight=0.1)
+    solution = swing(
+        (ocp.Duration(), ocp.TorqueSquared(weight=1e-4)), limit, duration=(0.2, 2.0), terminal=terminal
+    ).solve(progress=False)
+    assert solution.converged
+    assert solution.cost["Duration"] == pytest.approx(solution.duration)
+    assert solution.cost["terminal"] == pytest.approx(0.1 * (10 * 0.5 + solution.duration), rel=1e-6)
+    assert np.abs(solution.tau).max() == pytest.approx(30, rel=1e-3)
+    with pytest.raises(TypeError, match="terminal must hold Terminal"):
+        swing(terminal=[lambda start, end: 1.0])
+
+
+def test_a_soft_constraint_gives_way_at_its_price():
+    wall = ocp.Path(lambda stage: stage.q, -np.inf, 0.3)
+    stage = ocp.Stage(pendulum(2), ca.DM([0.5, 0.1]), None)
+    assert number(ocp.Soft(wall).integrand(stage)) == pytest.approx(0.04)
+    tight, loose = (swing((ocp.TorqueSquared(), ocp.Soft(wall, w))).solve(progress=False) for w in (1e7, 1e2))
+    assert tight.converged
+    assert np.mean(np.maximum(tight.q - 0.3, 0)) < np.mean(np.maximum(loose.q - 0.3, 0))
+    assert tight.cost["Soft Path"] > 0
+
+
+def test_a_head_feels_its_accelerations(rng):
+    model = human()
+    q, v, a = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    stage = ocp.Stage(model, ca.DM(q), ca.DM(v), a=ca.DM(a))
+    found = od.point_acceleration_6d(model, "head", stage.q, stage.v, stage.a, point=(0.1, 0, 0.05))
+    expected = 0.04 * ca.sumsqr(found[:3]) + ca.sumsqr(found[3:])
+    term = ocp.HeadStabilisation("head", point=(0.1, 0, 0.05), arm=0.2)
+    assert number(term.integrand(stage)) == pytest.approx(float(expected))
+    momentum = od.centroidal_momentum(model, stage.q, stage.v)[:3]
+    assert number(ocp.AngularMomentumSquared(scale=2).integrand(stage)) == pytest.approx(float(ca.sumsqr(momentum)) / 4)
+
+
+def test_balance_of_a_point_mass():
+    """At height 9.81 m the pendulum's time constant is 1 s: the capture point is c + c', the zero-moment point c - c''."""
+    places = {FOOT: ca.DM([0.5, 0, 0])}
+    stage = ocp.Stage(hopper(), ca.DM([1, 2, 9.81]), ca.DM([0.5, -1, 0]), a=ca.DM([0.2, 0.1, 0]), places=places)
+    assert number(ocp.CapturePointSquared().integrand(stage)) == pytest.approx(1.0**2 + 1.0**2)
+    assert number(ocp.ZeroMomentPointSquared().integrand(stage)) == pytest.approx(0.3**2 + 1.9**2)
+    value, _, upper = rows(ocp.CaptureMargin(0.5), stage)
+    assert (value[0] * 0.5, upper) == (pytest.approx(2.0), 0.5)
+    assert rows(ocp.ZeroMomentPointMargin(0.1), stage)[0][0] == pytest.approx((0.3**2 + 1.9**2) / 0.1)
+    flight = ocp.Stage(hopper(), stage.q, stage.v, a=stage.a)
+    assert number(ocp.CapturePointSquared().integrand(flight)) == 0
+    assert rows(ocp.CaptureMargin(0.5), flight)[0].size == 0
+
+
+def test_motors():
+    stage = ocp.Stage(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
+    value, lower, upper = rows(ocp.PowerLimit([50, 40]), stage)
+    close(value, [20, -30])
+    close(upper, [50, 40])
+    close(lower, [-50, -40])
+    value, lower, upper = rows(ocp.TorqueSpeedCurve(tau_max=20, qd_max=[4, 6]), stage)
+    close(value, [0.5 + 0.5, 0.5 - 0.5])
+    assert (lower, upper) == (-1.0, 1.0)
+    assert rows(ocp.TorqueSpeedCurve(), stage)[0].size == 0  # a model without limits
+    solution = swing(ocp.TorqueSquared(), ocp.PowerLimit(12.0)).solve(progress=False)
+    phase = solution.phases[0]
+    assert np.abs(phase.tau * (phase.v[:-1] + phase.v[1:]) / 2).max() == pytest.approx(12, rel=1e-3)
+
+
+def test_joints_keep_a_margin():
+    builder = od.ModelBuilder()
+    builder.add_body("a", od.Revolute("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=0.5)
+    model = builder.build()
+    value, lower, upper = rows(ocp.JointMargin(0.1), ocp.Stage(model, ca.DM([0.2]), None))
+    close(np.concatenate([value, lower, upper]), [0.2, -0.9, 0.4])
+    with pytest.raises(ValueError, match="nothing is left of the range of a_joint"):
+        ocp.JointMargin(0.8).rows(ocp.Stage(model, ca.DM([0.2]), None))
+
+
+def test_the_second_order_cone_is_the_cone():
+    stage = ocp.Stage(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 30, 40, 100])})
+    value, lower, _ = rows(ocp.FrictionCone(mu=0.5, second_order=True), stage)
+    close(value, [0])
+    assert lower == 0.0
+
+
+def test_obstacles_under_the_foot():
+    bump = ocp.Clearance([("ball", (0, 0, 0))], 0.0, terrain=lambda x, y: 0.2 * ca.exp(-(x**2)))
+    value, _, _ = rows(bump, ocp.Stage(hopper(), ca.DM([1, 0, 0.5]), None, s=0.3))
+    close(value, [0.5 - 0.2 * np.exp(-1)])
+
+
+def test_distance_of_segments(rng):
+    """Against a search over both parameters; crossing, parallel, end to end, points."""
+    s = np.linspace(0, 1, 801)
+    pairs = [rng.normal(size=(4, 3)) for _ in range(12)]
+    pairs.append(np.array([[0, 0, 0], [1, 0, 0], [0.2, 1, 0], [1.7, 1, 0]], dtype=float))  # parallel, side by side
+    pairs.append(np.array([[0, 0, 0], [1, 0, 0], [3, 1, 0], [2, 1, 0]], dtype=float))  # parallel, past each other
+    for a, b, c, d in pairs:
+        one, other = (1 - s[:, None]) * a + s[:, None] * b, (1 - s[:, None]) * c + s[:, None] * d
+        expected = (((one[:, None] - other[None]) ** 2).sum(axis=-1)).min()
+        found = float(distance_squared((ca.DM(a), ca.DM(b)), (ca.DM(c), ca.DM(d))))
+        assert found == pytest.approx(expected, abs=1e-4)
+        found = float(distance_squared((ca.DM(a), None), (ca.DM(c), ca.DM(d))))
+        assert found == pytest.approx((((a - other) ** 2).sum(axis=-1)).min(), abs=1e-4)
+
+
+def test_a_pendulum_swings_around_an_obstacle():
+    tip = ocp.Capsule("link2", 0.05, end=(0, 0, -1))
+    ball = ocp.Obstacle((-0.25, 0, -1.75), 0.2)
+    free = swing(ocp.TorqueSquared(), intervals=15).solve(progress=False)
+    wary = swing(ocp.TorqueSquared(), ocp.NoCollision([(tip, ball)]), intervals=15).solve(progress=False)
+
+    def clearance(solution):
+        value = [
+            rows(ocp.NoCollision([(tip, ball)]), ocp.Stage(solution.model, ca.DM(q), None))[0][0]
+            for q in solution.q[1:-1]
+        ]
+        return min(value)
+
+    assert wary.converged
+    assert clearance(free) < 0 <= clearance(wary) + 1e-6
+    with pytest.raises(ValueError, match="have no size"):
+        ocp.NoCollision([(ocp.Capsule("link1", 0), ocp.Capsule("link2", 0))]).rows(
+            ocp.Stage(pendulum(2), ca.DM([0, 0]), None)
+        )
+
+
+def test_tracking_finds_the_recorded_motion_again():
+    """Joints, markers and forces recorded from a known motion lead back to it."""
+    truth = swing(ocp.TorqueSquared(), intervals=12).solve(progress=False)
+    t, q = truth.phases[0].t, truth.phases[0].q
+    points = [("link2", (0, 0, 0)), ("link2", (0, 0, -1))]
+    markers = [
+        np.concatenate([flat(od.point_position(truth.model, point[0], ca.DM(x), point[1])) for point in points])
+        for x in q
+    ]
+    light = ocp.TorqueSquared(weight=1e-8)
+    for term in (
+        ocp.TrackJoints(ocp.recording(t, q), joints=("joint1", "joint2")),
+        ocp.TrackJoints(ocp.recording(t, q), scale=0.1),
+        ocp.TrackMarkers(points, ocp.recording(t, markers)),
+    ):
+        towards = lambda s: (np.full(2, 0.5 * s), np.full(2, 0.5))
+        found = swing((light, term), intervals=12, guess=towards).solve(progress=False)
+        assert found.converged
+        # markers move on arcs, the recording between its samples on chords: a centimetre apart at these large steps
+        close(found.q, q, 2e-2 if isinstance(term, ocp.TrackMarkers) else 2e-3)
+    forces = ocp.TrackForces(["ball", "other"], lambda s: [1, 2, 3, 0, 0, 0], scale=2)
+    stage = ocp.Stage(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 3, 2, 7])})
+    stage.references[forces] = ca.DM([1, 2, 3, 0, 0, 0])
+    assert number(forces.integrand(stage)) == pytest.approx((4 + 16) / 4)
+
+
+def test_recordings():
+    f = ocp.recording([1, 2, 4], [[0, 1], [1, 1], [3, 2]])
+    close(f(0.0), [0, 1])
+    close(f(2 / 3), [2, 1.5])
+    for times, values in (([0, 0], [1, 2]), ([0, 1], [1, 2, 3]), ([0], [1])):
+        with pytest.raises(ValueError, match="a recording needs increasing times"):
+            ocp.recording(times, values)
+    with pytest.raises(ValueError, match="finite"):
+        ocp.recording([0, 1], [0, np.nan])
+    with pytest.raises(ValueError, match=r"reference\(s\) must return 2 finite numbers, got 3"):
+        swing(ocp.TrackJoints(lambda s: [1, 2, 3])).solve(progress=False)

@@ -1,0 +1,409 @@
+"""What a solved motion tells: active constraints, Floquet multipliers, sensitivities, tables and files, whatever its end."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import compass_walker, pendulum
+from ocp_dyn.ocp import PhaseSolution, Solution
+from ocp_dyn.ocp.arrivals import arrivals, fixed_rows
+from ocp_dyn.ocp.checks import advance, make_flow
+from ocp_dyn.ocp.floquet import flow_derivatives
+from ocp_dyn.ocp.sensitivity import sensitivities
+from problems import compass_gait
+
+SLOPE = np.radians(3.0)
+PUBLISHED = 0.579952
+"""Largest |multiplier| of the compass gait at 3 degrees, per step."""
+
+
+@cache
+def compass_cycle() -> ocp.LimitCycle:
+    return compass_gait.gait(SLOPE, 200)
+
+
+def compass_state(fraction: float) -> list[float]:
+    """(theta, phi, theta', phi') of the known gait at a fraction of its step."""
+    cycle = compass_cycle()
+    return [float(np.interp(fraction, cycle.t / cycle.period, column)) for column in cycle.states.T]
+
+
+def stride() -> ocp.Problem:
+    """The compass walker, its stance leg the root: a period is two steps, one on each foot, not mirrored."""
+    model = compass_walker(root="planar", slope=SLOPE)
+    feet = [
+        ocp.Foothold(od.Contact(f"{name}_foot", axes="xz"), x=x, y=0.0)
+        for name, x in (("stance", 0.0), ("swing", (0.1, 1.0)))
+    ]
+
+    def guess(s: float) -> tuple[np.ndarray, np.ndarray]:
+        theta, phi, dtheta, dphi = compass_state(2 * s - (s > 0.5))
+        if s <= 0.5:
+            return np.array([0.0, 0.0, theta, phi]), np.array([0.0, 0.0, dtheta, dphi])
+        a, da = theta - phi, dtheta - dphi  # of the leg that is the root; it hangs from the hip
+        q = [0.535 - np.sin(theta) + np.sin(a), np.cos(theta) - np.cos(a), a, -phi]
+        v = [-np.cos(theta) * dtheta + np.cos(a) * da, -np.sin(theta) * dtheta + np.sin(a) * da, da, -dphi]
+        return np.array(q), np.array(v)
+
+    phases = [ocp.Phase(name, 20, (0.5, 1.0), (foot,)) for name, foot in zip("ab", feet, strict=True)]
+    periodic = ocp.Periodic(mirror=False, transition=ocp.Impact(), step_length=(0.5, 2.0))
+    return ocp.Problem(
+        model, phases, [ocp.Impact()], periodic, unactuated=model.joint_names, guess=guess, integrator="gauss:2"
+    )
+
+
+def mirrored_step() -> ocp.Problem:
+    """The same walker with a hip as its root, which slides in x and z, and legs beside one another: half the period."""
+    builder = od.ModelBuilder("compass", gravity=(9.81 * np.sin(SLOPE), 0.0, -9.81 * np.cos(SLOPE)))
+    point = (0.0, 0.0, 0.0)
+    builder.add_body("slide", od.Prismatic("x"))
+    builder.add_body("hip", od.Prismatic("z"), "slide", mass=10.0, inertia=point)
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        builder.add_body(
+            f"leg_{side}", od.Revolute("y"), "hip", origin=(0, y, 0), mass=5.0, com=(0, 0, -0.5), inertia=point
+        )
+        builder.add_frame(f"foot_{side}", f"leg_{side}", (0.0, 0.0, -1.0))
+    model = builder.build()
+
+    def guess(s: float) -> tuple[np.ndarray, np.ndarray]:
+        theta, phi, dtheta, dphi = compass_state(s)
+        q = [-np.sin(theta), np.cos(theta), phi - theta, -theta]
+        v = [-np.cos(theta) * dtheta, -np.sin(theta) * dtheta, dphi - dtheta, -dtheta]
+        return np.array(q), np.array(v)
+
+    foot = ocp.Foothold(od.Contact("foot_r", axes="xz"), x=0.0, y=-0.1)
+    phases = [ocp.Phase("step", 20, (0.5, 1.0), (foot,))]
+    periodic = ocp.Periodic(transition=ocp.Impact(), step_length=(0.3, 1.0))
+    return ocp.Problem(model, phases, (), periodic, unactuated=model.joint_names, guess=guess, integrator="gauss:2")
+
+
+@pytest.fixture(scope="module")
+def step() -> Solution:
+    return mirrored_step().solve(progress=False)
+
+
+# Floquet multipliers
+
+
+def test_a_stride_of_the_compass_gait_has_the_square_of_the_published_multiplier() -> None:
+    solution = stride().solve(progress=False)
+    assert solution.converged
+    found = solution.floquet()
+    # the published figure has six digits; the grid of 20 intervals of order 4 agrees to about as many
+    assert abs(found.multipliers[0]) == pytest.approx(PUBLISHED**2, rel=1e-5)
+    assert found.stable
+    assert found.neutral == pytest.approx({"x": 1.0})
+    assert found.leak < 1e-10
+
+
+def test_a_mirrored_step_has_the_published_multiplier(step: Solution) -> None:
+    assert step.converged
+    assert step.duration == pytest.approx(0.734346, rel=1e-5)
+    multipliers = step.floquet_multipliers()
+    assert abs(multipliers[0]) == pytest.approx(PUBLISHED, rel=1e-5)
+    known = compass_cycle().multipliers
+    np.testing.assert_allclose(np.abs(multipliers[:3]), np.abs(known[:3]), rtol=2e-5)
+
+
+def test_multipliers_without_contacts_are_those_of_the_monodromy_matrix() -> None:
+    """A pendulum hanging at rest for T: exp of its linear motion, determinant 1, angles sqrt(g / l) T."""
+    model, duration = pendulum(1), 0.4
+    still = ocp.Phase("hang", 4, duration)
+    solution = ocp.Problem(
+        model, [still], periodic=ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0.0)
+    ).solve(progress=False)
+    assert np.abs(solution.q).max() < 1e-9
+    multipliers = solution.floquet_multipliers()
+    H = float(od.mass_matrix(model, DM(1, 1)))
+    stiffness = float(od.gravity_force(model, DM([1e-6]))) / 1e-6
+    angle = np.sqrt(stiffness / H) * duration
+    assert sorted(multipliers.imag) == pytest.approx([-np.sin(angle), np.sin(angle)], rel=1e-7)
+    assert np.prod(multipliers).real == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("contacts", [(), (od.Contact("foot", axes="xyz"),)])
+def test_derivatives_of_a_flow_are_those_of_differences(contacts: tuple, rng: np.random.Generator) -> None:
+    """Quaternions, torques that change: against the tight integrator, by central differences of step 1e-4."""
+    builder = od.ModelBuilder("two")
+    builder.add_body("trunk", od.FloatingBase(), mass=2.0, com=(0.1, 0.02, 0.05), inertia=(0.1, 0.2, 0.25))
+    builder.add_body("arm", od.Spherical(), "trunk", origin=(0.2, 0, 0.1), mass=1.0, com=(0, 0.1, -0.2), inertia=(0.1, 0.1, 0.05))  # fmt: skip
+    builder.add_frame("foot", "arm", (0.0, 0.0, -0.4))
+    model = builder.build()
+    q, v, nv, h = model.random_q(rng), rng.normal(size=model.nv), model.nv, 0.02
+    tau, rate = rng.normal(size=(2, 1, nv))
+    phase = PhaseSolution(
+        "p", np.array([0, h]), np.array([q, q]), np.array([v, v]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
+    )
+    found = flow_derivatives(model, phase, 0.0025)[0]
+    flow, torques = make_flow(model, contacts), np.concatenate([tau[0], rate[0], [h]])
+
+    def end(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return advance(flow, np.array(model.integrate(q, x[:nv])).ravel(), v + x[nv:], torques)
+
+    expected = np.zeros_like(found)
+    for k, d in enumerate(1e-4 * np.eye(2 * nv)):
+        (q1, v1), (q0, v0) = end(d), end(-d)
+        expected[:, k] = np.concatenate([np.array(model.difference(q0, q1)).ravel(), v1 - v0]) / 2e-4
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_floquet_says_what_it_cannot_do(step: Solution) -> None:
+    with pytest.raises(ValueError, match="belong to a periodic motion"):
+        replace(step, impulses=()).floquet()
+    with pytest.raises(ValueError, match="those of a Jump are not known"):
+        replace(step, stats=step.stats | {"transitions": ["Jump"]}).floquet()
+    with pytest.raises(ValueError, match=r"step \[s\] must be positive"):
+        step.floquet(step=0.0)
+    lost = replace(step.phases[0], q=step.phases[0].q * np.nan)
+    with pytest.raises(ValueError, match="not finite"):
+        replace(step, phases=(lost,)).floquet()
+    with pytest.raises(ValueError, match="not finite"):
+        replace(step, phases=(lost,)).defects()
+
+
+def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator) -> None:
+    builder = od.ModelBuilder("foot")
+    builder.add_body("foot", od.FloatingBase(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    builder.add_frame("toe", "foot", (0.1, 0.0, 0.0))
+    model = builder.build()
+    q, place = np.array([0.0, 0, 0.02, 0, 0, 0, 1]), {"foot": np.zeros(3), "toe": np.array([0.1, 0, 0])}
+    flat, edge = od.Contact("foot"), od.RollingContact("toe", 0.0, (0, 0, 0), axis=(0, 1, 0))
+
+    def phase(*contacts: object) -> PhaseSolution:
+        empty = np.zeros((1, model.nv))
+        return PhaseSolution("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
+
+    def rows(before: tuple, after: object) -> np.ndarray | None:
+        (found,) = arrivals(model, phase(*before), phase(after), None, 0.0)
+        return None if found.rows is None else found.slopes(model, q)
+
+    np.testing.assert_allclose(rows((), flat), [[0, 0, 1, 0, 0, 0]], atol=1e-12)  # from the air: its height
+    np.testing.assert_allclose(rows((), edge), [[0, 0, 1, 0, -0.1, 0]], atol=1e-12)
+    np.testing.assert_allclose(np.abs(rows((edge,), flat)), [[0, 0, 0, 0, 1, 0]], atol=1e-12)  # rolled: its pitch
+    assert rows((flat,), flat) is None
+    assert rows((flat,), edge) is None
+    assert fixed_rows(od.Contact("foot", axes="xz")).tolist() == [1]
+
+
+# Sensitivities
+
+
+def swing(form: str) -> ocp.Problem:
+    """Two links from rest to rest under weak motors, with parameters of a boundary, a duration and the model."""
+    model = pendulum(2)
+    model = replace(model, dofs=replace(model.dofs, tau_max=np.array([24.0, 9.0])))
+
+    def ends(start: ocp.Stage, end: ocp.Stage) -> tuple:
+        goal = ca.vertcat(end.values["goal"], 0.3)
+        return ca.vertcat(start.q - ca.vertcat(0.2, 0.0), start.v, end.q - goal, end.v), 0, 0
+
+    phase = ocp.Phase("swing", 8, ocp.Parameter("period", 0.8), objective=(ocp.TorqueSquared(),))
+    parameters = (ocp.Parameter("goal", 1.1), ocp.Parameter("gravity", [0.0, 0.0, -9.81]))
+    return ocp.Problem(model, [phase], boundary=(ocp.Boundary(ends),), parameters=parameters, form=form)
+
+
+@pytest.mark.parametrize("form", ["explicit", "implicit"])
+def test_sensitivities_are_what_solving_again_shows(form: str) -> None:
+    problem = swing(form)
+    solution = problem.solve(progress=False, tolerance=1e-10)
+    assert len(solution.active()) >= 3  # torque limits
+    found = sensitivities(problem, solution)
+    assert found.residual < 1e-10
+    gravity = np.array([0.0, 0.0, 1.0])
+    cases = {"goal": (1.1, 1e-4, found["goal"]), "period": (0.8, 1e-4, found["period"])}
+    cases["gravity"] = (np.array([0, 0, -9.81]), 1e-3 * gravity, found["gravity"][2])
+    for name, (value, h, slope) in cases.items():
+        up, down = (problem.solve(progress=False, tolerance=1e-10, values={name: value + s * h}) for s in (1, -1))
+        width = 2 * np.max(h)
+        assert slope.objective == pytest.approx((up.objective - down.objective) / width, rel=1e-6)
+        assert sum(slope.cost.values()) == pytest.approx(slope.objective, rel=1e-7)
+        for key in ("q", "tau", "a"):  # differences of the third order are left
+            expected = (getattr(up.phases[0], key) - getattr(down.phases[0], key)) / width
+            np.testing.assert_allclose(slope.phases[0][key], expected, atol=1e-5 * np.abs(expected).max())
+        expected = (up.iterate["lam_g"] - down.iterate["lam_g"]) / width
+        np.testing.assert_allclose(slope.lam_g, expected, atol=1e-5 * np.abs(expected).max())
+    assert found["period"].duration == pytest.approx(1.0)
+
+
+def test_a_predicted_solution_is_right_to_first_order() -> None:
+    problem = swing("implicit")
+    solution = problem.solve(progress=False, tolerance=1e-10)
+    found = sensitivities(problem, solution, "goal")
+    assert list(found) == ["goal"]
+    errors = []
+    for change in (0.02, 0.01):
+        exact = problem.solve(progress=False, tolerance=1e-10, values={"goal": 1.1 + change})
+        predicted = found.predict(goal=1.1 + change)
+        assert predicted.q[-1] == pytest.approx([1.1 + change, 0.3], abs=1e-9)
+        errors.append(np.abs(predicted.q - exact.q).max())
+    assert errors[0] / errors[1] > 3.0
+    assert not predicted.converged
+    again = problem.solve(progress=False, start=predicted, values={"goal": 1.11})
+    assert again.converged
+    assert again.stats["iterations"] < solution.stats["iterations"]
+
+
+def test_sensitivities_say_what_they_need() -> None:
+    problem = swing("explicit")
+    unfinished = problem.solve(progress=False, max_iterations=1)
+    with pytest.raises(ValueError, match="ended with Maximum_Iterations_Exceeded"):
+        sensitivities(problem, unfinished)
+    solution = problem.solve(progress=False)
+    with pytest.raises(KeyError, match="no parameter 'mass'; there are"):
+        sensitivities(problem, solution, "mass")
+    with pytest.raises(KeyError, match="no parameter 'period'; there are goal"):
+        sensitivities(problem, solution, "goal")["period"]
+    with pytest.raises(ValueError, match="give the problem that was solved"):
+        sensitivities(ocp.Problem(pendulum(1), [ocp.Phase("hang", 1, 1.0)]), solution)
+
+
+# Active constraints
+
+
+def rest_to_rest(**options: int) -> Solution:
+    """A unit inertia from 0 to 1 in the least time under |tau| <= 2: bang, bang."""
+    builder = od.ModelBuilder("rotor", gravity=(0, 0, 0))
+    builder.add_body("disc", od.Revolute("z"), joint_name="hub", mass=1, inertia=(1, 1, 1), effort=2.0)
+    rests = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - 1.0, end.v), 0.0, 0.0), "rests")
+    time = ocp.Integral(lambda stage: 1.0, name="time")
+    phase = ocp.Phase("swing", 10, (0.5, 4.0), objective=(time,))
+    return ocp.Problem(builder.build(), [phase], boundary=(rests,), form="explicit").solve(progress=False, **options)
+
+
+def test_active_torques_are_told_with_side_time_and_multiplier() -> None:
+    solution = rest_to_rest()
+    found = solution.active()
+    assert len(found) == 10
+    first = found.where("tau swing[0]")[0]
+    assert (first.kind, first.entry, first.phase, first.side) == ("bound", "hub", "swing", "upper")
+    assert first.time == 0.0
+    assert first.value == pytest.approx(2.0, rel=1e-6)
+    assert first.bound == 2.0
+    # T = 2 sqrt(d / a): all bounds give way by one together, and dT/da = -T / (2 a)
+    assert sum(e.multiplier for e in found) == pytest.approx(solution.duration / 4, rel=1e-4)
+    assert [e.side for e in found.where(kind="bound", phase="swing")].count("lower") == 5
+    assert len(solution.active(equalities=True)) == 10 + 24
+    lines = str(found).splitlines()
+    assert lines[0].split()[:4] == ["kind", "name", "entry", "side"]
+    assert len(lines) == 3
+    assert "<table>" in found._repr_html_()
+
+
+def test_variables_and_multipliers_have_names() -> None:
+    solution = rest_to_rest()
+    values = solution.variables()
+    assert values["duration of swing"] == pytest.approx([solution.duration])
+    np.testing.assert_allclose(values["q swing[10]"], solution.q[-1])
+    np.testing.assert_allclose(values["tau swing[3]"], solution.tau[3])
+    rows = solution.multipliers()
+    assert rows["swing: velocity step"].shape == (10, 1)
+    assert rows["ends: rests"].shape == (1, 4)
+    # the adjoint of a double integrator's position is constant, that of its velocity linear in time
+    costate = rows["swing: position step"].ravel()
+    np.testing.assert_allclose(costate, costate[0], rtol=1e-6)
+    np.testing.assert_allclose(np.diff(rows["swing: velocity step"].ravel(), 2), 0.0, atol=1e-6)
+    assert solution.bound_multipliers()["tau swing[0]"][0] > 0 > solution.bound_multipliers()["tau swing[9]"][0]
+    with pytest.raises(ValueError, match="no record of its program"):
+        replace(solution, record=None).active()
+
+
+def test_a_solution_holds_the_model_at_its_parameters() -> None:
+    problem = swing("explicit")
+    solution = problem.solve(progress=False, max_iterations=0, values={"gravity": [0.0, 0.0, -1.62]})
+    assert solution.model.gravity == (0.0, 0.0, -1.62)
+
+
+# Tables and files
+
+
+def test_a_table_has_a_line_per_node(step: Solution, tmp_path: Path) -> None:
+    path = step.to_csv(tmp_path / "new" / "step.csv")
+    with path.open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 21
+    assert lines[0]["phase"] == "step"
+    assert float(lines[-1]["time"]) == step.duration
+    name = step.model.q_names[2]
+    assert [float(line[f"q {name}"]) for line in lines] == step.q[:, 2].tolist()
+    assert [float(line["lam foot_r.tz"]) for line in lines[:-1]] == step.phases[0].lam[:, 1].tolist()
+    assert lines[-1]["lam foot_r.tz"] == ""
+    assert [p.name for p in path.parent.iterdir()] == ["step.csv"]
+
+
+def test_tables_in_other_layouts() -> None:
+    builder = od.ModelBuilder("ball")
+    builder.add_body("ball", od.FloatingBase(), mass=1.0, inertia=(1, 1, 1))
+    model = builder.build()
+    solution = ocp.Problem(model, [ocp.Phase("fall", 2, 0.1)], unactuated=()).solve(progress=False, max_iterations=0)
+    table = solution.table("mujoco")
+    np.testing.assert_allclose(table["qpos3"], solution.q[:, 6])  # w first
+    np.testing.assert_allclose(table["qpos4"], solution.q[:, 3])
+    assert list(table)[:3] == ["time", "phase", "qpos0"]
+    assert {"qvel5", "qfrc5"} <= set(table)
+    assert {"q6", "qdot5"} <= set(solution.table("rbdl"))
+    with pytest.raises(ValueError, match="layout must be '' or one of mujoco, pinocchio, rbdl"):
+        solution.table("drake")
+
+
+def test_a_table_refuses_a_delimiter_in_a_name(step: Solution, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="holds the delimiter ' '"):
+        step.to_csv(tmp_path / "a.csv", delimiter=" ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_holds_everything(step: Solution, tmp_path: Path) -> None:
+    again = Solution.load(step.save(tmp_path / "step.npz"))
+    assert str(again.active()) == str(step.active())
+    for key, value in step.multipliers().items():
+        np.testing.assert_array_equal(again.multipliers()[key], value)
+    assert again.record is not None
+    assert again.record.parameters == step.record.parameters  # type: ignore[union-attr]
+    np.testing.assert_allclose(again.floquet_multipliers(), step.floquet_multipliers(), rtol=1e-12)
+    assert again.stats == step.stats
+
+
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_what_is_unfinished_can_be_looked_at_and_kept(iterations: int, tmp_path: Path) -> None:
+    solution = rest_to_rest(max_iterations=iterations)
+    assert not solution.converged
+    again = Solution.load(solution.save(tmp_path / "a.npz"))
+    again.plot(tmp_path / "a.png")
+    again.animate(tmp_path / "a.html")
+    again.to_csv(tmp_path / "a.csv")
+    assert len(list(tmp_path.iterdir())) == 4
+    assert "not converged" in again._repr_html_()
+    assert "worst fault" in again._repr_html_()
+    assert str(again.active()) == str(solution.active())
+
+
+def test_what_is_not_finite_can_be_kept_and_says_so(tmp_path: Path) -> None:
+    solution = rest_to_rest()
+    lost = replace(solution, phases=tuple(replace(p, q=p.q * np.nan, v=p.v * np.nan) for p in solution.phases))
+    again = Solution.load(lost.save(tmp_path / "a.npz"))
+    assert np.all(np.isnan(again.q))
+    again.plot(tmp_path / "a.png")
+    again.to_csv(tmp_path / "a.csv")
+    assert again._repr_png_() is None
+    assert "<img" not in again._repr_html_()
+    with pytest.raises(ValueError, match="not finite"):
+        again.animate(tmp_path / "a.gif")
+
+
+def test_a_notebook_shows_poses_and_numbers(step: Solution) -> None:
+    text = step._repr_html_()
+    assert "data:image/png;base64," in text
+    assert "Solve_Succeeded" in text
+    assert "step length" in text
+    assert (step._repr_png_() or b"")[:4] == b"\x89PNG"
+    assert json.dumps(step.stats)

@@ -1,0 +1,294 @@
+"""Solvers by name, warm starts, interrupts, reports of what is at fault, and predictive control."""
+
+import copy
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp import memory, progress, solver
+from tests.helpers import close
+
+EFFORT = ocp.TorqueSquared()
+
+
+def swing(form="implicit", goal=0.3, **options):
+    """A double pendulum from rest to rest at an angle that is a parameter."""
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.v, e.q - e.values["to"], e.v), 0, 0))
+    parameters = (ocp.Parameter("from", np.zeros(2)), ocp.Parameter("to", np.full(2, goal)))
+    phase = ocp.Phase("swing", 10, 0.6, objective=EFFORT)
+    return ocp.Problem(pendulum(2), phase, boundary=ends, parameters=parameters, form=form, **options)
+
+
+def slide(limit=np.inf, goal=1.0):
+    """A mass pushed from rest to rest over one metre in one second: linear dynamics, a quadratic cost."""
+    builder = od.ModelBuilder("slide")
+    builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), effort=limit)
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.v, e.q - goal, e.v), 0, 0), name="rest")
+    phase = ocp.Phase("push", 10, 1.0, objective=EFFORT)
+    return ocp.Problem(builder.build(), phase, boundary=ends, parameters=ocp.Parameter("x0", 0.0))
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_solvers_agree(form):
+    problem = swing(form)
+    near = problem.solve(values={"to": [0.25, 0.25]}, progress=False)  # there is another minimum, farther away
+    first = problem.solve(guess=near, progress=False)
+    assert first.converged
+    for name, options in {"fatrop": {}, "sqp": {}, "sqp by qrqp": {"qp": "qrqp"}}.items():
+        found = problem.solve(solver=name.split()[0], guess=near, progress=False, **options)
+        assert found.converged, name
+        assert found.stats["solver"] == name.split()[0]
+        assert found.objective == pytest.approx(first.objective, rel=1e-5)
+        close(found.q, first.q, 1e-3)
+
+
+def test_other_plugins_take_the_graph():
+    options = {"qpsol": "qrqp", "print_header": False, "print_iteration": False, "print_status": False}
+    options["qpsol_options"] = {"print_iter": False, "print_header": False, "print_info": False}
+    problem = slide()
+    found = problem.solve(solver="sqpmethod", progress=False, **options)
+    assert found.converged
+    close(found.tau, problem.solve(progress=False, tolerance=1e-10).tau, 1e-6)
+
+
+def test_a_quadratic_program_takes_one_step():
+    found = slide().solve(solver="sqp", progress=False)
+    assert found.converged
+    assert found.stats["iterations"] == 1
+    exact = slide().solve(progress=False, tolerance=1e-10)
+    close(found.tau, exact.tau, 1e-6)
+    gauss_newton = slide().solve(solver="sqp", hessian="gauss-newton", progress=False)
+    assert gauss_newton.stats["iterations"] == 1  # its constraints have no curvature to leave out
+    with pytest.raises(ValueError, match="hessian is 'exact' or 'gauss-newton', got 'bfgs'"):
+        slide().solve(solver="sqp", hessian="bfgs", progress=False)
+    with pytest.raises(ValueError, match="no QP solver 'none'"):
+        slide().solve(solver="sqp", qp="none", progress=False)
+
+
+def test_gauss_newton_takes_free_times():
+    """The least effort in a time that costs as much: of the whole Hessian's 1/T^3 only what is convex is kept."""
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 1.0, e.v), 0, 0))
+    phase = ocp.Phase("push", 10, (0.5, 4.0), objective=(EFFORT, ocp.Duration(weight=30.0)))
+    problem = ocp.Problem(slide().model, phase, boundary=ends)
+    one = problem.solve(progress=False, tolerance=1e-9)
+    other = problem.solve(solver="sqp", hessian="gauss-newton", progress=False)
+    assert one.converged
+    assert other.converged
+    assert other.duration == pytest.approx(one.duration, rel=1e-4)
+
+
+def test_a_solver_that_is_not_there_is_an_error():
+    with pytest.raises(ValueError, match="no solver 'simplex' in this installation"):
+        swing().solve(solver="simplex", progress=False)
+    with pytest.raises(ValueError, match="the solver 'ipopt' refuses"):
+        swing().solve(progress=False, tolerence=1.0)
+
+
+def test_chains_are_needed_where_they_are():
+    phase = ocp.Phase("swing", 4, (0.5, 0.7), objective=EFFORT)
+    with pytest.raises(ValueError, match="share the free variables duration of swing: fix them"):
+        ocp.Problem(pendulum(1), phase).solve(solver="fatrop", progress=False)
+    periodic = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0)
+    fixed = ocp.Phase("swing", 4, 0.5, objective=EFFORT)
+    with pytest.raises(ValueError, match="the motion is periodic"):
+        ocp.Problem(pendulum(1), fixed, periodic=periodic).solve(solver="fatrop", progress=False)
+    closed = ocp.Boundary(lambda s, e: (s.q - e.q, 0, 0), name="closed")
+    with pytest.raises(ValueError, match="ends: closed ties stage 0 to stage 4"):
+        ocp.Problem(pendulum(1), fixed, boundary=closed).solve(solver="fatrop", progress=False)
+
+
+def test_fatrop_chains_phases():
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.4, e.v), 0, 0))
+    phases = [ocp.Phase(name, n, 0.3, objective=EFFORT) for name, n in (("first", 3), ("second", 5))]
+    problem = ocp.Problem(pendulum(1), phases, boundary=ends)
+    one, other = (problem.solve(solver=name, progress=False, tolerance=1e-9) for name in ("ipopt", "fatrop"))
+    assert other.converged
+    close(other.q, one.q, 1e-6)
+
+
+def test_a_second_solve_builds_nothing(monkeypatch):
+    problem = swing()
+    first = problem.solve(progress=False)
+    monkeypatch.setattr(solver, "transcribe", lambda *a: pytest.fail("built again"))
+    other = problem.solve(values={"to": [0.1, 0.2]}, progress=False)
+    close(other.q[-1], [0.1, 0.2], 1e-6)
+    again = problem.solve(progress=False)
+    assert again.objective == pytest.approx(first.objective, rel=1e-9)  # values given once do not stay
+    monkeypatch.undo()
+    problem.form = "explicit"
+    problem.integrator, problem.contact_level = "rk4", "acceleration"
+    assert problem.solve(progress=False).objective != first.objective
+
+
+def test_a_start_has_multipliers(tmp_path):
+    problem = swing()
+    first = problem.solve(progress=False)
+    loaded = ocp.Solution.load(first.save(tmp_path / "swing.npz"))
+    for name in ("ipopt", "fatrop", "sqp"):
+        assert problem.solve(solver=name, start=loaded, progress=False).stats["iterations"] <= 3
+    near = problem.solve(start=first, values={"to": [0.31, 0.3]}, progress=False)
+    cold = problem.solve(values={"to": [0.31, 0.3]}, progress=False)
+    assert near.stats["iterations"] < cold.stats["iterations"]
+    assert near.objective == pytest.approx(cold.objective, rel=1e-6)
+    with pytest.raises(
+        ValueError, match="start must be a solution of this problem, with 85 variables and 68 constraints, got 43"
+    ):
+        problem.solve(start=slide().solve(progress=False), progress=False)
+    with pytest.raises(ValueError, match="not both"):
+        problem.solve(start=first, guess=first, progress=False)
+
+
+@pytest.mark.parametrize("name", ["ipopt", "sqp", "fatrop"])
+def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
+    see = progress.Monitor.see
+
+    def interrupted(self, *arguments):
+        see(self, *arguments)
+        if self.iteration == 3:
+            signal.raise_signal(signal.SIGINT)
+        return self.stop
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(progress.Monitor, "see", interrupted)
+    found = swing(goal=1.2).solve(solver=name, progress=False)
+    assert not found.converged
+    assert found.status == "Interrupted"
+    assert found.stats["faults"]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "the best iterate is kept" in capsys.readouterr().err
+
+
+def test_what_cannot_hold_is_named(capsys):
+    """Over one metre in one second takes more than the 4 N of bang-bang control: 2 N are too few."""
+    found = slide(limit=2.0).solve(max_iterations=100)
+    assert not found.converged
+    assert found.stats["faults"]
+    assert found.stats["infeasibility"] > 1e-3
+    assert any("push" in fault or "rest" in fault for fault in found.stats["faults"])
+    assert found.stats["faults"][0] in capsys.readouterr().err
+
+
+def test_faults_say_where_and_when():
+    """Of a program at a point of our own making: rows ranked by their violation, with the time of the worst."""
+    problem = slide()
+    t, program = solver.prepare(problem)
+    x = t.program.start.copy()
+    x[t.phases[0].v[4].index] += 0.5
+    found = solver.faults(t, program, x)
+    assert [fault.rows for fault in found][:1] == ["ends: rest"]  # one metre short
+    step = next(fault for fault in found if fault.rows == "push: velocity step")
+    assert (step.phase, step.count) == ("push", 2)
+    assert step.time == pytest.approx(0.3)
+    assert step.violation == pytest.approx(0.5)
+    assert str(step) == "push: velocity step: out of its bounds by 0.5 at t = 0.300 s of push, 2 rows in all"
+
+
+def test_check_finds_nothing_wrong_with_a_sound_problem():
+    assert swing().check() == []
+
+
+def test_check_finds_what_is_wrong():
+    low = od.ModelBuilder("low")
+    low.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=1.0)
+    phase = ocp.Phase("push", 3, 1.0)
+    beyond = ocp.Problem(low.build(), phase, guess=lambda s: ([2.0], [0.0]))
+    assert any(line.startswith("the first guess of q push[0], entry 0, is 2, out of") for line in ocp.check(beyond))
+    never = ocp.Boundary(lambda s, e: (s.values["w"] - 1.0, 0, 0), name="never")
+    hopeless = ocp.Problem(pendulum(1), phase, boundary=never, parameters=ocp.Parameter("w", 0.0))
+    assert any("ends: never is out of its bounds by 1" in line for line in hopeless.check())
+    assert not any("out of its bounds" in line for line in hopeless.check(values={"w": 1.0}))
+    twice = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, s.q + s.v), 0, 0), name="twice")
+    assert any("have rank" in line for line in ocp.Problem(pendulum(1), phase, boundary=twice).check())
+
+
+def test_check_finds_contacts_that_repeat_each_other():
+    builder = od.ModelBuilder("plate")
+    builder.add_body("plate", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    for k, x in enumerate((-0.1, 0.1)):
+        builder.add_frame(f"corner{k}", "plate", (x, 0, 0))
+    feet = [ocp.Foothold(od.Contact(f"corner{k}", axes="xyz"), x=x, y=0.0) for k, x in enumerate((-0.1, 0.1))]
+    found = ocp.Problem(builder.build(), ocp.Phase("lie", 2, 0.1, feet), unactuated=()).check()
+    assert any("contacts of phase 'lie' (corner0, corner1) have 6 rows of rank 5" in line for line in found)
+
+
+def test_a_real_time_iteration_solves_what_is_quadratic():
+    """With linear dynamics and a quadratic cost one iteration is the whole solution."""
+    problem = slide()
+    control = problem.rti(problem.solve(progress=False))
+    for x0 in (0.2, -0.1):
+        control.prepare()
+        tau = control.feedback(x0=x0)
+        exact = problem.solve(values={"x0": x0}, progress=False, tolerance=1e-10)
+        assert control.solved
+        close(tau, exact.tau[0], 1e-5)
+        close(control.solution().q, exact.q, 1e-5)
+        assert control.infeasibility < 1e-7
+        assert min(control.seconds) > 0
+
+
+def test_a_real_time_iteration_keeps_its_own_values():
+    problem = slide()
+    control = problem.rti(problem.solve(progress=False))
+    control.feedback(x0=0.2)
+    problem.solve(values={"x0": -3.0}, progress=False)
+    close(control.feedback(), problem.solve(values={"x0": 0.2}, progress=False, tolerance=1e-10).tau[0], 1e-5)
+
+
+def test_copies_leave_out_what_was_built():
+    problem = slide()
+    first = problem.solve(progress=False)
+    other = copy.copy(problem)
+    assert other._kept is None
+    assert other.solve(progress=False).objective == pytest.approx(first.objective, rel=1e-9)
+
+
+def test_threads_take_turns():
+    problem = slide()
+    goals = [0.1 * k for k in range(4)]
+    alone = [problem.solve(values={"x0": x0}, progress=False).objective for x0 in goals]
+    with ThreadPoolExecutor(4) as pool:
+        together = pool.map(lambda x0: problem.solve(values={"x0": x0}, progress=False).objective, goals)
+        close(list(together), alone, 1e-9)
+
+
+def test_a_real_time_iteration_follows_the_motion():
+    """In closed loop without disturbance, one interval at a time, the plan stays that of the start."""
+    problem = slide()
+    plan = problem.solve(progress=False, tolerance=1e-10)
+    control = problem.rti(plan)
+    control.feedback(x0=0.0)
+    close(control.solution().q, plan.q, 1e-6)
+    control.shift()
+    close(control.torques(), plan.tau[1], 1e-6)
+
+
+def test_a_real_time_iteration_comes_to_a_nonlinear_solution():
+    problem = swing()
+    control = problem.rti(problem.solve(progress=False), hessian="exact")
+    for _ in range(6):
+        control.feedback(to=[0.35, 0.3])
+    exact = problem.solve(values={"to": [0.35, 0.3]}, progress=False)
+    close(control.solution().q, exact.q, 1e-4)
+
+
+def test_memory_is_kept_where_the_c_library_can(monkeypatch):
+    asked = []
+
+    class Library:
+        mallopt = staticmethod(lambda key, value: asked.append((key, value)))
+        malloc_trim = staticmethod(lambda pad: asked.append("trim"))
+
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: Library)
+    with memory.kept_memory():
+        assert (memory.M_MMAP_THRESHOLD, memory.LARGE) in asked
+    assert (memory.M_MMAP_THRESHOLD, memory.DEFAULT) in asked
+    assert asked[-1] == "trim"
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
+    with memory.kept_memory():
+        pass
