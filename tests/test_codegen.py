@@ -19,7 +19,8 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.codegen.names import filled, macro_stems, parameters, prefix_of, printable
-from ocp_dyn.functions import REGISTRY, UNITS, describe
+from ocp_dyn.functions import describe
+from ocp_dyn.registry import REGISTRY, UNITS
 from tests.helpers import State, close
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

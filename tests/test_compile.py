@@ -16,7 +16,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen import batch, build, cache, driver, emit
 from ocp_dyn.codegen import compile as compile_functions
 from ocp_dyn.codegen.toolchain import Compiler, find_compiler
-from ocp_dyn.functions import REGISTRY
+from ocp_dyn.registry import REGISTRY
 from tests.helpers import tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")

@@ -13,7 +13,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.functions import REGISTRY, SIZES, UNITS, describe
+from ocp_dyn.functions import describe
+from ocp_dyn.registry import REGISTRY, SIZES, UNITS
 from ocp_dyn.lightest import lightest
 from tests.helpers import State, add_random, close, flat, tree
 
