@@ -227,7 +227,7 @@ def _labels(f: ca.Function, request: _Request, model: Model, *, registered: bool
         **dict.fromkeys(("L_qq", "L_q_qd", "L_qd_qd", "L_q_qdd", "L_q_tau"), (dofs, dofs)),
         **dict.fromkeys(("dqdd_dtau", "dqd_plus_dq", "dqd_plus_dqd"), (dofs, dofs)),
         **dict.fromkeys(("dlam_dq", "dlam_dqd", "dlam_dtau", "dLam_dq", "dLam_dqd"), (rows, dofs)),
-        **dict.fromkeys(("A_G", "J_com"), ((), dofs)),
+        **dict.fromkeys(("A_G", "J_com", "J", "J6", "J_dot"), ((), dofs)),
         "P": (dofs,),
         "Y": (dofs, regressor.parameter_names(model)),
         "G": (rows, dofs),

@@ -48,7 +48,8 @@ either_layout = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "
 
 def registered(name: str, /, model: od.Model = MODEL, contacts: tuple = CONTACTS, **options) -> ca.Function:
     algorithm = ALGORITHMS[name]
-    static = (contacts,) if "constraints" in inspect.signature(algorithm).parameters else ()
+    takes = inspect.signature(algorithm).parameters
+    static = (contacts,) if "constraints" in takes else ("body5",) if "frame" in takes else ()
     return od.function(algorithm, model, *static, **options)
 
 

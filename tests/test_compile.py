@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import stat
 import subprocess
@@ -38,14 +39,13 @@ def no_compiler(tmp_path, monkeypatch):
 
 
 def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Function]:
-    """Every entry of the registry; those that ask for constraints get the contacts."""
+    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body."""
+    held = tuple(c.at(model, model.neutral()) for c in contacts)
     functions = []
-    for algorithm, signature in REGISTRY.items():
-        try:
-            functions.append(od.function(algorithm, model))
-        except TypeError:
-            static = tuple(c.at(model, model.neutral()) for c in contacts) if signature.name == "phi" else contacts
-            functions.append(od.function(algorithm, model, static))
+    for algorithm in REGISTRY:
+        takes = inspect.signature(algorithm).parameters
+        static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
+        functions.append(od.function(algorithm, model, *static))
     return functions
 
 

@@ -14,8 +14,8 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.functions import describe
-from ocp_dyn.registry import REGISTRY, SIZES, UNITS
 from ocp_dyn.lightest import lightest
+from ocp_dyn.registry import REGISTRY, SIZES, UNITS
 from tests.helpers import State, add_random, close, flat, tree
 
 CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))
@@ -43,6 +43,14 @@ SIGNATURES = {
     "Y": "(q[19],qd[17],qdd[17])->(Y[17x60,",
     "dID": "(q[19],qd[17],qdd[17])->(dtau_dq[17x17,",
     "dFD": "(q[19],qd[17],tau[17])->(dqdd_dq[17x17,",
+    "pose": "(q[19])->(R[3x3],p[3])",
+    "pos": "(q[19])->(pos[3])",
+    "vel": "(q[19],qd[17])->(vel[3])",
+    "acc": "(q[19],qd[17],qdd[17])->(acc[3])",
+    "J": "(q[19])->(J[3x17,",
+    "J6": "(q[19])->(J6[6x17,",
+    "J_dot": "(q[19],qd[17])->(J_dot[3x17,",
+    "com_vel": "(q[19],qd[17])->(com_vel[3])",
     "com": "(q[19])->(com[3])",
     "J_com": "(q[19])->(J_com[3x17])",
     "T": "(q[19],qd[17])->(T)",
@@ -54,6 +62,7 @@ SIGNATURES = {
     "P": "(qd[17],tau[17])->(P[17])",
 }
 CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot", "dFDc", "dimpact")
+FRAMED, FRAME = ("pose", "pos", "vel", "acc", "J", "J6", "J_dot"), "b5"
 ENTRIES = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
 
 
@@ -74,7 +83,7 @@ MODEL = mixed_model()
 
 
 def entry(name: str, /, **options) -> ca.Function:
-    static = ()
+    static = (FRAME,) if name in FRAMED else ()
     if name in CONSTRAINED:
         static = (tuple(c.at(MODEL, MODEL.neutral()) for c in CONTACTS) if name == "phi" else CONTACTS,)
     return od.function(ENTRIES[name], MODEL, *static, **options)
