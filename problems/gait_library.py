@@ -5,9 +5,9 @@ Each is written to its own file as soon as it is found, whole or not at all, so 
 what is finished is never done again. Gaits are spread over processes, or over a cluster by Dask's scheduler.
 
     python -m problems.gait_library --out DIR [--speeds 0.9 1.1 1.3 1.5] [--slopes -0.1 0 0.1] [--steps free 0.6]
-                                    [--model legs|human] [--jobs N | --scheduler ADDRESS] [--compile] [--quick] [--json]
+                                    [--model NAME] [--jobs N | --scheduler ADDRESS] [--compile] [--quick] [--json]
 
-`--model legs` holds trunk and arms still. DIR gets a file per gait, `table.csv` and `library.png`: cost of transport and step length
+`--model legs` holds trunk and arms still, `human` does not; `module:function` names another factory of problems. DIR gets a file per gait, `table.csv` and `library.png`: cost of transport and step length
 against speed, beside what people choose: step length as the power 0.42 of speed (Grieve and Gear, 1966).
 """
 
@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import csv
 import functools
+import importlib
 import io
 import json
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,7 @@ from ocp_dyn import ocp
 from . import human_walk
 from ._command import parser, prepare
 
-FREE = float("nan")
+FREE = None
 """A step length that the walker chooses."""
 
 
@@ -46,30 +48,33 @@ class Gait:
 
     speed: float
     slope: float
-    step: float = FREE
+    step: float | None = FREE
 
     @property
     def free(self) -> bool:
-        return bool(np.isnan(self.step))
+        return self.step is None
 
     @property
     def name(self) -> str:
-        step = "free" if self.free else f"{self.step:.3f}"
+        step = "free" if self.step is None else f"{self.step:.3f}"
         return f"speed_{self.speed:.3f}_slope_{self.slope:+.3f}_step_{step}"
 
     @property
     def values(self) -> dict[str, float]:
         """Of the problem's parameters."""
         found = {"speed": self.speed, "slope": float(np.arctan(self.slope))}
-        return found if self.free else found | {"step_length": self.step}
+        return found if self.step is None else found | {"step_length": self.step}
 
     def distance(self, other: Gait) -> float:
         """How far two gaits are apart, in steps of a usual grid."""
-        change = 0.0 if self.free and other.free else 1.0
-        if not self.free and not other.free:
+        change = 0.0 if self.step == other.step else 1.0
+        if self.step is not None and other.step is not None:
             change = abs(self.step - other.step) / 0.1
         return abs(self.speed - other.speed) / 0.2 + abs(self.slope - other.slope) / 0.1 + change
 
+
+BARRIER = 1e-2
+"""Of the interior-point method at the start: a step of the grid is too far for the tiny one that suits small changes."""
 
 Factory = Callable[[bool, bool], ocp.Problem]
 """Makes a model's problem of (step length free, quick), with parameters `speed`, `slope` and, if held, `step_length`."""
@@ -88,10 +93,24 @@ MODELS: dict[str, Factory] = {
 }
 
 
+def factory(model: str) -> Factory:
+    """That of a model by name, or the one that "module:function" says; ValueError if there is none."""
+    if model in MODELS:
+        return MODELS[model]
+    module, _, name = model.partition(":")
+    try:
+        found: Factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"model must be one of {', '.join(MODELS)}, or module:function, got {model!r}: {error}"
+        ) from error
+    return found
+
+
 @functools.cache
 def _problem(model: str, free: bool, quick: bool) -> ocp.Problem:
     """One problem of each kind in a process: built once, solved again and again."""
-    return MODELS[model](free, quick)
+    return factory(model)(free, quick)
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,8 @@ def solve(task: Task) -> bytes:
         if task.start is not None:
             path.write_bytes(task.start)
             start = ocp.Solution.load(path)
-        solution = problem.solve(**options, **({"start" if task.same else "guess": start} if start else {}))
+        begin: dict[str, Any] = {"start" if task.same else "guess": start, "mu_init": BARRIER} if start else {}
+        solution = problem.solve(**options, **begin)
         if start is not None and not solution.converged:
             solution = problem.solve(**options)
         solution.save(path)
@@ -159,6 +179,11 @@ class Sweep:
     compile: bool | str
     waiting: list[Gait]
     done: dict[Gait, bool]
+    settled: set[Gait] = field(init=False)
+    """Gaits that are not tried again: those of an earlier sweep, and those that have been."""
+
+    def __post_init__(self) -> None:
+        self.settled = set(self.done)
 
     def next(self, busy: int) -> Task | None:
         """The gait nearest to one that was found, to begin at that; the first of all goes alone."""
@@ -175,6 +200,31 @@ class Sweep:
         self.waiting.remove(gait)
         return gait
 
+    def keep(self, gait: Gait, content: bytes) -> ocp.Solution:
+        """Writes a gait's file, unless there is a better one already."""
+        path, before = self.library.path(gait), self.library.load(gait) if self.done.get(gait) else None
+        self.library.write(path.with_suffix(".new"), content)
+        found = ocp.Solution.load(path.with_suffix(".new"))
+        if before is not None and not (found.converged and found.objective < before.objective):
+            path.with_suffix(".new").unlink()
+            return before
+        path.with_suffix(".new").replace(path)
+        self.done[gait] = found.converged
+        return found
+
+    def another_try(self, gait: Gait) -> Task | None:
+        """A gait whose step is free and that costs more than with its step held: once from there, to a better minimum."""
+        same = [g for g, found in self.done.items() if found and (g.speed, g.slope) == (gait.speed, gait.slope)]
+        free = next((g for g in same if g.free), None)
+        if free is None or free in self.settled:
+            return None
+        cheapest = min(same, key=lambda g: self.library.load(g).objective)
+        if cheapest.free:
+            return None
+        self.settled.add(free)
+        start = self.library.path(cheapest).read_bytes()
+        return Task(free, self.model, self.quick, start, same=False, compile=self.compile)
+
 
 def sweep(work: Sweep, executor: Any, jobs: int) -> Iterator[tuple[Gait, ocp.Solution]]:
     """Solves what is waiting, `jobs` at a time, and yields each gait when its file is written.
@@ -189,16 +239,16 @@ def sweep(work: Sweep, executor: Any, jobs: int) -> Iterator[tuple[Gait, ocp.Sol
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             gait = running.pop(future)
-            work.library.write(work.library.path(gait), future.result())
-            solution = work.library.load(gait)
-            work.done[gait] = solution.converged
+            solution = work.keep(gait, future.result())
+            if (task := work.another_try(gait)) is not None:
+                running[executor.submit(solve, task)] = task.gait
             yield gait, solution
 
 
-def grid(speeds: Sequence[float], slopes: Sequence[float], steps: Sequence[float]) -> list[Gait]:
+def grid(speeds: Sequence[float], slopes: Sequence[float], steps: Sequence[float | None]) -> list[Gait]:
     """All combinations, those in the middle first."""
     gaits = [Gait(*point) for point in product(speeds, slopes, steps)]
-    middle = Gait(float(np.median(speeds)), float(np.median(slopes)), next((s for s in steps if np.isnan(s)), steps[0]))
+    middle = Gait(float(np.median(speeds)), float(np.median(slopes)), FREE if FREE in steps else steps[0])
     return sorted(dict.fromkeys(gaits), key=middle.distance)
 
 
@@ -248,7 +298,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         cost.plot(
             [_speed(r) for r in line],
             [r["cost_of_transport"] for r in line],
-            label=f"slope {slope:+.0%}, {asked}",
+            label=f"{_words(slope)}, {asked}",
             **style,
         )
         if step == "free":
@@ -268,6 +318,10 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 COLOURS = ("#0072b2", "#444444", "#d55e00", "#009e73", "#cc79a7")
+
+
+def _words(slope: float) -> str:
+    return f"slope {100 * slope:+.3g} %" if slope else "level"
 
 
 def _speed(r: dict[str, Any]) -> float:
@@ -291,8 +345,19 @@ def cluster(address: str) -> tuple[Executor, int]:
 
 
 def processes(jobs: int) -> Executor:
-    """Processes on this machine, each with one thread."""
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    """Processes on this machine, each with one thread; they end when this one does, however it ends."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
+
+
+def _follow_parent() -> None:
+    parent = parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def run(
@@ -302,6 +367,7 @@ def run(
     model: str = "legs",
     jobs: int = 0,
     scheduler: str = "",
+    executor: Executor | None = None,
     quick: bool = False,
     compile: bool = False,
     again: bool = False,
@@ -309,10 +375,10 @@ def run(
 ) -> list[dict[str, Any]]:
     """Makes what the library in `folder` lacks of these gaits, its table and picture, and returns the table.
 
-    jobs: processes, 0 for one per core. scheduler: address of Dask's, instead. again: gaits that were not found are tried again.
+    jobs: processes, 0 for one per core. scheduler: address of Dask's, instead. executor: the user's own, with
+    `jobs` workers. again: gaits that were not found are tried again.
     """
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+    factory(model)
     folder.mkdir(parents=True, exist_ok=True)
     library = Library(folder)
     _keep_settings(library, {"model": model, "quick": quick})
@@ -322,7 +388,10 @@ def run(
     if progress and done:
         print(f"{len(done)} of {total} gaits are there already", file=sys.stderr, flush=True)
     if work.waiting:
-        executor, workers = cluster(scheduler) if scheduler else _local(jobs, len(work.waiting))
+        if executor is not None:
+            workers = max(1, jobs)
+        else:
+            executor, workers = cluster(scheduler) if scheduler else _local(jobs, len(work.waiting))
         with executor:
             for gait, solution in sweep(work, executor, workers):
                 if progress:
@@ -353,13 +422,13 @@ def _tell(gait: Gait, solution: ocp.Solution, count: str, seconds: float) -> Non
     step = f"step {solution.step_length:.2f} m" + ("" if gait.free else " (held)")
     how = f"{solution.stats['iterations']} iterations" if solution.converged else f"NOT FOUND, {solution.status}"
     print(
-        f"  {count:>7s}  {gait.speed:.2f} m/s, slope {gait.slope:+.0%}, {step}: {how}, {seconds:.0f} s",
+        f"  {count:>7s}  {gait.speed:.2f} m/s, {_words(gait.slope)}, {step}: {how}, {seconds:.0f} s",
         file=sys.stderr,
         flush=True,
     )
 
 
-def _step(text: str) -> float:
+def _step(text: str) -> float | None:
     return FREE if text == "free" else float(text)
 
 
@@ -368,7 +437,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--speeds", type=float, nargs="+", default=[0.9, 1.1, 1.3, 1.5], help="[m/s]")
     arguments.add_argument("--slopes", type=float, nargs="+", default=[-0.1, 0.0, 0.1], help="rise per distance")
     arguments.add_argument("--steps", type=_step, nargs="+", default=[FREE, 0.6], help='step lengths [m], or "free"')
-    arguments.add_argument("--model", choices=tuple(MODELS), default="legs", help="legs: trunk and arms held still")
+    arguments.add_argument(
+        "--model", default="legs", help="legs (trunk and arms held still), human, or module:function"
+    )
     arguments.add_argument("--jobs", type=int, default=0, help="processes; default: one per core")
     arguments.add_argument("--scheduler", default="", metavar="ADDRESS", help="of Dask, for a cluster")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
@@ -406,5 +477,5 @@ def main(argv: list[str] | None = None) -> int:
     return 1 if missing else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__":  # by the module's own name, so that workers elsewhere find what they are sent
+    sys.exit(importlib.import_module("problems.gait_library").main())

@@ -28,10 +28,10 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from ._command import finish, parser, prepare
 
-INTERVALS = (6, 5, 24, 13)
+INTERVALS = (4, 3, 22, 9)
 """Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
-QUICK = (3, 3, 10, 6)
+QUICK = (2, 2, 7, 5)
 
 PIVOT = 0.8
 """Where the foot rolls over its toes, of its length from the heel: the centre of pressure comes to about there before the
@@ -119,7 +119,8 @@ def problem(
         per_distance=True,
         guess=ocp.FootPlan(),
         form=form,
-        integrator=integrator,
+        integrator=integrator or ("gauss:2" if form == "implicit" else ""),
+        options={"mu_init": 1e-3},  # the guess is near: a large barrier would only lead away from it
     )
 
 

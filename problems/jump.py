@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,7 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 from . import human_walk
 from ._command import finish, parser, prepare
 
-INTERVALS = (20, 8, 5)
+INTERVALS = (20, 8, 6)
 """On flat feet, on the toes' edges, in flight up to the apex."""
 
 QUICK = (10, 5, 3)
@@ -77,14 +78,14 @@ def problem(
     return ocp.Problem(
         model,
         [
-            ocp.Phase("flat", flat, (0.2, 1.0), (left.flat, right.flat), (*contact, motors), effort),
+            ocp.Phase("flat", flat, (0.2, 0.7), (left.flat, right.flat), (*contact, motors), effort),
             ocp.Phase("toes", toes, (0.03, 0.2), (left.toes, right.toes), (*contact, motors), effort),
             ocp.Phase("flight", flight, (0.05, 0.6), path=(motors, reach), objective=effort),
         ],
         [ocp.Continuous(), ocp.Impact()],  # nothing is hit: a new start, at which path constraints hold too
         boundary=(_at_rest(model, size), _apex(model)),
-        parameters=ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0)),
-        terminal=ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height"),
+        parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
+        terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
         guess=ocp.FootPlan(crouch=0.15, leave=math.radians(50.0)),
     )
 
@@ -101,12 +102,24 @@ def _limited(model: od.Model, strength: float) -> od.Model:
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
+    """Torques and their rates, over strength; left unlike right; all small beside the height."""
     limit = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    sides = _sides(model)
     return (
         ocp.TorqueSquared(weight=2.0, scale=limit),
-        ocp.TorqueRateSquared(weight=2e-3, scale=limit),
+        ocp.TorqueRateSquared(weight=0.01, scale=limit),
         ocp.AccelerationSquared(weight=1e-5),
+        ocp.Integral(lambda stage: ca.sumsqr(sides(stage.q)), 20.0, "asymmetry"),
     )
+
+
+def _sides(model: od.Model) -> Callable[[Any], Any]:
+    """q -> angles of the left joints minus the mirrored right ones."""
+    mirror = ocp.mirror_map(model)
+    left = [
+        k for name in model.joint_names if name.endswith("_l") for k in range(*model.q_slice(name).indices(model.nq))
+    ]
+    return lambda q: (q - mirror.q(q))[left]
 
 
 def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
@@ -137,18 +150,14 @@ def _ballistic(stage: ocp.Stage) -> Any:
 
 def _apex(model: od.Model) -> ocp.Boundary:
     """The centre of mass rises no more, nothing spins, trunk upright, left like right: the body could land as it left."""
-    mirror = ocp.mirror_map(model)
-    left = [
-        k for name in model.joint_names if name.endswith("_l") for k in range(*model.q_slice(name).indices(model.nq))
-    ]
+    sides = _sides(model)
 
     def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
         speed = od.center_of_mass_velocity(model, end.q, end.v)[2]
         spin = od.centroidal_momentum(model, end.q, end.v)[:3]
-        sides = (end.q - mirror.q(end.q))[left]
-        lean = np.zeros(7 + len(left))
-        lean[4:7] = 0.1
-        return ca.vertcat(speed, spin, end.q[3:6], sides), -lean, lean
+        gap = sides(end.q)
+        free = np.array([*np.zeros(4), *np.full(3, 0.1), *np.zeros(gap.shape[0])])
+        return ca.vertcat(speed, spin, end.q[3:6], gap), -free, free
 
     return ocp.Boundary(rows, "apex")
 

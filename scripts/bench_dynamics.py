@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import figures, ours, others, pinocchio_cpp
+from bench import figures, others, ours, pinocchio_cpp
 from bench.figures import Rows
 from bench.robots import Robot, emulated, robots, states
 
@@ -34,6 +34,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen.toolchain import find_compiler
 
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
+QUICK = ("ID", "C", "G")
 COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "MuJoCo", "adam")
 CHAINS = (5, 10, 20, 35, 50, 75, 100)
 LARGEST_INVERSE = 35
@@ -101,7 +102,7 @@ def report(bench: Bench, quick: bool) -> tuple[dict[str, Any], dict[str, Rows], 
     found = robots()
     if quick:
         found = dict([list(found.items())[-1]])
-    tables = {name: bench.rows(robot, TABLE[:6] if quick else TABLE) for name, robot in found.items()}
+    tables = {name: bench.rows(robot, QUICK if quick else TABLE) for name, robot in found.items()}
     for name, rows in tables.items():
         show(f"{name}, {found[name].model.nv} dof", rows)
     name = "simple_humanoid" if "simple_humanoid" in found else next(iter(found))

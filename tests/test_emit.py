@@ -17,6 +17,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen import driver
 from ocp_dyn.codegen.emit import CHUNK, emit
 from ocp_dyn.codegen.lanes import PRECISIONS
+from ocp_dyn.codegen.placement import by_demand, place
 from tests.helpers import tree
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -125,6 +126,21 @@ def test_text_is_deterministic_small_and_exact():
     assert "libm" not in text
     assert emit(g, "k").library == ()
     assert unused.nnz() == 1
+
+
+def test_an_order_by_demand_keeps_fewer_values_waiting():
+    """Two limbs, listed outwards for both and then inwards: by demand one limb after the other."""
+    n = 600
+    outwards = [() if k % n == 0 else (k - 1,) for k in range(2 * n)]
+    inwards = [(k,) if k % n == n - 1 else (k, 2 * n + k + 1) for k in range(2 * n)]
+    arguments = [*outwards, *inwards]
+    order = [*range(2 * n), *range(3 * n - 1, 2 * n - 1, -1), *range(4 * n - 1, 3 * n - 1, -1)]
+    found = by_demand(order, arguments, [3 * n, 2 * n])
+    assert sorted(found) == sorted(order)
+    when = {v: k for k, v in enumerate(found)}
+    assert all(when[a] < when[v] for v in found for a in arguments[v])
+    listed, limbs = (place([(v,) for v in o], arguments, 100) for o in (order, found))
+    assert (listed.size, limbs.size) == (2 * n + 1, n + 1)  # and the one passed on inwards
 
 
 @needs_compiler

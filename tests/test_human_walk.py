@@ -64,7 +64,7 @@ def test_feet_stand_and_roll_where_they_were_put(walk):
 def test_the_swinging_foot_clears_the_ground_and_the_other_leg(walk):
     model, size = walk.model, od.models.human_dimensions(1.741, "male")
     swing = [q for phase in walk.phases[2:] for q in phase.q]
-    points = human_walk._sole_points("l", size)
+    points = human_walk.sole_points("l", size)
     heights = [min(float(od.point_position(model, f, ca.DM(q), p)[2]) for f, p in points) for q in swing]
     assert min(heights) > -1e-3  # between the nodes of an impact nothing is asked for
     assert heights[len(walk.phases[2].q)] > human_walk.CLEARANCE - 1e-6

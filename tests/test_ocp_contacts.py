@@ -284,6 +284,17 @@ def test_speed_and_step_length_are_parameters():
     assert faster.step_length == pytest.approx(0.8)
 
 
+def test_options_of_the_problem_are_for_a_start_from_its_guess():
+    """They reach the solver, options of the call before them; not where a solution starts it, or another solver."""
+    phase = ocp.Phase("swing", 3, 1.0, objective=ocp.TorqueSquared())
+    up = ocp.Boundary(lambda first, last: (ca.vertcat(first.v, last.q - first.q - 2.0), 0.0, 0.0))
+    problem = ocp.Problem(pendulum(1), phase, boundary=up, options={"acceptable_iter": 1, "acceptable_tol": 1e9})
+    first = problem.solve(progress=False)
+    assert first.status == "Solved_To_Acceptable_Level"
+    assert problem.solve(progress=False, acceptable_tol=1e-12).status == "Solve_Succeeded"
+    assert problem.solve(progress=False, start=first).converged
+
+
 def test_parameters_are_checked():
     with pytest.raises(ValueError, match="needs a value, or bounds"):
         ocp.Parameter("b")
@@ -335,6 +346,14 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
             for f in phase.footholds:
                 phi = f.position(model, ca.DM(numbers), ca.DM(place_value(t, f, start, step)))
                 assert np.abs(np.array(phi)).max() < 0.01
+    # accelerations and torques follow the motion
+    x = t.phases[1]
+    h = 0.3 / 6
+    rate = (start[x.v[3].index] - start[x.v[2].index]) / h
+    assert np.allclose(start[x.a[2].index], np.clip(rate, -100, 100))
+    torques = start[x.tau[2].index] * x.tau[2].scale
+    assert np.all(np.abs(torques) <= 0.5 * model.dofs.tau_max[problem.actuated])
+    assert np.abs(torques).max() > 1.0
     swing = start[t.phases[1].q[3].index]
     assert float(od.point_position(model, "sole_l", ca.DM(swing))[2]) > 0.04
     # the trailing foot of the first phase is the image of the toes that the last phase stands on

@@ -226,6 +226,24 @@ def test_tracking_finds_the_recorded_motion_again():
     assert number(forces.integrand(stage)) == pytest.approx((4 + 16) / 4)
 
 
+def test_a_recording_of_the_stages_is_met_there():
+    """References are taken at the stages of the scheme: of a midpoint rule in the middle of every interval."""
+    truth = swing(ocp.TorqueSquared(), intervals=6).solve(progress=False)
+    q = truth.phases[0].q
+    points = [("link2", (0, 0, 0)), ("link2", (0, 0, -1))]
+
+    def markers(s):
+        here = ca.DM([np.interp(6 * s, range(7), column) for column in q.T])
+        return np.concatenate([flat(od.point_position(truth.model, frame, here, point)) for frame, point in points])
+
+    terms = ocp.TorqueSquared(weight=1e-8), ocp.TrackMarkers(points, markers)
+    found = swing(terms, intervals=6, guess=lambda s: (np.full(2, 0.5 * s), np.full(2, 0.5))).solve(progress=False)
+    assert found.converged
+    assert found.cost["TrackMarkers"] < 1e-6
+    middles = lambda x: (x[:-1] + x[1:]) / 2
+    close(middles(found.phases[0].q), middles(q), 1e-3)
+
+
 def test_recordings():
     f = ocp.recording([1, 2, 4], [[0, 1], [1, 1], [3, 2]])
     close(f(0.0), [0, 1])

@@ -254,6 +254,19 @@ def test_a_predicted_solution_is_right_to_first_order() -> None:
     assert again.stats["iterations"] < solution.stats["iterations"]
 
 
+def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
+    """Multipliers are not unique then, motion and objective are."""
+    problem = swing("explicit")
+    plain = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    problem.boundary = (*problem.boundary, *problem.boundary)
+    solution = problem.solve(progress=False, tolerance=1e-10)
+    assert solution.converged
+    found = sensitivities(problem, solution, "goal")
+    assert found.residual < 1e-10
+    assert found["goal"].objective == pytest.approx(plain["goal"].objective, rel=1e-7)
+    np.testing.assert_allclose(found["goal"].phases[0]["q"], plain["goal"].phases[0]["q"], atol=1e-6)
+
+
 def test_sensitivities_say_what_they_need() -> None:
     problem = swing("explicit")
     unfinished = problem.solve(progress=False, max_iterations=1)

@@ -57,6 +57,21 @@ def test_other_plugins_take_the_graph():
     close(found.tau, problem.solve(progress=False, tolerance=1e-10).tau, 1e-6)
 
 
+def test_sqp_does_not_trust_old_multipliers():
+    """Where a bound that was active no longer is, its multiplier must go, though the gradient vanishes with it."""
+    builder = od.ModelBuilder("lift")
+    builder.add_body("block", od.Prismatic("z"), mass=1, inertia=(1, 1, 1), effort=30.0)
+    low = ocp.Path(lambda s: s.tau - s.values["least"], 0.0, np.inf, where="interval")
+    phase = ocp.Phase("hold", 3, 0.3, path=low, objective=ocp.AccelerationSquared(base=True))
+    problem = ocp.Problem(builder.build(), phase, parameters=ocp.Parameter("least", 12.0))
+    forced = problem.solve(solver="sqp", progress=False)
+    assert forced.converged
+    close(forced.tau, np.full((3, 1), 12.0), 1e-5)
+    free = problem.solve(solver="sqp", start=forced, values={"least": 2.0}, progress=False)
+    assert free.converged
+    assert free.objective < 1e-9
+
+
 def test_a_quadratic_program_takes_one_step():
     found = slide().solve(solver="sqp", progress=False)
     assert found.converged

@@ -88,6 +88,26 @@ def test_clearance_is_a_sine_squared_over_the_phase():
         assert lower == 0.0
 
 
+def test_clearance_of_a_part_of_the_swing():
+    for part, s, need in (((0, 0.5), 0.5, 0.02), ((0, 0.5), 1.0, 0.04), ((0.5, 1), 0.0, 0.04), ((0.5, 1), 1.0, 0.0)):
+        value, _, _ = rows(ocp.Clearance([("ball", (0, 0, 0))], 0.04, part=part), hopper(), q=ca.DM([1, 2, 0.5]), s=s)
+        close(value, [0.5 - need])
+
+
+def test_edges_carry_moments_across_the_ground_only():
+    """On an edge f_z keeps the moment about the heading within its half width, the yaw within mu_yaw."""
+    across = od.RollingContact("ball", 0.0, axis=(0, 1, 0))
+    edge = ocp.Foothold(across, half_width=0.05)
+    place, lam = ca.DM([0, 0, math.pi / 2]), ca.DM([100.0, 0, 0, 2.0, 3.0])
+    wrench = flat(edge.wrench(lam, place))
+    close(wrench, [0, 3, 2, 0, 0, 100])  # heading along y
+    value, lower, upper = rows(ocp.CentreOfPressure(0.01), hopper(), edge, wrench, flat(place))
+    close(value, [4 - 3, 4 + 3])
+    assert (lower, upper) == (0.0, np.inf)
+    value, _, _ = rows(ocp.FrictionCone(0.7, 0.03), hopper(), edge, wrench, flat(place))
+    close(value[4:], [3 - 2, 3 + 2])
+
+
 def test_separation_is_left_minus_right():
     pair = (("ball", (0, 0.3, 0)), ("ball", (1, 0.1, 0)))
     value, lower, upper = rows(ocp.Separation([pair], 0.15), hopper(), q=ca.DM([1, 2, 3]))

@@ -13,7 +13,7 @@ from pathlib import Path
 import casadi as ca
 
 from . import build as building
-from . import cache, driver, emit, lanes, names, toolchain
+from . import cache, driver, emit, lanes, names, placement, toolchain
 from .batch import CompiledFunction, Library, VirtualMachine
 from .build import Kind, build
 from .toolchain import Compiler, find_compiler
@@ -156,7 +156,7 @@ def _key(text: str, compiler: Compiler, kind: Kind) -> str:
 @functools.cache
 def _version() -> str:
     """What writes the C text and calls the compiler: the modules that do, and CasADi."""
-    text = "".join(inspect.getsource(module) for module in (emit, lanes, driver, names, toolchain, building))
+    text = "".join(inspect.getsource(module) for module in (emit, placement, lanes, driver, names, toolchain, building))
     return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"
 
 

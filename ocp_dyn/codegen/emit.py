@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from . import placement
+
 CHUNK = 500
 """Statements in one C function."""
 
@@ -202,10 +204,7 @@ class _Writer:
         self.f, self.name, self.values, self.dense = f, name, values, dense
         self.outputs, self.places = self._outputs(stores)
         self.operands, self.constants = self._operands()
-        groups = self._groups(self._needed())
-        self.chunks = [groups[k : k + CHUNK] for k in range(0, len(groups), CHUNK)] or [[]]
-        self.chunk_of = {v: c for c, chunk in enumerate(self.chunks) for group in chunk for v in group}
-        self.slots, self.work = self._shared()
+        self.chunks, self.chunk_of, self.slots, self.work = self._placement()
 
     def kernel(self) -> Kernel:
         chunks = tuple("\n".join(self._chunk(c)) for c in range(len(self.chunks)))
@@ -286,26 +285,16 @@ class _Writer:
             if value.operation not in TRIGONOMETRIC or value.arguments[0] in pairs
         ]
 
-    def _shared(self) -> tuple[dict[int, int], int]:
-        """Places in w of the values that other chunks need; a place is free again after the last of them."""
-        last: dict[int, int] = {}
-        for v, c in self.chunk_of.items():
-            for a in self.values[v].arguments:
-                if self.chunk_of.get(a, c) != c:
-                    last[a] = c
-        slots: dict[int, int] = {}
-        ending: dict[int, list[int]] = {}
-        free: list[int] = []
-        size = 0
-        for c, chunk in enumerate(self.chunks):
-            free += reversed(ending.pop(c - 1, []))
-            for v in (v for group in chunk for v in group if v in last):
-                if not free:
-                    free.append(size)
-                    size += 1
-                slots[v] = free.pop()
-                ending.setdefault(last[v], []).append(slots[v])
-        return slots, size
+    def _placement(self) -> placement.Placement:
+        """Of two orders, as listed and by demand with the last outputs first, that which keeps the fewer values."""
+        arguments = [value.arguments if value.operation >= 0 else () for value in self.values]
+        listed = self._needed()
+        wanted = sorted(
+            self.places, key=lambda v: max((j, position) for j, _, position in self.places[v]), reverse=True
+        )
+        orders = (listed, placement.by_demand(listed, arguments, wanted))
+        placed = (placement.place(self._groups(order), arguments, CHUNK) for order in orders)
+        return min(placed, key=lambda found: found.size)
 
     def _chunk(self, c: int) -> Iterator[str]:
         # what is an input or a constant as it is has no statement of its own: the first chunk stores it

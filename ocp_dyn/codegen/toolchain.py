@@ -15,7 +15,8 @@ FLAGS = ("-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-fvisi
 """Contraction to fused multiply-adds is wanted; nothing that lets the compiler change the meaning of numbers."""
 
 OPTIMISED = ("-O2",)
-OPTIMISED_LARGE = ("-O1", "-fschedule-insns2")
+OPTIMISED_LARGE = ("-O1", "-fschedule-insns2", "-fexpensive-optimizations")
+"""The last is what lets GCC contract to fused multiply-adds at all: a sixth of the time, at no cost in compiling."""
 LARGE = 24_000
 """Instructions beyond which -O2 costs more patience than the tenth or so of speed it brings is worth."""
 

@@ -7,8 +7,8 @@ from .checks import Drift as Drift
 from .collisions import Capsule as Capsule
 from .collisions import NoCollision as NoCollision
 from .collisions import Obstacle as Obstacle
-from .floquet import Floquet as Floquet
 from .continuation import solve_along as solve_along
+from .floquet import Floquet as Floquet
 from .foot_plan import FootPlan as FootPlan
 from .limits import CaptureMargin as CaptureMargin
 from .limits import JointMargin as JointMargin

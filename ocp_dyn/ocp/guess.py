@@ -8,13 +8,15 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array
-from ..constraints import RollingContact
+from ..constraints import RollingContact, constraint_jacobian
+from ..dynamics import inverse_dynamics
+from ..functions import function
 from ..kinematics import point_position
 from .foot_plan import FootPlan, planned
 from .nlp import Variable
 from .problem import Problem
 from .stage import Foothold, Held
-from .variables import Transcription, number
+from .variables import Transcription, contacts, model_of, number
 
 
 def initial_guess(t: Transcription) -> None:
@@ -45,6 +47,36 @@ def initial_guess(t: Transcription) -> None:
             between = [_checked(problem, state((begin + duration * s) / total)) for s in fractions]
             program.set_start(inner, np.concatenate([part for pair in between for part in pair]))
         begin += duration
+    if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
+        _follow_motion(t)
+
+
+MOST_ACCELERATION = 100.0
+"""Of a guess [rad/s^2, m/s^2]: more comes from corners of the motion guessed, not from what is needed."""
+
+
+def _follow_motion(t: Transcription) -> None:
+    """Accelerations from the velocities guessed, and torques from inverse dynamics, within half of their limits."""
+    problem, program = t.problem, t.program
+    model, actuated = (
+        model_of(t, {name: DM(number(t, slot, program.start)) for name, slot in t.slots.items()}),
+        problem.actuated,
+    )
+    most = 0.5 * model.dofs.tau_max[actuated]
+    ID = function(inverse_dynamics, model)
+    for x, phase in zip(t.phases, problem.phases, strict=True):
+        h = float(number(t, x.duration, program.start)[0]) / phase.intervals
+        feet = contacts(phase.held)
+        G = function(constraint_jacobian, model, feet) if feet else None
+        for k in range(phase.intervals):
+            q, v, v1 = (number(t, variable, program.start) for variable in (x.q[k], x.v[k], x.v[k + 1]))
+            a = np.clip((v1 - v) / h, -MOST_ACCELERATION, MOST_ACCELERATION)
+            program.set_start(x.a[k], np.tile(a, x.a[k].size // model.nv))
+            tau = ID(q, v, a)
+            if G is not None:
+                jacobian = G(q)
+                tau = tau - jacobian.T @ DM(number(t, x.lam[k], program.start)[: jacobian.shape[0]])
+            program.set_start(x.tau[k], np.clip(np.array(tau.full()).ravel()[actuated], -most, most))
 
 
 def _checked(problem: Problem, found: object) -> tuple[Array, Array]:

@@ -23,6 +23,8 @@ class OwnNumbers:
         model = t.problem.model
         terms = list(enumerate(phase.objective))
         self._model, self._intervals = model, phase.intervals
+        steps = t.problem.steps
+        self._fractions = [float(step + c) / steps for step in range(steps) for c in t.problem.scheme.c]
         self._slack: dict[str, Any] = {f"slack{i}": term for i, term in terms if hasattr(term, "slack_size")}
         self._reference: dict[str, Any] = {
             f"reference{i}": term for i, term in terms if hasattr(term, "reference_size")
@@ -41,24 +43,24 @@ class OwnNumbers:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """Sizes of the references: at both ends of an interval."""
-        return {key: 2 * term.reference_size(self._model) for key, term in self._reference.items()}
+        """Sizes of the references: at every stage of an interval."""
+        return {key: len(self._fractions) * term.reference_size(self._model) for key, term in self._reference.items()}
 
     def numbers(self, k: int) -> dict[str, Array]:
-        """The references at both ends of interval k."""
-        ends = (k / self._intervals, (k + 1) / self._intervals)
+        """The references at the stages of interval k."""
+        stages = [(k + fraction) / self._intervals for fraction in self._fractions]
         return {
-            key: np.concatenate([reference_numbers(term, self._model, s) for s in ends])
+            key: np.concatenate([reference_numbers(term, self._model, s) for s in stages])
             for key, term in self._reference.items()
         }
 
     def give(self, z: dict[str, SX], point: Point) -> None:
-        """Shows a stage what belongs to each objective there; references are linear within the interval."""
+        """Shows a stage what belongs to each objective there."""
         for key, term in self._slack.items():
             point.stage.slacks[term] = z[key]
         for key, term in self._reference.items():
-            before, after = ca.vertsplit(z[key], z[key].shape[0] // 2)
-            point.stage.references[term] = (1 - point.fraction) * before + point.fraction * after
+            stages = ca.vertsplit(z[key], term.reference_size(self._model))
+            point.stage.references[term] = stages[self._fractions.index(point.fraction)]
 
     def constrain(self, rows: Rows, points: list[Point]) -> None:
         """The rows that hold the slacks, at every stage."""

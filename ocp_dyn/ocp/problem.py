@@ -43,12 +43,12 @@ class Problem:
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
     conditions. unactuated: joints without a motor (default: a floating or planar root). per_distance: costs are divided by
     the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
-    `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the
-    first and the last state. parameters: see `Parameter`.
+    `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits.
+    terminal: costs of the first and the last state. parameters: see `Parameter`.
 
     form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]: how
-    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`.
+    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. options: of IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -69,6 +69,7 @@ class Problem:
     torque: str = "constant"
     contact_level: str = ""
     baumgarte: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
     _kept: Any = field(default=None, init=False, repr=False)
     """What the last `solve` built (see `solver.prepare`)."""
 
@@ -185,7 +186,8 @@ class Problem:
         """
         from .solver import solve
 
-        return solve(self, values=values, **options)
+        from_guess = options.get("solver", "ipopt") == "ipopt" and options.get("start") is None
+        return solve(self, values=values, **((self.options if from_guess else {}) | options))
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
         """What keeps the problem from being solved, or makes it hard, as sentences; see `ocp_dyn.ocp.check`."""

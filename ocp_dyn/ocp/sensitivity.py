@@ -38,8 +38,11 @@ from .variables import Transcription
 STEP = 1e-5
 """Of the central differences, relative to a parameter above 1."""
 
-REGULAR = 1e-10
-"""Subtracted in the corner of the matrix, so that rows that repeat others do no harm; refinement takes it out again."""
+REGULAR, PENALTY = 1e-11, 10.0
+"""The matrix that is factorised is [W + PENALTY J'J, J'; J, -REGULAR]: of the same solution for REGULAR = 0, and regular
+where rows of J repeat others, as those of a walker do. Refinement on the matrix as it is takes the difference out."""
+
+REFINEMENTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,7 @@ class _System:
     rows: Indices
     W: DM
     J: DM
-    K: DM
+    matrix: DM
     factors: ca.Linsol
 
     @staticmethod
@@ -169,31 +172,33 @@ class _System:
         pattern, order = symmetric_nonzeros(e.hessian_pattern)
         W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
         J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
-        corner = -REGULAR * DM.eye(len(rows))
         part = J[rows.tolist(), free.tolist()]
-        K = ca.sparsify(ca.blockcat([[W[free.tolist(), free.tolist()], part.T], [part, corner]]))
-        solver = ca.Linsol("kkt", "mumps", K.sparsity())
-        solver.sfact(K)
-        solver.nfact(K)
-        return _System(program, x, lam_g, p, free, rows, W, J, K, solver)
+        top = W[free.tolist(), free.tolist()] + PENALTY * (part.T @ part)
+        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULAR * DM.eye(len(rows))]]))
+        factors = ca.Linsol("kkt", "mumps", matrix.sparsity(), {"symmetric": True})
+        factors.sfact(matrix)
+        factors.nfact(matrix)
+        return _System(program, x, lam_g, p, free, rows, W, J, matrix, factors)
 
     def slope(self, k: int) -> _Derivatives:
         """The derivatives by entry k of p."""
         gradient, rows, lagrangian = self._by_parameter(k)
-        n = len(self.free)
-        b = -np.concatenate([gradient[self.free], rows[self.rows]])
-        exact = np.concatenate([np.zeros(n), np.full(len(self.rows), REGULAR)])
-        z = np.zeros(b.size)
-        for _ in range(4):  # refinement: towards the system without the corner
-            r = b - np.array(self.K @ z).ravel() - exact * z
-            z = z + np.array(self.factors.solve(self.K, DM(r))).ravel()
-        r = b - np.array(self.K @ z).ravel() - exact * z
+        n, free = len(self.free), self.free.tolist()
+        W, J = self.W[free, free], self.J[self.rows.tolist(), free]
+        b = (-gradient[self.free], -rows[self.rows])
+        z = np.zeros(n + len(self.rows))
+        for round_ in range(REFINEMENTS + 1):
+            first = b[0] - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
+            second = b[1] - np.array(J @ z[:n]).ravel()
+            if round_ < REFINEMENTS:
+                right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
+                z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
         dx, dlam_g = np.zeros(self.x.size), np.zeros(self.lam_g.size)
         dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
         dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
         dlam_x[self.free] = 0.0
-        residual = float(np.linalg.norm(r)) / max(1.0, float(np.linalg.norm(b)))
-        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, residual)
+        left = float(np.linalg.norm([*first, *second])) / max(1.0, float(np.linalg.norm([*b[0], *b[1]])))
+        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, left)
 
     def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
         """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""

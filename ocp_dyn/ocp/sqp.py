@@ -19,7 +19,7 @@ import numpy as np
 from .._types import Array, Indices
 from .assembled import Assembled
 from .layout import chosen_nonzeros, symmetric_nonzeros
-from .progress import Monitor
+from .progress import Monitor, violation
 from .runs import Outcome, Settings, Start
 from .stages import Chain, chain
 from .variables import Transcription
@@ -146,12 +146,13 @@ def solve_by_sqp(t: Transcription, program: Assembled, start: Start, settings: S
     f, g = _values(program, x, p)
     for iteration in range(settings.max_iterations + 1):
         model.linearise(x, p, lam_g)
-        residual = np.abs(model.slope(lam_x, lam_g))
-        scale = max(1.0, np.max(np.abs(lam_g), initial=0.0) / 100)
+        scale = max(1.0, float(np.max(np.abs(lam_g), initial=0.0)) / 100)
+        slack = _slack(lam_g, g, program.lower, program.upper), _slack(lam_x, x, start.lower, start.upper)
+        residual = max(float(np.max(np.abs(model.slope(lam_x, lam_g)), initial=0.0)), *slack)
         if monitor.see(x, f, g, lam_x, lam_g):
             status = "Interrupted"
             break
-        if np.max(residual, initial=0.0) < settings.tolerance * scale and _broken(program, g) < settings.tolerance:
+        if residual < settings.tolerance * scale and violation(program, g) < settings.tolerance:
             return Outcome(x, lam_x, lam_g, "Solve_Succeeded", True, iteration)
         if iteration == settings.max_iterations:
             break
@@ -166,7 +167,7 @@ def solve_by_sqp(t: Transcription, program: Assembled, start: Start, settings: S
             length, f, g = _search(program, x, p, d, float(model.gradient @ d), list(seen), penalty)
             regularisation = regularisation / 10 if length else max(10 * regularisation, LEAST)
         if found is None:
-            status = "Search_Direction_Becomes_Too_Small"
+            status = "Search_Direction_Becomes_Too_Small" if regularisation >= LARGEST else "Infeasible_QP"
             break
         x = np.clip(x + length * d, start.lower, start.upper)
         lam_x, lam_g = lam_x + length * (new_x - lam_x), lam_g + length * (new_g - lam_g)
@@ -207,8 +208,10 @@ def _values(program: Assembled, x: Array, p: Array) -> tuple[float, Array]:
     return program.evaluator.objective(x, p), program.evaluator.constraints(x, p).copy()
 
 
-def _broken(program: Assembled, g: Array) -> float:
-    return float(np.max(np.maximum(program.lower - g, g - program.upper), initial=0.0))
+def _slack(lam: Array, value: Array, lower: Array, upper: Array) -> float:
+    """How far multipliers are from bounds that are active: the largest of min(|lam|, distance to its bound)."""
+    distance = np.where(lam > 0, upper - value, value - lower)
+    return float(np.max(np.minimum(np.abs(lam), np.maximum(distance, 0.0)), initial=0.0))
 
 
 def _sum_broken(program: Assembled, g: Array) -> float:

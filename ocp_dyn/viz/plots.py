@@ -257,10 +257,9 @@ def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
 
 def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, float]) -> None:
     """Title, units, ticks: quiet, so that the curves speak. below: what the abscissa is, "" where another panel says it."""
+    if all(np.abs(line.get_ydata()).max(initial=0.0) < NOTHING for line in axes.lines):
+        axes.set_ylim(-1.0, 1.0)
     low, high = axes.get_ylim()
-    if max(abs(low), abs(high)) < NOTHING:
-        low, high = -1.0, 1.0
-        axes.set_ylim(low, high)
     if low < 0 < high:
         axes.axhline(0.0, color=FAINT, linewidth=0.7, zorder=1)
     axes.set_xlim(*span)

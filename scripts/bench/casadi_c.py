@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import subprocess
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import casadi as ca
@@ -46,9 +48,17 @@ int repeat(long long states, const double *const *x, const long long *stride, do
 """One state after the other, results always to the same place."""
 
 
-def casadi_c(f: ca.Function, drawn: Mapping[str, Array]) -> float:
-    """Microseconds per state, compiled once and kept."""
-    repeat = ctypes.CDLL(str(_library(f))).repeat
+def measure(functions: Mapping[str, ca.Function], drawn: Mapping[str, Array]) -> dict[str, float]:
+    """Microseconds per state, by name; compiled side by side, once, and kept."""
+    chosen = {name: f for name, f in functions.items() if f.n_instructions() <= LARGEST}
+    texts = [_text(f) for f in chosen.values()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        libraries = list(pool.map(_library, texts))
+    return {name: _timed(f, path, drawn) for (name, f), path in zip(chosen.items(), libraries, strict=True)}
+
+
+def _timed(f: ca.Function, library: Path, drawn: Mapping[str, Array]) -> float:
+    repeat = ctypes.CDLL(str(library)).repeat
     inputs = [np.ascontiguousarray(drawn[name][:STATES]) for name in f.name_in()]
     outputs = [np.zeros(max(1, f.nnz_out(j))) for j in range(f.n_out())]
     given, wanted = (_pointers(arrays) for arrays in (inputs, outputs))
@@ -56,10 +66,13 @@ def casadi_c(f: ca.Function, drawn: Mapping[str, Array]) -> float:
     return microseconds(lambda: repeat(ctypes.c_longlong(STATES), given, strides, wanted), STATES)
 
 
-def _library(f: ca.Function) -> Path:
+def _text(f: ca.Function) -> str:
     generator = ca.CodeGenerator("plain")
     generator.add(f)
-    text = generator.dump() + LOOP.format(name=f.name(), inputs=f.n_in(), outputs=f.n_out())
+    return generator.dump() + LOOP.format(name=f.name(), inputs=f.n_in(), outputs=f.n_out())
+
+
+def _library(text: str) -> Path:
     compiler = find_compiler()
     if compiler is None:
         raise RuntimeError("no C compiler was found")

@@ -77,7 +77,8 @@ def _bars(
     axes.set_xticks(range(len(quantities)), quantities.values(), rotation=20 if len(quantities) > 4 else 0)
     axes.set_ylabel("µs per state")
     axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
-    axes.legend(fontsize="small", loc="upper left")
+    if bars:
+        axes.legend(fontsize="small", loc="upper left")
 
 
 def _curves(axes: Any, chains: Mapping[int, Rows]) -> None:

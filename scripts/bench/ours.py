@@ -11,7 +11,7 @@ import numpy as np
 
 import ocp_dyn as od
 
-from .casadi_c import LARGEST, casadi_c
+from . import casadi_c
 from .robots import Array, Robot
 from .timing import microseconds
 
@@ -73,9 +73,8 @@ def measure(
     for name in made:
         rows[name] |= {"one": _one(one[name], drawn), "lanes": _batch(lanes[name], drawn, None)}
     if others:
-        for name, f in functions(robot, quantities, reduce=False).items():
-            if f.n_instructions() <= LARGEST:
-                rows[name]["casadi C"] = casadi_c(f, drawn)
+        for name, value in casadi_c.measure(functions(robot, quantities, reduce=False), drawn).items():
+            rows[name]["casadi C"] = value
     return rows
 
 

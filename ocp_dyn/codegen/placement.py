@@ -1,0 +1,72 @@
+"""Where values are computed and kept: an order, chunks of it, and places for what passes from chunk to chunk.
+
+What passes between chunks is stored and loaded again, and what waits between them should fit the processor's
+nearest cache: so of two orders that are both right, that which needs the shorter array is the better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Arguments = Sequence[Sequence[int]]
+"""Of every value, by number: the values it is computed from."""
+Group = tuple[int, ...]
+"""Values that one statement makes."""
+
+
+class Placement(NamedTuple):
+    """chunks of groups; chunk_of every value; slots: places of the values that other chunks need; size: how many."""
+
+    chunks: list[list[Group]]
+    chunk_of: dict[int, int]
+    slots: dict[int, int]
+    size: int
+
+
+def by_demand(order: Sequence[int], arguments: Arguments, wanted: Sequence[int]) -> list[int]:
+    """The values of `order` anew: each just before it is first needed for `wanted`, which are computed one by one.
+
+    Dynamics recursions list all bodies outwards and then inwards; with the last joint's results wanted first, this
+    walks the tree limb by limb, so that only one limb waits at a time.
+    """
+    inside = set(order)
+    made: set[int] = set()
+    result: list[int] = []
+    for root in wanted:
+        waiting = [root] if root in inside else []
+        while waiting:
+            v = waiting[-1]
+            missing = next((a for a in arguments[v] if a in inside and a not in made), None)
+            if v not in made and missing is not None:
+                waiting.append(missing)
+                continue
+            waiting.pop()
+            if v not in made:
+                made.add(v)
+                result.append(v)
+    return result
+
+
+def place(groups: Sequence[Group], arguments: Arguments, length: int) -> Placement:
+    """Groups in chunks of `length`; a slot is free again after the last chunk that needs its value."""
+    chunks = [list(groups[k : k + length]) for k in range(0, len(groups), length)] or [[]]
+    chunk_of = {v: c for c, chunk in enumerate(chunks) for group in chunk for v in group}
+    last: dict[int, int] = {}
+    for v, c in chunk_of.items():
+        for a in arguments[v]:
+            if chunk_of.get(a, c) != c:
+                last[a] = c
+    slots: dict[int, int] = {}
+    ending: dict[int, list[int]] = {}
+    free: list[int] = []
+    size = 0
+    for c, chunk in enumerate(chunks):
+        free += reversed(ending.pop(c - 1, []))
+        for v in (v for group in chunk for v in group if v in last):
+            if not free:
+                free.append(size)
+                size += 1
+            slots[v] = free.pop()
+            ending.setdefault(last[v], []).append(slots[v])
+    return Placement(chunks, chunk_of, slots, size)

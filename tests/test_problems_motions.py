@@ -1,0 +1,136 @@
+"""Jump, run, slopes and a recorded gait: published formulae, errors of the command lines, and whole runs on coarse grids."""
+
+import json
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import human
+from problems import human_walk, jump, run, slope, track_gait
+from tests import hopper
+from tests.helpers import close
+
+
+def command(problem, arguments, capsys, tmp_path):
+    """Runs a problem's command line, which must succeed, and returns its numbers."""
+    assert problem.main([*arguments, "--quick", "--quiet", "--json", "--out", str(tmp_path)]) == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert numbers["converged"]
+    assert (tmp_path / "report.md").exists()
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("problem", "arguments", "message"),
+    [
+        (jump, ["--strength", "9"], "strength must lie between"),
+        (run, ["--speed", "0.5"], "speed must lie between 1.8 and 6"),
+        (run, ["--strength", "0"], "strength must lie between"),
+        (slope, ["--slopes", "0", "0.5"], "between -0.3 and 0.3"),
+        (slope, ["--speed", "9"], "speed must lie between"),
+        (track_gait, ["--marker-noise", "-1"], "noise must not be negative"),
+    ],
+)
+def test_wrong_arguments(problem, arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        problem.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_the_measured_cost_of_slopes():
+    """Minetti et al. 2002: least near -10 %; on steep slopes the work against, or with, gravity over 0.25 and -1.2."""
+    slopes = np.linspace(-0.3, 0.3, 601)
+    assert slopes[np.argmin(slope.measured(slopes))] == pytest.approx(-0.1, abs=0.06)
+    assert slope.measured(0.0) == 2.5
+    for i, efficiency in ((0.45, 0.25), (-0.45, -1.2)):
+        weight = 9.81 * i / np.sqrt(1 + i**2)
+        assert slope.measured(i) == pytest.approx(weight / efficiency, rel=0.2)
+
+
+def test_slopes_from_level_outwards():
+    walk = hopper.problem()
+    found = slope.gaits(walk, [0.05, -0.05, 0.0])
+    assert list(found) == [-0.05, 0.0, 0.05]
+    for tilt, solution in found.items():
+        assert solution.converged
+        values = dict(zip(solution.record.parameters, solution.record.values, strict=True))
+        assert values["slope"] == pytest.approx(np.arctan(tilt))
+        # over a period the joints raise the body against gravity
+        weight = solution.model.mass * 9.81
+        rise = weight * np.sin(np.arctan(tilt)) * solution.step_length
+        assert sum(solution.mechanical_work()) > rise - 0.02 * weight * solution.step_length
+
+
+def test_a_ballistic_height():
+    model = human(root=od.FloatingBase())
+    q, v = model.neutral(), np.zeros(model.nv)
+    v[2] = 3.0
+    level = float(od.center_of_mass(model, ca.DM(q))[2])
+    stage = ocp.Stage(model, ca.DM(q), ca.DM(v))
+    close(float(jump._ballistic(stage)), level + 9.0 / (2 * 9.81))
+
+
+def test_a_recording_without_noise_is_the_motion():
+    hop = hopper.problem().solve(progress=False)
+    points = (("foot", (0.0, 0.0, 0.0)),)
+    exact = track_gait.recorded(hop, 0.0, 0.0, 0, points)
+    stance, seen = hop.phases[0], exact[0]
+    assert seen.feet == ("foot",)
+    close(seen.forces, stance.lam)
+    middle = (stance.q[2] + stance.q[3]) / 2
+    place = np.array(od.point_position(hop.model, "foot", ca.DM(middle))).ravel()
+    close(seen.along(seen.markers)(0.5), place)  # five intervals: the middle of the third
+    close(seen.along(seen.forces)(0.1), stance.lam[0])
+    noisy = track_gait.recorded(hop, 0.01, 5.0, 1, points)[0]
+    assert 0.003 < np.std(noisy.markers - seen.markers) < 0.02
+    again = track_gait.recorded(hop, 0.01, 5.0, 1, points)[0]
+    assert np.array_equal(noisy.markers, again.markers)
+
+
+def test_the_walker_with_a_still_trunk_is_the_same_body():
+    whole, still = human_walk.problem(1.2), human_walk.problem(1.2, still=True)
+    assert (whole.model.nv, still.model.nv) == (29, 18)
+    assert still.model.mass == pytest.approx(whole.model.mass)
+    assert len(track_gait.markers_of(whole.model)) > len(track_gait.markers_of(still.model)) > 10
+
+
+@pytest.mark.slow
+def test_a_jump(capsys, tmp_path):
+    numbers = command(jump, ["--no-arms"], capsys, tmp_path)
+    assert 0.3 < numbers["jump_height_m"] < 0.7
+    v = numbers["take_off_speed_m_per_s"]
+    assert numbers["jump_height_m"] == pytest.approx(numbers["rise_before_take_off_m"] + v**2 / 2 / 9.81, abs=0.02)
+
+
+@pytest.mark.slow
+def test_a_run(capsys, tmp_path):
+    numbers = command(run, [], capsys, tmp_path)
+    assert numbers["contact_s"] == pytest.approx(0.27, abs=0.04)
+    assert 0.05 < numbers["flight_s"] < 0.15
+    assert numbers["speed_m_per_s"] == pytest.approx(3.0)
+    solution = ocp.Solution.load(tmp_path / "walk.npz")
+    flight = solution.phases[2]
+    assert flight.lam.shape[1] == 0
+    com = [float(od.center_of_mass(solution.model, ca.DM(q))[2]) for q in flight.q]
+    fall = np.polyfit(flight.t, com, 2)[0] * 2
+    assert fall == pytest.approx(-9.81, rel=0.05)  # a coarse grid
+
+
+@pytest.mark.slow
+def test_slopes(capsys, tmp_path):
+    numbers = command(slope, [], capsys, tmp_path)
+    up, level, down = (numbers[f"cost_of_transport_at_{s}_percent"] for s in ("+10", "+0", "-10"))
+    assert down < level < up
+    assert up > np.sin(np.arctan(0.1))  # the least work that lifts the body
+    assert numbers["cheapest_slope"] == -0.1
+    assert (tmp_path / "slope.png").exists()
+
+
+@pytest.mark.slow
+def test_a_recorded_gait(capsys, tmp_path):
+    numbers = command(track_gait, [], capsys, tmp_path)
+    assert numbers["marker_error_rms_m"] < numbers["marker_noise_rms_m"]
+    assert numbers["torque_error_rms_Nm"] < numbers["torque_rms_Nm"]
