@@ -1,12 +1,12 @@
 """Vertical jump of a human from both feet: as high as joint strength and speed allow, with and without an arm swing.
 
-From rest, knees a little bent, the body sinks as it likes, pushes off flat feet, then off the edges under its toes, and flies
-up to its apex, where the motion ends. The height of the centre of mass there is maximised; a small torque term picks one
-among the motions that are equally high. Torques fall with speed as motors' do, and their rate is bounded in price, the way muscles
-need time to pull. The jump without arm swing keeps the arms hanging at the trunk.
+From rest, knees a little bent, the body sinks as it likes, pushes off flat feet, then off the edges under its toes,
+and flies up to its apex, where the motion ends. The height of the centre of mass there is maximised; a small torque
+term picks one among the motions that are equally high. Torques fall with speed as motors' do, and their rate is
+bounded in price, the way muscles need time to pull. The jump without arm swing keeps the arms hanging at the trunk.
 
-Published: with the arms 0.086 m higher than without, 28 % of it by the raised arms at take-off and 72 % by a faster take-off
-(Lees, Vanrenterghem and De Clercq, J. Biomechanics 37, 2004).
+Published: with the arms 0.086 m higher than without, 28 % of it by the raised arms at take-off and 72 % by a faster
+take-off (Lees, Vanrenterghem and De Clercq, J. Biomechanics 37, 2004).
 
     python -m problems.jump [--strength 1] [--mass 73] [--height 1.741] [--no-arms] [--quick] [--json] [--out DIR]
 """
@@ -149,7 +149,7 @@ def _ballistic(stage: ocp.Stage) -> Any:
 
 
 def _apex(model: od.Model) -> ocp.Boundary:
-    """The centre of mass rises no more, nothing spins, trunk upright, left like right: the body could land as it left."""
+    """The centre of mass at its highest, nothing spins, trunk upright, left like right: it could land as it left."""
     sides = _sides(model)
 
     def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:

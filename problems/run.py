@@ -1,11 +1,11 @@
 """Human running in 3-D: one periodic, mirrored step with a flight phase, of least effort at a given speed.
 
-The step begins as the right foot touches down flat, an impact; the body bounces over it, its heel rises and it pushes off from
-the edge under its toes; then both feet are in the air until the left one touches down. Durations, step length
-and step width are free, and so is the share of flight.
+The step begins as the right foot touches down flat, an impact; the body bounces over it, its heel rises and it
+pushes off from the edge under its toes; then both feet are in the air until the left one touches down. Durations,
+step length and step width are free, and so is the share of flight.
 
-Published, for 3 m/s: 270 ms on the ground and a largest vertical force of 2.51 body weights (Munro, Miller and Fuglevand,
-J. Biomechanics 20, 1987).
+Published, for 3 m/s: 270 ms on the ground and a largest vertical force of 2.51 body weights (Munro, Miller and
+Fuglevand, J. Biomechanics 20, 1987).
 
     python -m problems.run [--speed 3] [--strength 1.5] [--mass 73] [--height 1.741] [--quick] [--json] [--out DIR]
 """
@@ -52,7 +52,7 @@ def problem(
     *,
     intervals: tuple[int, int, int] = INTERVALS,
 ) -> ocp.Problem:
-    """One step, from the right foot's touch-down to the left's. strength: largest torques, as multiples of the model's."""
+    """One step, from the right foot's touch-down to the left's. strength: largest torques, times the model's."""
     if not 1.8 <= speed <= 6:
         raise ValueError(f"speed must lie between 1.8 and 6 m/s for a run, got {speed}")
     if not 0.8 <= strength <= 4:
@@ -87,7 +87,8 @@ def problem(
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Torque over strength, squared; the price of swinging legs; small terms that keep joints smooth and off their ends.
+    """Torque over strength, squared; the price of swinging legs; small terms that keep joints smooth and off their
+    ends.
 
     Accelerations are the legs' alone: arms swing freely.
     """

@@ -3,9 +3,9 @@
 
     python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick]
 
-Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other (the better of a
-batch of one lane and a buffer); `lanes`, a batch of 512, transposes included; `casadi C`, the function of the model as
-it is by CasADi's own generator, with -O2; `Pinocchio` in C++ at its best, of two compilers and two conventions the
+Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other; `lanes`, a
+batch of 512, transposes and the call from Python included; `casadi C`, the function of the model as it is by CasADi's
+own generator, with -O2; `Pinocchio` in C++ at its best, of two compilers and two conventions the
 better; `MuJoCo` by its Python binding, calls included; `adam`, adam-robotics' functions on the virtual machine.
 
 Everybody computes at the same random states, kinematics inside, on one thread, in double precision; figures are

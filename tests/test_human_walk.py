@@ -66,8 +66,8 @@ def test_the_swinging_foot_clears_the_ground_and_the_other_leg(walk):
     swing = [q for phase in walk.phases[2:] for q in phase.q]
     points = human_walk.sole_points("l", size)
     heights = [min(float(od.point_position(model, f, ca.DM(q), p)[2]) for f, p in points) for q in swing]
-    assert min(heights) > -1e-3  # between the nodes of an impact nothing is asked for
-    assert heights[len(walk.phases[2].q)] > human_walk.CLEARANCE - 1e-6
+    assert min(heights) > -1e-6
+    assert heights[len(walk.phases[2].q)] > 0.9 * human_walk.CLEARANCE  # rows stand at nodes inside phases, not here
     knees = walk.q[:, [model.q_slice("knee_l").start, model.q_slice("knee_r").start]]
     assert knees.min() > -1e-6
     assert np.all(np.abs(walk.tau) <= model.dofs.tau_max * (1 + 1e-6))

@@ -23,15 +23,15 @@ def solve_along(
     solve: Mapping[str, Any] | None = None,
     **along: Sequence[Any],
 ) -> list[Solution]:
-    """Solutions for every value of the parameters named, in their order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
+    """Solutions for every value of the parameters named, in order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
 
     Each begins at the last that converged, with its multipliers, and nothing is built again. Where that fails, the way
     from there is halved, up to three times; a value that stays out of reach keeps its unconverged solution, and
     the next one begins at the last that did converge.
 
-    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of this problem
-    to begin at (default: the problem's own first guess). values: of parameters that stay. solve: options of
-    `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
+    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of
+    this problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve:
+    options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
     ValueError for sequences that are empty or differ in length, or a name both in values and along.
     """
     if not along:

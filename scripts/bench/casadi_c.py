@@ -53,12 +53,12 @@ def measure(functions: Mapping[str, ca.Function], drawn: Mapping[str, Array]) ->
     chosen = {name: f for name, f in functions.items() if f.n_instructions() <= LARGEST}
     texts = [_text(f) for f in chosen.values()]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        libraries = list(pool.map(_library, texts))
+        libraries = list(pool.map(library, texts))
     return {name: _timed(f, path, drawn) for (name, f), path in zip(chosen.items(), libraries, strict=True)}
 
 
-def _timed(f: ca.Function, library: Path, drawn: Mapping[str, Array]) -> float:
-    repeat = ctypes.CDLL(str(library)).repeat
+def _timed(f: ca.Function, path: Path, drawn: Mapping[str, Array]) -> float:
+    repeat = ctypes.CDLL(str(path)).repeat
     inputs = [np.ascontiguousarray(drawn[name][:STATES]) for name in f.name_in()]
     outputs = [np.zeros(max(1, f.nnz_out(j))) for j in range(f.n_out())]
     given, wanted = (_pointers(arrays) for arrays in (inputs, outputs))
@@ -72,7 +72,8 @@ def _text(f: ca.Function) -> str:
     return generator.dump() + LOOP.format(name=f.name(), inputs=f.n_in(), outputs=f.n_out())
 
 
-def _library(text: str) -> Path:
+def library(text: str) -> Path:
+    """A C text, compiled once and kept."""
     compiler = find_compiler()
     if compiler is None:
         raise RuntimeError("no C compiler was found")

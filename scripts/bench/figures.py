@@ -11,7 +11,7 @@ Rows = dict[str, dict[str, float]]
 
 FIGURE_1 = {"FD_ABA": "FD by ABA", "FD_HC": "FD by Cholesky", "EoM": "H and C only"}
 FIGURE_2 = {"FD": "forward dynamics", "Minv": "$H^{-1}\\tau$", "H_inv": "all of $H^{-1}$"}
-FIGURE_3 = {"H": "H", "C": "C", "G": "G", "gamma": "$\\gamma$", "EoM": "EoM setup", "EoMc": "contact EoM setup"}
+FIGURE_3 = {"H": "H", "C": "C", "G": "G", "gamma": "$\\gamma$", "EoM": "EoM\nsetup", "EoMc": "contact\nEoM setup"}
 
 PAPER_1 = {
     "six joints": {"FD_ABA": 13.83, "FD_HC": 21.51, "EoM": 12.24},
@@ -74,7 +74,7 @@ def _bars(
             places, [value for _, value in at], 0.92 * width, color=colours[label], label=label,
             hatch="///" if hatched.get(label) else None, edgecolor="white", linewidth=0.5,
         )  # fmt: skip
-    axes.set_xticks(range(len(quantities)), quantities.values(), rotation=20 if len(quantities) > 4 else 0)
+    axes.set_xticks(range(len(quantities)), quantities.values())
     axes.set_ylabel("µs per state")
     axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
     if bars:

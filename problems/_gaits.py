@@ -1,0 +1,129 @@
+"""Gaits of a library: points of a grid, the problems that make them, and what a worker does to find one."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ocp_dyn import ocp
+
+from . import human_walk
+
+FREE = None
+"""A step length that the walker chooses."""
+
+
+@dataclass(frozen=True)
+class Gait:
+    """A point of the grid: speed [m/s], slope (rise per distance, negative downhill), step length [m] or FREE."""
+
+    speed: float
+    slope: float
+    step: float | None = FREE
+
+    @property
+    def free(self) -> bool:
+        return self.step is None
+
+    @property
+    def name(self) -> str:
+        step = "free" if self.step is None else f"{self.step:.3f}"
+        return f"speed_{self.speed:.3f}_slope_{self.slope:+.3f}_step_{step}"
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Of the problem's parameters."""
+        found = {"speed": self.speed, "slope": float(np.arctan(self.slope))}
+        return found if self.step is None else found | {"step_length": self.step}
+
+    def distance(self, other: Gait) -> float:
+        """How far two gaits are apart, in steps of a usual grid."""
+        change = 0.0 if self.step == other.step else 1.0
+        if self.step is not None and other.step is not None:
+            change = abs(self.step - other.step) / 0.1
+        return abs(self.speed - other.speed) / 0.2 + abs(self.slope - other.slope) / 0.1 + change
+
+
+BARRIER = 1e-2
+"""Of the interior-point method at the start: a step of the grid is too far for the one that suits small changes."""
+
+Factory = Callable[[bool, bool], ocp.Problem]
+"""Makes a problem of (step length free, quick), with parameters `speed`, `slope` and, if held, `step_length`."""
+
+
+def _walk(free: bool, quick: bool, still: bool) -> ocp.Problem:
+    walk = human_walk.problem(1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS, still=still)
+    assert walk.periodic is not None
+    periodic = walk.periodic if free else replace(walk.periodic, step_length=0.66)
+    return replace(walk, periodic=periodic, parameters=(ocp.Parameter("slope", 0.0),))
+
+
+MODELS: dict[str, Factory] = {
+    "legs": functools.partial(_walk, still=True),
+    "human": functools.partial(_walk, still=False),
+}
+
+
+def factory(model: str) -> Factory:
+    """That of a model by name, or the one that "module:function" says; ValueError if there is none."""
+    if model in MODELS:
+        return MODELS[model]
+    module, _, name = model.partition(":")
+    try:
+        found: Factory = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"model must be one of {', '.join(MODELS)}, or module:function, got {model!r}: {error}"
+        ) from error
+    return found
+
+
+@functools.cache
+def _problem(model: str, free: bool, quick: bool) -> ocp.Problem:
+    """One problem of each kind in a process: built once, solved again and again."""
+    return factory(model)(free, quick)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is given: the gait, and the file of a solution to begin at, as bytes; same: of the same problem."""
+
+    gait: Gait
+    model: str
+    quick: bool
+    start: bytes | None = None
+    same: bool = False
+    compile: bool | str = "auto"
+
+
+def solve(task: Task) -> bytes:
+    """The gait's solution, as the bytes of its file; from scratch if the start leads nowhere."""
+    problem = _problem(task.model, task.gait.free, task.quick)
+    options: dict[str, Any] = {"values": task.gait.values, "progress": False, "threads": 1, "compile": task.compile}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "gait.npz")
+        start = None
+        if task.start is not None:
+            path.write_bytes(task.start)
+            start = ocp.Solution.load(path)
+        begin: dict[str, Any] = {"start" if task.same else "guess": start, "mu_init": BARRIER} if start else {}
+        solution = problem.solve(**options, **begin)
+        if start is not None and not solution.converged:
+            solution = problem.solve(**options)
+        solution.save(path)
+        return path.read_bytes()
+
+
+def grid(speeds: Sequence[float], slopes: Sequence[float], steps: Sequence[float | None]) -> list[Gait]:
+    """All combinations, those in the middle first."""
+    gaits = [Gait(*point) for point in product(speeds, slopes, steps)]
+    middle = Gait(float(np.median(speeds)), float(np.median(slopes)), FREE if FREE in steps else steps[0])
+    return sorted(dict.fromkeys(gaits), key=middle.distance)
