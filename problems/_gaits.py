@@ -60,10 +60,12 @@ Factory = Callable[[bool, bool], ocp.Problem]
 
 
 def _walk(free: bool, quick: bool, still: bool) -> ocp.Problem:
+    """The walk, its phases with room for all speeds."""
     walk = human_walk.problem(1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS, still=still)
     assert walk.periodic is not None
     periodic = walk.periodic if free else replace(walk.periodic, step_length=0.66)
-    return replace(walk, periodic=periodic, parameters=(ocp.Parameter("slope", 0.0),))
+    phases = [replace(phase, duration=(0.6 * phase.duration[0], 1.5 * phase.duration[1])) for phase in walk.phases]
+    return replace(walk, phases=phases, periodic=periodic, parameters=(ocp.Parameter("slope", 0.0),))
 
 
 MODELS: dict[str, Factory] = {

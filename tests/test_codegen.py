@@ -106,7 +106,7 @@ def near(results: list[DM], expected: list[DM], tolerance: float = 1e-12) -> Non
         close(a, b, tolerance)
 
 
-@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["sparse", "dense"])
+@pytest.fixture(scope="module", params=[False, True], ids=["sparse", "dense"])
 def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
     """The whole registry, exported and compiled."""
     if CC is None:
@@ -121,6 +121,7 @@ def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
 
 
 @every_entry
+@pytest.mark.slow
 def test_compiled_c_equals_python(rng, built, name):
     _, library, dense = built
     f = registered(name)
@@ -129,6 +130,7 @@ def test_compiled_c_equals_python(rng, built, name):
         near(call_c(library, f"robot_{name}", f, values, dense), f.call(values), tolerance(name))
 
 
+@pytest.mark.slow
 def test_matrix_inputs(rng, built):
     _, library, dense = built
     f = registered("ID", external=("body5", "body2"), name="ID_ext")
@@ -138,6 +140,7 @@ def test_matrix_inputs(rng, built):
 
 
 @every_entry
+@pytest.mark.slow
 def test_backends_agree(rng, built, name):
     """DM = SX (expanded) = MX (a call node) = C."""
     _, library, dense = built
@@ -151,6 +154,7 @@ def test_backends_agree(rng, built, name):
     near(call_c(library, f"robot_{name}", f, values, dense), expected, tolerance(name))
 
 
+@pytest.mark.slow
 def test_two_threads_at_once(rng, built):
     """Many random states in two threads give what one gives: no state is shared."""
     _, library, dense = built
@@ -170,6 +174,7 @@ def test_two_threads_at_once(rng, built):
                     near(result, expected[k][0], 0)
 
 
+@pytest.mark.slow
 def test_null_pointers(rng, built):
     """A null input is zeros, a null output is skipped."""
     _, library, dense = built
@@ -182,6 +187,7 @@ def test_null_pointers(rng, built):
     assert library.robot_FDc(None, None, None, None, None) == 0
 
 
+@pytest.mark.slow
 def test_tables_of_rows_and_columns(built):
     directory, library, dense = built
     header = (directory / "robot.h").read_text()
@@ -228,6 +234,7 @@ def run_example(directory: Path, *flags: str) -> dict[tuple[str, str], np.ndarra
     return {key: np.array(entries) for key, entries in values.items()}
 
 
+@pytest.mark.slow
 def test_the_example_starts_from_a_valid_configuration(built):
     source = (built[0] / "example.c").read_text()
     body = source[source.index(" in_q[") :].split("{", 1)[1].split("}", 1)[0]
@@ -250,6 +257,7 @@ def test_strict_flags(built, compiler, tmp_path):
 
 
 @needs_cc
+@pytest.mark.slow
 def test_names_of_libm_do_not_clash(built, tmp_path):
     """gamma is a function of libm; the header must live beside math.h and inside C++."""
     source = '#include <complex.h>\n#include <math.h>\n#include "robot.h"\nint x(void) { return (int) tgamma(3.0); }\n'
@@ -263,6 +271,7 @@ def test_names_of_libm_do_not_clash(built, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
+@pytest.mark.slow
 def test_every_symbol_has_the_prefix(built):
     symbols = re.findall(r" [TDRBC] (\w+)", run("nm", "-g", "--defined-only", built[0] / "lib.so"))
     assert "robot_gamma" in symbols
@@ -405,6 +414,7 @@ def test_labels_outlive_the_model():
     assert describe(f).labels["q"].rows == names
 
 
+@pytest.mark.slow
 def test_the_same_functions_give_the_same_bytes():
     once, again = (
         od.codegen.generate([registered(n, random_model()) for n in ("ID", "H", "FDc")], "robot") for _ in range(2)

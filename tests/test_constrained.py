@@ -186,6 +186,7 @@ def test_armature_and_damping_enter_when_asked(rng, solver):
 
 
 @every_solver
+@pytest.mark.slow
 def test_solvers_on_symbols_and_with_external_forces(rng, solver):
     constraints = INDEPENDENT["two feet"]
     s = State.of(MODEL, rng)
@@ -351,6 +352,7 @@ def test_constrained_inverse_dynamics(rng, constraints, actuated, full):
         close(qdd[mask], s.qdd[mask], 1e-9)
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_constraints(rng):
     model = walker(od.Revolute("z"))
     s = State.of(model, rng)
@@ -361,6 +363,7 @@ def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_co
     assert od.is_fully_actuated(model, contact, s.q)
 
 
+@pytest.mark.slow
 def test_relaxed_and_external(rng):
     """With relaxed=True a fully actuated model tracks what it can; external forces enter the equations."""
     contact = (od.Contact("foot0"),)

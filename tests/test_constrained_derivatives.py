@@ -249,6 +249,7 @@ def test_redundant_rows(rng):
     assert dependent.sum() == 6
 
 
+@pytest.mark.slow
 def test_the_derivatives_by_tau_are_what_the_constraints_leave(rng):
     model = tree("floating")
     s = State.of(model, rng)
@@ -321,6 +322,7 @@ def test_finite_at_neutral_and_rest():
     )
 
 
+@pytest.mark.slow
 def test_moving_the_whole_mechanism_changes_nothing(rng):
     """Columns of the base's translation vanish in dFDc; a column outside a contact's path is structurally zero."""
     model = tree("floating")
@@ -336,6 +338,7 @@ def test_moving_the_whole_mechanism_changes_nothing(rng):
     assert not by_q_and_qd[:, outside].any()
 
 
+@pytest.mark.slow
 def test_registered_names_and_labels():
     model = tree("floating")
     feet = (od.Contact("b3"), od.Contact("b2", axes="z"))

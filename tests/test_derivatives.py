@@ -79,6 +79,7 @@ def test_derivatives_with_armatures(rng, name):
 
 
 @pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.slow
 def test_derivatives_with_springs_and_losses(rng, name):
     """Quaternions, screws and chains, every dof with a spring, damping, friction and armature; with a wrench."""
     s = State.of(PASSIVE, rng)

@@ -159,6 +159,7 @@ def test_locking_refuses():
 # Attaching
 
 
+@pytest.mark.slow
 def test_attach_equals_building_in_one_go(rng):
     """Both on a frame of a body and on the world, turned and shifted."""
     tool = arm(np.random.default_rng(9), prefix="t_").build()
@@ -225,6 +226,7 @@ def test_a_subtree_hangs_on_the_ground_as_it_hung_on_its_parent(rng):
         model.subtree("tip_b")
 
 
+@pytest.mark.slow
 def test_a_subtree_s_own_inertia_is_the_block_of_h(rng):
     """With the parent at rest the block of H is that of the subtree, for every tree."""
     for key in TREES:
