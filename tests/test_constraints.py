@@ -217,6 +217,7 @@ def test_the_residual_tells_of_a_contradiction():
 
 @some_trees
 @every_set
+@pytest.mark.slow
 def test_impact(rng, key, contacts):
     """H (qd+ - qd) = G' Lam, G qd+ = -e G qd; the energy never grows, and stays for e = 1."""
     model = tree(key)

@@ -115,6 +115,7 @@ def rates(tree: od.Model, f: ca.Function, s: State) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("k", range(MODELS))
+@pytest.mark.slow
 def test_what_holds_for_every_mechanism(k):
     """H, ID, FD, H^-1, `reduce`, energies, motion of a point: each against the others, at a random state."""
     tree, rng = model(k), np.random.default_rng(k)

@@ -13,6 +13,7 @@ from tests.helpers import TREES, State, close, evaluate, flat, tree
 
 
 @pytest.mark.parametrize("key", TREES)
+@pytest.mark.slow
 def test_inverse_dynamics_is_linear_in_the_parameters(rng, key):
     model = tree(key)
     s = State.of(model, rng)

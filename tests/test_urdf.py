@@ -525,6 +525,7 @@ def test_real_robots_load_or_are_refused_for_a_reason(capfd):
 
 @needs_robots
 @pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.slow
 def test_real_robots_against_pinocchio(floating):
     pin = pytest.importorskip("pinocchio")
     rng = np.random.default_rng(5)
