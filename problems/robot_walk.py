@@ -88,7 +88,7 @@ def problem(
     size: dict[str, Any] = {"half_length": sole[0], "half_width": sole[1]}
     right = ocp.Foothold(od.Contact("right_sole"), x=0.0, y=(-2.5 * spread, -0.4 * spread), **size)
     left = ocp.Foothold(od.Contact("left_sole"), **size)
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
+    contact = (ocp.FrictionCone(), ocp.CentreOfPressure())  # the pyramid pushes by itself
     corners = [("left_sole", (x, y, 0.0)) for x in (-sole[0], sole[0]) for y in (-sole[1], sole[1])]
     ends = (-sole[0], sole[0])
     apart = ocp.Separation(

@@ -23,7 +23,7 @@ SOLO = ROBOTS / "solo_description/robots/solo12.urdf"
 WALKERS = {
     "talos": (TALOS, "left_sole_link", "right_sole_link", ()),
     "g1": (G1, "left_ankle_roll_link", "right_ankle_roll_link", ("--sole-height", "0.035", "--sole", "0.08", "0.03")),
-    "icub": (ICUB, "l_sole", "r_sole", ("--sole", "0.06", "0.03", "--speed", "0.3")),
+    "icub": (ICUB, "l_sole", "r_sole", ("--sole", "0.06", "0.03", "--speed", "0.2")),
 }
 SOLO_FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 
@@ -112,8 +112,8 @@ def test_humanoids_walk(name, capsys):
     ]
     assert robot_walk.main(arguments) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert numbers["speed_m_per_s"] == pytest.approx(0.3 if "--speed" in options else 0.5)
-    assert 0.1 < numbers["step_length_m"] < 0.6
+    assert numbers["speed_m_per_s"] == pytest.approx(0.2 if "--speed" in options else 0.5)
+    assert 0.05 < numbers["step_length_m"] < 0.6
 
 
 @pytest.mark.slow

@@ -49,8 +49,9 @@ class Unilateral:
 class FrictionCone:
     """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
 
-    second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are forces; it
-    needs `Unilateral` beside it.
+    The pyramid implies that contacts push: `Unilateral` beside it changes no solution, but meets the pyramid's rows at its
+    apex, which some problems solve worse with. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`,
+    divided by the weight so that its rows are forces; it needs `Unilateral` beside it.
     """
 
     mu: float = 0.7
