@@ -28,6 +28,7 @@ def loop(rng: np.random.Generator, axes: object, ends: tuple[str, str] = ("b2", 
 
 @some_trees
 @pytest.mark.parametrize("axes", [*AXES.values(), "cylindrical", "prismatic"], ids=[*AXES, "cylindrical", "prismatic"])
+@pytest.mark.slow
 def test_loop_rows_are_the_relative_motion(rng, key, axes):
     """G qd = T_w' ([w; v]_s - [w; v]_p), and gamma its rate by AD, which gamma's own code never uses."""
     model = tree(key)
@@ -141,6 +142,7 @@ def test_forces_by_name(rng):
 
 
 @some_trees
+@pytest.mark.slow
 def test_a_custom_constraint_is_what_it_describes(rng, key):
     """phi of a point gives the point's rows: G of the Jacobian, gamma of the acceleration."""
     model = tree(key)

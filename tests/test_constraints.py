@@ -122,6 +122,7 @@ def test_jacobian_is_structurally_zero_outside_the_path():
 
 @some_trees
 @every_set
+@pytest.mark.slow
 def test_kkt_residual(rng, key, contacts):
     """H qdd + C = tau + G' lam and G qdd = gamma; lam as the dense solve has it where it is unique."""
     model = tree(key)

@@ -65,6 +65,7 @@ def test_mass_matrix_is_symmetric_positive_definite_and_branch_sparse(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_forward_dynamics_inverts_inverse_dynamics(rng, key):
     model = model_of(key)
     s = State.of(model, rng)

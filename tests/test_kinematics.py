@@ -32,6 +32,7 @@ def test_velocity_is_the_rate_of_the_pose(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_acceleration_is_the_rate_of_the_velocity(rng, key):
     model = tree(key)
     q, qd, qdd = symbols(model)

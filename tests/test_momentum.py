@@ -46,6 +46,7 @@ def test_sums_over_bodies(rng, key):
 
 
 @every_tree
+@pytest.mark.slow
 def test_rates(rng, key):
     """d(com)/dt, d(com_vel)/dt and d(h_com)/dt by AD along the motion."""
     model = tree(key)

@@ -23,6 +23,7 @@ def step(form, integrator, intervals=12, steps=1, torque="constant"):
 
 
 @pytest.mark.parametrize(("integrator", "steps"), [("rk4", 1), ("rk4", 2), ("gauss:2", 1), ("heun", 2), ("radau:2", 2)])
+@pytest.mark.slow
 def test_forward_and_inverse_dynamics_give_one_program_s_optimum(integrator, steps):
     explicit, implicit = (step(form, integrator, 8, steps) for form in ("explicit", "implicit"))
     assert implicit.objective == pytest.approx(explicit.objective, rel=1e-7)
@@ -40,6 +41,7 @@ BEST = 474.7835132
         ("radau:2", 1, 1500), ("midpoint", 4, 1000), ("trapezoid", 4, 1000), ("heun", 4, 1500),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_transcriptions_agree(integrator, steps, error):
     """The better the higher the order; relative errors [1e-6]."""
     assert step("implicit", integrator, 12, steps).objective == pytest.approx(BEST, rel=1e-6 * error)
@@ -218,6 +220,7 @@ def test_the_level_says_what_drifts():
     assert drift["acceleration"].velocity > 1e-7
 
 
+@pytest.mark.slow
 def test_explicit_contacts_are_projected_or_damped():
     free = spin("heun", "acceleration", "explicit").drift()
     velocity, position = (spin("heun", level, "explicit").drift() for level in ("velocity", "position"))

@@ -33,6 +33,7 @@ def test_the_rows_of_vanishing_feet_are_the_printed_equations(rng):
 
 
 @pytest.mark.parametrize(("slope", "stable"), [(0.001, True), (0.015, True), (0.0155, False)])
+@pytest.mark.slow
 def test_the_long_period_gait_over_slopes(slope, stable):
     """It is there from gentle slopes on, and loses its stability at 0.0151 by doubling its period: a multiplier at -1."""
     cycle = simplest_walker.gait(slope, 300)
@@ -40,6 +41,7 @@ def test_the_long_period_gait_over_slopes(slope, stable):
     assert 3.8 < cycle.period < 3.95
 
 
+@pytest.mark.slow
 def test_small_steps_scale_with_the_cube_root_of_the_slope():
     """Garcia et al.: theta = 0.970956 gamma^(1/3) - 0.270837 gamma to leading orders, period 3.812092 in the limit."""
     cycle = simplest_walker.gait(1e-4, 300)

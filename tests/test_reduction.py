@@ -126,6 +126,7 @@ def test_fewer_operations(make):
 
 @pytest.mark.parametrize("kind", [od.FloatingBase(), od.FloatingBase("euler_zyx"), od.Planar(), od.Euler("yxz"),
                                   od.Universal("x", "z")], ids=str)  # fmt: skip
+@pytest.mark.slow
 def test_joints_taken_apart(kind, rng):
     """The same q, qd, names of the moved bodies, poses of frames and quantities; constant motion subspaces."""
     model = od.random_tree(5, 1.5, [kind, od.Revolute((0.2, 1, 0.3))], rng)

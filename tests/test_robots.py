@@ -35,6 +35,7 @@ def robot(path: Path) -> od.Model:
 
 
 @pytest.mark.parametrize("path", [TALOS, G1, ICUB, SOLO], ids=lambda path: path.stem)
+@pytest.mark.slow
 def test_twins_are_symmetric_and_near(path):
     """A robot as built has no mirror map; its twin has one, weighs the same, and is its own twin."""
     model = robot(path)
@@ -73,6 +74,7 @@ def test_bodies_without_partners_have_no_twin():
 
 
 @pytest.mark.parametrize("name", WALKERS)
+@pytest.mark.slow
 def test_robots_stand_with_bent_knees(name):
     path, left, right, options = WALKERS[name]
     height = float(options[1]) if "--sole-height" in options else 0.0

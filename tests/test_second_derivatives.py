@@ -68,6 +68,7 @@ def check_against_ad(key: str, name: str, rng: np.random.Generator) -> None:
 
 @every_pair
 @pytest.mark.parametrize("key", QUICK)
+@pytest.mark.slow
 def test_second_derivatives(rng, key, name):
     check_against_ad(key, name, rng)
 
