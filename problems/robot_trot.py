@@ -21,6 +21,8 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
+from ._robots import numbers as gait_numbers
+from ._robots import symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -32,8 +34,7 @@ def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float =
 
     foot_radius [m]: from the frames named to the ground below them, with all joints at zero and legs straight down.
     """
-    built = od.load_urdf(urdf, root=od.FloatingBase(), mimic="free", inertia="keep")
-    model = ocp.symmetric_twin(ocp.facing_forward(built, feet[0], feet[1]))
+    model = symmetric(urdf, feet[0], feet[1])
     q = DM(model.neutral())
     for name, foot in zip(NAMES, feet, strict=True):
         R = np.array(od.pose(model, foot, q)[0].full())
@@ -98,22 +99,7 @@ def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """What the report shows."""
-    defects = solution.defects()
-    weight = solution.model.mass * float(np.linalg.norm(solution.model.gravity))
-    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
-    return {
-        "robot": solution.model.name,
-        "dofs": solution.model.nv,
-        "mass_kg": float(solution.model.mass),
-        "speed_m_per_s": solution.step_length / solution.duration,
-        "half_stride_m": solution.step_length,
-        **{f"{phase.name}_s": phase.duration for phase in solution.phases},
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "peak_vertical_force_weights": float(vertical.max()) / weight,
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
-    }
+    return {**gait_numbers(solution), "half_stride_m": solution.step_length}
 
 
 def main(argv: list[str] | None = None) -> int:

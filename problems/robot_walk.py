@@ -23,6 +23,8 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
+from ._robots import as_built, symmetric
+from ._robots import numbers as gait_numbers
 
 SIDES = ("left", "right")
 BEND = 0.04
@@ -35,8 +37,7 @@ def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float =
     sole_height [m]: from the frames named to the ground below them. The soles have the world's axes when all joints
     are at zero, where the robot must stand on flat feet.
     """
-    built = od.load_urdf(urdf, root=od.FloatingBase(), mimic="free", inertia="keep")
-    model = ocp.symmetric_twin(ocp.facing_forward(built, left_foot, right_foot))
+    model = symmetric(urdf, left_foot, right_foot)
     q = DM(model.neutral())
     for side, foot in zip(SIDES, (left_foot, right_foot), strict=True):
         R = np.array(od.pose(model, foot, q)[0].full())
@@ -120,25 +121,11 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """What the report shows."""
-    defects = solution.defects()
-    double, single = solution.phases
-    weight = solution.model.mass * float(np.linalg.norm(solution.model.gravity))
-    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
     return {
-        "robot": solution.model.name,
-        "dofs": solution.model.nv,
-        "mass_kg": float(solution.model.mass),
-        "speed_m_per_s": solution.step_length / solution.duration,
+        **gait_numbers(solution),
         "step_length_m": solution.step_length,
-        "step_width_m": 2 * abs(float(double.places["right_sole"][1])),
-        "double_support_s": double.duration,
-        "single_support_s": single.duration,
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "peak_vertical_force_weights": float(vertical.max()) / weight,
+        "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1])),
         "touch_down_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][3:6])),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
     }
 
 
@@ -163,7 +150,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    apart = ocp.asymmetry(od.load_urdf(options.urdf, root=od.FloatingBase(), mimic="free", inertia="keep"))
+    apart = ocp.asymmetry(as_built(options.urdf))
     found = numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
     return finish(options, solution, found, f"{model.name} walks at {options.speed:g} m/s")
 

@@ -4,7 +4,7 @@ The ground is tilted: in its axes gravity turns. The walk on level ground is fou
 downhill, step by step. The mechanical cost of transport is the joints' positive work per weight and distance; the
 metabolic one is positive work / 0.25 + |negative work| / 1.2 (Margaria's efficiencies of muscles). It is too large
 by itself, for rigid joints store nothing and every joint pays alone; over that on level ground it stands beside the
-measured one, which is least at about -10 % (Minetti et al., J. Applied Physiology 93, 2002: 280.5 i^5 - 58.7 i^4 -
+measured one, which is least between -10 and -15 % (Minetti et al., J. Applied Physiology 93, 2002: 280.5 i^5 - 58.7 i^4 -
 76.8 i^3 + 51.9 i^2 + 19.6 i + 2.5 J/(kg m)).
 
     python -m problems.slope [--speed 1.2] [--slopes -0.2 -0.1 0 0.1] [--model legs|human]

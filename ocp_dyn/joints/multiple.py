@@ -12,7 +12,7 @@ from casadi import DM
 from .._types import Expr, Vector, split
 from ..rotations import rotation_about, unit_axis
 from ..spatial import Transform, crm
-from .one_dof import Prismatic, Revolute, one_dof
+from .one_dof import Helical, Prismatic, Revolute, one_dof
 from .protocol import Joint, JointState
 
 
@@ -149,7 +149,10 @@ class MultiDof(_Chained):
 def _axis(joint: Joint) -> tuple[float, ...]:
     """[r; t] of a 1-dof joint."""
     zero = (0.0, 0.0, 0.0)
-    axis: tuple[float, ...] = joint.axis  # type: ignore[attr-defined]
     if isinstance(joint, Revolute):
-        return (*axis, *zero)
-    return (*zero, *axis) if isinstance(joint, Prismatic) else axis
+        return (*joint.axis, *zero)
+    if isinstance(joint, Prismatic):
+        return (*zero, *joint.axis)
+    if isinstance(joint, Helical):
+        return joint.axis
+    raise TypeError(f"only joints of one screw axis make a list of axes, got {joint!r}")

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 X = np.array([1.0, 0.0, 0.0])
 
+TITLE_ROOM, LETTER = 3.0, 0.075
+"""Inches that the legend takes, and a letter of the title."""
+
 
 def stick_figure(
     solution: Motion,
     path: str | Path | None = None,
     *,
-    poses: int = 9,
+    poses: int | None = None,
     ghosts: int = 1,
     spacing: float | None = None,
     forces: bool = True,
@@ -34,10 +37,10 @@ def stick_figure(
     to the right: below every pose stands the fraction of the stride that has passed, or the time. Arrows are ground
     reaction forces (one body weight: 0.4 of the model's height).
 
-    poses: how many. ghosts: pale poses between one and the next. spacing: from one pose to the next [m]; None puts
+    poses: how many; None: nine, or five of a body that is longer than tall. ghosts: pale poses between one and the next. spacing: from one pose to the next [m]; None puts
     them clear of one another, 0 superposes a motion on the spot. forces: whether to draw them.
     """
-    if isinstance(poses, bool) or poses != int(poses) or poses < 2:
+    if poses is not None and (isinstance(poses, bool) or poses != int(poses) or poses < 2):
         raise ValueError(f"stick_figure: poses must be a whole number of at least 2, got {poses!r}")
     if isinstance(ghosts, bool) or ghosts != int(ghosts) or ghosts < 0:
         raise ValueError(f"stick_figure: ghosts must be a whole number of at least 0, got {ghosts!r}")
@@ -46,7 +49,9 @@ def stick_figure(
         raise ValueError(
             "stick_figure: the motion holds times or positions that are not finite: there is nothing to show"
         )
-    strip = _Strip(solution, poses, ghosts, spacing)
+    strip = _Strip(solution, poses or 9, ghosts, spacing)
+    if poses is None and strip.is_long:
+        strip = _Strip(solution, 5, ghosts, spacing)
     made = strip.canvas(forces)
     for k in strip.ghosts:
         strip.pose(made.axes[0], k, 0.13)
@@ -94,6 +99,9 @@ class _Strip:
         left, right, high = left - pad, right + pad, high + pad + 0.1 * self.reach
         low = (0.0 if self.grounded else low - pad) - 0.13 * self.reach
         height = 3.0 * (high - low) / (1.3 * self.reach)
+        # title and legend need room beside each other, however short the steps
+        lacking = (TITLE_ROOM + LETTER * len(self.title)) * (high - low) / height - (right - left)
+        left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
         made = figure(height * (right - left) / (high - low), height)
         axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
         bare(axes)
@@ -107,6 +115,12 @@ class _Strip:
         made.text(0.15 / width, top, self.title, fontsize=9, color=INK, ha="left", va="center")
         self.floor = low
         return made
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the body reaches farther along than up."""
+        along, up = (float(np.ptp(self.places[0, :, k])) for k in (0, 2))
+        return along > up
 
     @property
     def title(self) -> str:

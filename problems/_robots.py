@@ -1,0 +1,40 @@
+"""What the problems of robots share: the symmetric twin from a file, and the numbers of a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+
+
+def as_built(urdf: str | Path) -> od.Model:
+    """The robot of the file on a floating base, mimicking joints left free."""
+    return od.load_urdf(urdf, root=od.FloatingBase(), mimic="free", inertia="keep")
+
+
+def symmetric(urdf: str | Path, left: str, right: str) -> od.Model:
+    """Its symmetric twin, facing along x: the frame `left` lies on the left of the frame `right`."""
+    return ocp.symmetric_twin(ocp.facing_forward(as_built(urdf), left, right))
+
+
+def numbers(solution: ocp.Solution) -> dict[str, Any]:
+    """Robot, speed, cost, forces and defects of a gait."""
+    model, defects = solution.model, solution.defects()
+    weight = model.mass * float(np.linalg.norm(model.gravity))
+    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
+    return {
+        "robot": model.name,
+        "dofs": model.nv,
+        "mass_kg": float(model.mass),
+        "speed_m_per_s": solution.step_length / solution.duration,
+        **{f"{phase.name}_s": phase.duration for phase in solution.phases},
+        "objective": solution.objective,
+        "cost_of_transport": solution.cost_of_transport(),
+        "peak_vertical_force_weights": float(vertical.max()) / weight,
+        "defect_rad": defects.angle,
+        "defect_m": defects.length,
+    }
