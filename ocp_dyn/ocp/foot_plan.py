@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -27,6 +26,10 @@ from .variables import Transcription, place_value
 
 State = Callable[[float], tuple[Array, Array]]
 
+
+SMOOTH = 0.04
+"""Width of the window in which a motion guessed is smoothed [s], if the nodes are not wider apart."""
+
 TOUCH = 1e-9
 """Spans that end and begin within this time [s] follow each other."""
 
@@ -42,7 +45,7 @@ class FootPlan:
     strike: float = math.radians(20.0)
     leave: float = math.radians(45.0)
     lift: float = 0.06
-    crouch: float = 0.03
+    crouch: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Span:
 
 
 def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array, step: float, speed: float) -> State:
-    """State at the fraction s of the motion: postures at every node, linear between them."""
+    """State at the fraction s of the motion: postures at every node, smoothed."""
     problem, model = t.problem, t.problem.model
     total = sum(durations)
     tracks = _tracks(plan, t, durations, step)
@@ -96,19 +99,28 @@ def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array,
         goal = [(np.eye(3), base + np.array([speed * time, 0.0, 0.0])), *(poses[k] for poses in bodies.values())]
         q = fit(q, goal)
         table.append(q)
-    return _interpolated(model, nodes / total, table, total)
+    return _smooth(t, q0, nodes, table, step, total)
 
 
-def _interpolated(model: Model, s_nodes: Array, table: list[Array], total: float) -> State:
-    steps = [_numbers(model.difference(DM(a), DM(b))).ravel() for a, b in pairwise(table)]
-    rates = [step / (total * h) for step, h in zip(steps, np.diff(s_nodes), strict=True)]
-    at_nodes = [rates[0], *((a + b) / 2 for a, b in pairwise(rates)), rates[-1]]
+def _smooth(t: Transcription, q0: Array, nodes: Array, table: list[Array], step: float, total: float) -> State:
+    """State at the fraction s of the motion, from parabolas fitted to the postures nearby: no joint is jerked.
+
+    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and after.
+    """
+    model, mirror = t.problem.model, t.mirror
+    times, values = nodes, np.array([_numbers(model.difference(DM(q0), DM(q))).ravel() for q in table])
+    if t.problem.periodic is not None:
+        image = values if mirror is None else values @ np.array(mirror.v_matrix.full()).T
+        ahead = np.eye(model.nv)[0] * step
+        times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
+        values = np.concatenate([image[:-1] - ahead, values, image[1:] + ahead])
+    width = max(SMOOTH, float(np.diff(nodes).max()))
 
     def state(s: float) -> tuple[Array, Array]:
-        k = int(np.clip(np.searchsorted(s_nodes, s, side="right") - 1, 0, len(steps) - 1))
-        u = (s - s_nodes[k]) / (s_nodes[k + 1] - s_nodes[k])
-        q = _numbers(model.integrate(DM(table[k]), DM(u * steps[k]))).ravel()
-        return q, (1 - u) * at_nodes[k] + u * at_nodes[k + 1]
+        gap = times - s * total
+        weight = np.exp(-0.25 * (gap / width) ** 2)[:, None]  # the root of what a square counts
+        fit = np.linalg.lstsq(weight * np.vander(gap, 3, increasing=True), weight * values)[0]
+        return _numbers(model.integrate(DM(q0), DM(fit[0]))).ravel(), fit[1]
 
     return state
 

@@ -8,17 +8,17 @@ the map is a signed permutation; for positions too, with quaternions (x, y, z, w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
 from .._types import Array, Expr, ModelError
-from ..dynamics import bias_force, mass_matrix
+from ..dynamics import inverse_dynamics
 from ..functions import function
 from ..kinematics import body_transforms, point_jacobian_6d
 from ..model import Frame, Model
-from ..momentum import center_of_mass
 from ..spatial import Transform
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
@@ -46,11 +46,14 @@ class MirrorMap:
         """The reflected velocity, acceleration or generalised force (nv)."""
         return self.v_matrix @ qd
 
+    @cached_property
+    def _neutral(self) -> list[Transform]:
+        return body_transforms(self.model, DM(self.model.neutral()))
+
     def frame(self, name: str) -> Frame:
         """The frame that lies where the reflection of this one does, on the partner body."""
         frame = self.model.frame(name)
-        q = DM(self.model.neutral())
-        X0 = body_transforms(self.model, q)
+        X0 = self._neutral
         target = REFLECTION @ _origin(frame, X0)
         candidates = [f for f in self.model.frames.values() if f.body == self.partners[frame.body]]
         near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < TOLERANCE]
@@ -59,13 +62,20 @@ class MirrorMap:
             raise ModelError(f"frame {name!r} has no mirror image on body {self.partners[frame.body]}: add one")
         return (same_kind or near)[0]
 
+    def point(self, body: int, place: Array) -> tuple[int, Array]:
+        """The partner of a body, and a point's reflection in its coordinates."""
+        X0 = self._neutral
+        partner = self.partners[body]
+        seen = REFLECTION @ np.array(DM(X0[body].point(place)).full()).ravel()
+        return partner, np.array(DM(X0[partner].inverse().point(seen)).full()).ravel()
+
 
 def mirror_map(model: Model) -> MirrorMap:
     """Derives the mirror map of a left-right symmetric model; a ModelError says where it is not symmetric.
 
     Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be
     a symmetric posture; signs come from the bodies' Jacobians there. The result is checked at random
-    states: mass matrix, bias force and centre of mass of the image are the images of the original's. For a robot that
+    states: the forces of inverse dynamics of the image are the images of the original's. For a robot that
     is symmetric but for its cables take its `symmetric_twin`.
     """
     partners = match_bodies(model)
@@ -151,20 +161,14 @@ def _position_matrix(model: Model, partners: tuple[int, ...], v_matrix: Array) -
 
 
 def _check(mirror: MirrorMap) -> None:
-    model, S = mirror.model, mirror.v_matrix
+    model = mirror.model
     rng = np.random.default_rng(0)
-    H, C, com = function(mass_matrix, model), function(bias_force, model), function(center_of_mass, model)
+    ID = function(inverse_dynamics, model)
     for _ in range(3):
-        q, qd = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
-        image = mirror.q(q)
-        errors = {
-            "mass matrix": H(image) - S @ H(q) @ S.T,
-            "bias force": C(image, mirror.qd(qd)) - S @ C(q, qd),
-            "centre of mass": com(image) - DM(REFLECTION) @ com(q),
-        }
-        for what, error in errors.items():
-            worst = float(ca.norm_inf(ca.vec(ca.densify(error))))
-            if worst > TOLERANCE * max(1.0, model.mass):
-                raise ModelError(
-                    f"{model!r} is not left-right symmetric: its {what} differs from the image's by {worst:.2g}"
-                )
+        q, qd, qdd = DM(model.random_q(rng)), DM(rng.normal(size=model.nv)), DM(rng.normal(size=model.nv))
+        error = ID(mirror.q(q), mirror.qd(qd), mirror.qd(qdd)) - mirror.qd(ID(q, qd, qdd))
+        worst = float(ca.norm_inf(ca.densify(error)))
+        if worst > TOLERANCE * max(1.0, model.mass):
+            raise ModelError(
+                f"{model!r} is not left-right symmetric: its inverse dynamics differs from the image's by {worst:.2g}"
+            )

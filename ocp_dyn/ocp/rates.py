@@ -13,7 +13,7 @@ from .._types import Expr
 from .nlp import Rows, Slot, Variable
 from .objectives import RateObjective, objective_name
 from .phases import Phase
-from .variables import Transcription, full_tau
+from .variables import FORCE_SCALE, Transcription, full_tau
 
 
 def add_rates(t: Transcription, p: int, phase: Phase) -> None:
@@ -51,7 +51,10 @@ def _add_inside(t: Transcription, p: int, phase: Phase, quantity: str, terms: li
 
 
 def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
-    """From the phase's last torques to the next phase's first; in a periodic motion from the last to the first."""
+    """From the phase's last torques to the next phase's first; in a periodic motion from the last to the first.
+
+    Torques that are linear along the intervals are continuous there; of constant ones the difference costs.
+    """
     problem, x = t.problem, t.phases[p]
     last = p == len(problem.phases) - 1
     if last and problem.periodic is None:
@@ -65,6 +68,9 @@ def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjecti
         h = (z["T"] / phase.intervals + z.get("T1", z["T"]) / other.intervals) / 2
         before, after = (full_tau(problem, z[key]) for key in ("x", "x1"))
         turned = t.mirror.qd(before) if last and t.mirror is not None else before
+        if problem.torque == "linear":  # a jump would have no rate
+            rows.constrain("continuous torque", (after - turned)[problem.actuated], scale=FORCE_SCALE)
+            return
         _cost(t, rows, terms, (after - turned) / h, h, z)
 
     t.program.block(f"torque rate after {phase.name}", slots, body).add(slots)

@@ -119,17 +119,17 @@ class Foothold:
     def offset(self, model: Model) -> tuple[float, float, float]:
         """(x, y, yaw) of this foothold's place as seen from the place of the foothold it is derived from."""
         assert self.of is not None
-        body, (R, p), (R_of, p_of) = self._level(model)[0], self._level(model)[1:], self.of._level(model)[1:]
+        body, (R, p), (R_of, p_of) = self.level(model)[0], self.level(model)[1:], self.of.level(model)[1:]
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
-        if body != self.of._level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
+        if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
                 f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
                 f"the ground together, the z axes of their frames up; it is {gap[2]:.4g} m above the other"
             )
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
-    def _level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
-        """Body, and rotation and contact point in its coordinates."""
+    def level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
+        """Body, and rotation of the frame and contact point when the foot is level, in its coordinates."""
         frame = resolve(model, self.contact.body)
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)

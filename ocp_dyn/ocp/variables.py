@@ -178,10 +178,12 @@ def _find_images(t: Transcription) -> None:
 
 
 def _is_image(t: Transcription, f: Foothold, g: Foothold) -> bool:
-    """Whether f is the contact of the foot on which, mirrored, g is."""
-    name = t.mirror.frame(g.name).name if t.mirror else g.name
-    x, y, z = g.point
-    return (f.name, f.kind) == (name, g.kind) and np.allclose(f.point, (x, -y if t.mirror else y, z))
+    """Whether f is the contact of the foot on which, mirrored, g is: frames may have names of their own."""
+    body, _, place = f.level(t.problem.model)
+    other, _, image = g.level(t.problem.model)
+    if t.mirror is not None:
+        other, image = t.mirror.point(other, image)
+    return f.kind == g.kind and body == other and np.allclose(place, image, atol=1e-6)
 
 
 def _owner(t: Transcription, f: Foothold) -> Variable:
