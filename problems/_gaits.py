@@ -52,7 +52,7 @@ class Gait:
         return abs(self.speed - other.speed) / 0.2 + abs(self.slope - other.slope) / 0.1 + change
 
 
-BARRIER = 1e-2
+BARRIER = 1e-3
 """Of the interior-point method at the start: a step of the grid is too far for the one that suits small changes."""
 
 Factory = Callable[[bool, bool], ocp.Problem]

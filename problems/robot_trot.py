@@ -1,11 +1,11 @@
 """A quadruped trots: diagonal pairs of point feet in turn, one periodic, mirrored half of the gait of least effort.
 
 The half begins as one pair touches down (an impact), goes over its stance, and ends as the other pair touches down where the
-mirror image of the start is; a flight may lie between (`--flight`).
+mirror image of the start is; a flight may lie between (`--flight`), or a time on all four feet (`--overlap`).
 
     python -m problems.robot_trot --urdf solo12.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
 
-    [--speed 0.4] [--foot-radius 0] [--flight S] [--intervals 16] [--compile] [--quick] [--json] [--out DIR]
+    [--speed 0.4] [--foot-radius 0] [--flight S | --overlap S] [--intervals 16] [--compile] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -61,11 +61,15 @@ def standing(model: od.Model) -> np.ndarray:
     return np.asarray(found.q)
 
 
-def problem(model: od.Model, speed: float = 0.4, flight: float = 0.0, intervals: int = 16) -> ocp.Problem:
+def problem(
+    model: od.Model, speed: float = 0.4, flight: float = 0.0, intervals: int = 16, overlap: float = 0.0
+) -> ocp.Problem:
     """Half a trot of a model with frames `front_left` and so on, from the touch-down of front left and hind right on.
 
-    flight [s]: shortest time on no foot at all; 0: none.
+    flight [s]: shortest time on no foot at all; overlap [s]: on all four; 0: none.
     """
+    if flight and overlap:
+        raise ValueError(f"a trot has a flight or an overlap between its two stances, got {flight} s and {overlap} s")
     posture = standing(model)
     feet = {name: ocp.Foothold(od.Contact(name, axes="xyz"), x=(-1.0, 1.0), y=(-0.6, 0.6)) for name in NAMES}
     pair, other = ("front_left", "hind_right"), ("front_right", "hind_left")
@@ -74,6 +78,11 @@ def problem(model: od.Model, speed: float = 0.4, flight: float = 0.0, intervals:
     effort = _effort(model, posture)
     down = tuple(feet[name] for name in pair)
     phases = [ocp.Phase("stance", intervals, (0.08, 0.25), down, (*contact, swing), effort)]
+    if overlap:
+        still = tuple(feet[name] for name in other)
+        phases.insert(
+            0, ocp.Phase("overlap", max(2, intervals // 4), (overlap, 5 * overlap), down + still, contact, effort)
+        )
     if flight:
         phases.append(ocp.Phase("flight", max(2, intervals // 4), (flight, 3 * flight), (), (), effort))
     return ocp.Problem(
@@ -109,14 +118,16 @@ def main(argv: list[str] | None = None) -> int:
                            help="links or frames of the feet: front left, front right, hind left, hind right")  # fmt: skip
     arguments.add_argument("--speed", type=float, default=0.4, help="[m/s]")
     arguments.add_argument("--foot-radius", type=float, default=0.0, help="from those frames down to the ground [m]")
-    arguments.add_argument("--flight", type=float, default=0.0, help="shortest time off the ground [s]")
+    between = arguments.add_mutually_exclusive_group()
+    between.add_argument("--flight", type=float, default=0.0, help="shortest time off the ground [s]")
+    between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
     arguments.add_argument("--intervals", type=int, default=16)
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
     options = arguments.parse_args(argv)
     try:
         model = load(options.urdf, tuple(options.feet), options.foot_radius)
         intervals = 8 if options.quick else options.intervals
-        trot = problem(model, options.speed, options.flight, intervals)
+        trot = problem(model, options.speed, options.flight, intervals, options.overlap)
     except (ValueError, KeyError, OSError) as error:
         arguments.error(str(error))
     prepare(options, arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -158,11 +159,80 @@ def test_derivatives_of_a_flow_are_those_of_differences(contacts: tuple, rng: np
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+def _struck(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+    """The impact of the right foot, by hand."""
+    v_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.v)
+    return ca.vertcat(start.q - end.q, start.v - v_plus), 0.0, 0.0
+
+
+def jumping(function: Callable[..., object]) -> ocp.Problem:
+    """The mirrored step with a transition of the user's own."""
+    problem = mirrored_step()
+    assert problem.periodic is not None
+    return replace(problem, periodic=replace(problem.periodic, transition=ocp.Jump(function)))
+
+
+def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
+    problem = jumping(_struck)
+    solution = problem.solve(progress=False, tolerance=1e-10)
+    step = mirrored_step().solve(progress=False, tolerance=1e-10)
+    assert solution.duration == pytest.approx(step.duration, rel=1e-9)
+    found, expected = solution.floquet(problem=problem), step.floquet()
+    np.testing.assert_allclose(found.multipliers, expected.multipliers, atol=1e-7)
+    assert found.neutral == pytest.approx(expected.neutral, abs=1e-9)
+    assert found.leak < 1e-7
+
+    def with_bounds(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, np.ndarray, np.ndarray]:
+        rows, nothing = _struck(end, start)[0], np.zeros(2 * end.model.nv)
+        return ca.vertcat(rows, end.q[1]), np.append(nothing, 0.0), np.append(nothing, np.inf)
+
+    again = replace(problem, periodic=jumping(with_bounds).periodic)
+    np.testing.assert_allclose(solution.floquet(problem=again).multipliers, found.multipliers, rtol=1e-12)
+
+
+def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
+    """The compass walker pinned at its foot: the strike is a row of the jump, there are no contacts."""
+    model, planar = (compass_walker(root=root, slope=SLOPE) for root in ("pinned", "planar"))
+    still = ca.SX(2, 1)
+
+    def strike(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+        q, v = ca.vertcat(still, end.q), ca.vertcat(still, end.v)
+        v_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, v)
+        after = ca.vertcat(start.q - compass_gait.SWAP @ end.q, start.v - compass_gait.SWAP @ v_plus[2:])
+        return ca.vertcat(after, end.q[1] - 2 * end.q[0]), 0.0, 0.0
+
+    problem = ocp.Problem(
+        model,
+        [ocp.Phase("step", 20, (0.5, 1.0))],
+        periodic=ocp.Periodic(mirror=False, transition=ocp.Jump(strike), step_length=0.0),
+        unactuated=model.joint_names,
+        guess=lambda s: (np.array(compass_state(s)[:2]), np.array(compass_state(s)[2:])),
+        integrator="gauss:3",
+    )
+    found = problem.solve(progress=False, tolerance=1e-10).floquet_multipliers(problem=problem)
+    # the grid of 20 intervals of order 6 agrees with the integration in 200 steps to about as many digits
+    np.testing.assert_allclose(np.abs(found[:3]), np.abs(compass_cycle().multipliers[:3]), rtol=1e-6)
+
+
+def test_a_jump_that_does_not_determine_the_next_state_is_refused(step: Solution) -> None:
+    solution = replace(step, stats=step.stats | {"transitions": ["Jump"]})
+    with pytest.raises(ValueError, match=r"which the problem holds and not its solution: give floquet\(problem"):
+        solution.floquet()
+    with pytest.raises(ValueError, match="its transition 0 is no Jump"):
+        solution.floquet(problem=mirrored_step())
+    with pytest.raises(ValueError, match="its 4 equality rows and the 3 of its feet determine 6 of the 8 numbers"):
+        solution.floquet(problem=jumping(lambda end, start: (start.q - end.q, 0.0, 0.0)))
+
+    def too_much(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+        return ca.vertcat(_struck(end, start)[0], end.q[2] - float(step.q[-1, 3])), 0.0, 0.0
+
+    with pytest.raises(ValueError, match="its equality rows fix 2 numbers of the last one"):
+        solution.floquet(problem=jumping(too_much))
+
+
 def test_floquet_says_what_it_cannot_do(step: Solution) -> None:
     with pytest.raises(ValueError, match="belong to a periodic motion"):
         replace(step, impulses=()).floquet()
-    with pytest.raises(ValueError, match="those of a Jump are not known"):
-        replace(step, stats=step.stats | {"transitions": ["Jump"]}).floquet()
     with pytest.raises(ValueError, match=r"step \[s\] must be positive"):
         step.floquet(step=0.0)
     lost = replace(step.phases[0], q=step.phases[0].q * np.nan)

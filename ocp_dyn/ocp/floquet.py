@@ -13,7 +13,7 @@ Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & F
 Coordinates are tangent ones, (delta of q, delta of v). A flat foot that would touch down tilted is placed flat by the
 least step in the metric of the mass matrix. Of the directions at the start only those count that keep the standing feet
 flat on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their
-multipliers, 1 or in a mirrored motion -1, stand apart.
+multipliers, 1 or in a mirrored motion -1, stand apart. The rows of a `Jump` are linearised as `jumps` says.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ from ..functions import function
 from ..kinematics import point_jacobian_6d, point_position
 from ..model import Model
 from .arrivals import Arrival, arrivals, fixed_rows
+from .integrators import flow_step, scheme
+from .jumps import jump_derivative, jump_of
 
 if TYPE_CHECKING:
+    from .problem import Problem
     from .solution import PhaseSolution, Solution
 
 AT_REST = 1e-6
@@ -67,11 +70,12 @@ class Floquet:
         return bool(np.all(np.abs(self.multipliers) < 1.0))
 
 
-def floquet(solution: Solution, step: float = 0.0025) -> Floquet:
+def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = None) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.floquet` for the map and `Floquet` for the result.
 
-    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node. ValueError for a motion
-    that is not periodic, holds numbers that are not finite, or has a `Jump`, whose map is not known.
+    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node. problem: that of the
+    solution, needed where it has a `Jump`. ValueError for a motion that is not periodic or holds numbers that are not
+    finite, and for a Jump whose equality rows do not determine the next state.
     """
     _check(solution, step)
     model, nv = solution.model, solution.model.nv
@@ -79,9 +83,9 @@ def floquet(solution: Solution, step: float = 0.0025) -> Floquet:
     for p, phase in enumerate(solution.phases):
         for A in flow_derivatives(model, phase, step):
             DP = A @ DP
-        DP = _transition(solution, p) @ DP
+        DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
-    held = _held_directions(model, start)
+    held = _held_directions(model, start.contacts, start.q[0], start.v[0])
     neutral = _neutral_directions(model, start.q[0], start.v[0])
     neutral = {name: d for name, d in neutral.items() if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d)}
     return _split(DP, _null_space(held), neutral)
@@ -90,10 +94,6 @@ def floquet(solution: Solution, step: float = 0.0025) -> Floquet:
 def _check(solution: Solution, step: float) -> None:
     if len(solution.impulses) != len(solution.phases):
         raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
-    if "Jump" in solution.stats.get("transitions", ()):
-        raise ValueError(
-            "floquet multipliers need the maps between phases, and those of a Jump are not known: use Impact"
-        )
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
         raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
     if not step > 0:
@@ -122,8 +122,8 @@ def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
     tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
     turning = _turning(model)
 
-    def f(x: MX, tau: MX) -> MX:
-        q, v, Phi = ca.vertsplit(x, [0, nq, nq + nv, nq + nv + 4 * nv * nv])
+    def f(z: MX) -> MX:
+        q, v, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
         if contacts:
             qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
             by_q, by_v = function(constrained_dynamics_derivatives, model, contacts)(q, v, tau)[:2]
@@ -131,14 +131,10 @@ def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
             qdd = function(forward_dynamics, model)(q, v, tau)
             by_q, by_v = function(forward_dynamics_derivatives, model)(q, v, tau)[:2]
         F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
-        return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)))
+        return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
 
-    middle = tau + h / 2 * rate
-    k1 = f(x, tau)
-    k2 = f(x + h / 2 * k1, middle)
-    k3 = f(x + h / 2 * k2, middle)
-    k4 = f(x + h * k3, tau + h * rate)
-    return ca.Function("substep", [x, u], [x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+    after = flow_step(scheme("rk4"), f, ca.vertcat(x, tau), h)
+    return ca.Function("substep", [x, u], [after[: x.numel()]])
 
 
 def _turning(model: Model) -> ca.Function:
@@ -151,7 +147,7 @@ def _turning(model: Model) -> ca.Function:
     return ca.Function("turning", [v], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
 
 
-def _transition(solution: Solution, p: int) -> Array:
+def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
     """From the end of phase p at its solved duration to the start of the next one: (2 nv, 2 nv)."""
     model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
     last = p == len(solution.phases) - 1
@@ -165,6 +161,11 @@ def _transition(solution: Solution, p: int) -> Array:
         q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
     if last:
         q[0] -= solution.step_length
+    if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
+        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.v[-1]))
+        held = _held_directions(model, following.contacts, following.q[0], following.v[0])
+        start = (following.q[0], following.v[0])
+        return jump_derivative(jump_of(problem, p), solution, (q, v), start, rate, both @ free, held) @ both
     steps = arrivals(model, phase, following, mirror, solution.step_length if last else 0.0)
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
@@ -215,11 +216,11 @@ def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
 
 
-def _held_directions(model: Model, phase: PhaseSolution) -> Array:
-    """Rows (., 2 nv) that vanish on what keeps the standing feet flat on the ground, and at rest, at the start."""
-    q, v, delta = phase.q[0], phase.v[0], SX.sym("delta", model.nv)
+def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array) -> Array:
+    """Rows (., 2 nv) that vanish on what keeps standing feet flat on the ground, and at rest."""
+    delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
-    for contact in phase.contacts:
+    for contact in contacts:
         G = np.array(DM(contact.jacobian(model, DM(q))).full())
         rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(v)
         slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)

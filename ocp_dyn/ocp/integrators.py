@@ -163,6 +163,14 @@ def explicit_step(
     return states, (model.integrate(q, theta), v1)
 
 
+def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Expr:
+    """x after a step h of an explicit scheme along x' = f(x)."""
+    rates: list[Expr] = []
+    for row in method.A:
+        rates.append(f(_moved(x, h, row, rates)))
+    return _moved(x, h, method.b, rates)
+
+
 def _moved(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
     """start + h sum_j weights_j rates_j over the rates there are; those of weight zero leave no trace."""
     terms = [rate if w == 1 else w * rate for w, rate in zip(weights, rates, strict=False) if w]

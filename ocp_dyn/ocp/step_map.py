@@ -22,6 +22,7 @@ import numpy as np
 from casadi import SX
 
 from .._types import Array
+from .integrators import flow_step, scheme
 
 Map = Callable[[SX], SX]
 
@@ -61,7 +62,7 @@ class StepMap:
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
         x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)
-        x1 = _rk4(f, x, h)
+        x1 = flow_step(scheme("rk4"), f, x, h)
         A, b = ca.jacobian(x1, x), ca.jacobian(x1, h)
         carried = ca.vertcat(x1, ca.vec(A @ by_x), A @ by_h + b)
         step = ca.Function("step", [ca.vertcat(x, ca.vec(by_x), by_h), h], [ca.densify(carried)], {"cse": True})
@@ -125,13 +126,3 @@ class StepMap:
         values = values[np.argsort(-np.abs(values), kind="stable")]
         t = np.linspace(0.0, z[-1], self.steps + 1)
         return LimitCycle(z[:-1], float(z[-1]), P, values, t, states, residual)
-
-
-def _rk4(f: Map, x: SX, h: SX) -> SX:
-    """One step of the classical Runge-Kutta method."""
-    k1 = f(x)
-    k2 = f(x + h / 2 * k1)
-    k3 = f(x + h / 2 * k2)
-    k4 = f(x + h * k3)
-    after: SX = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return after

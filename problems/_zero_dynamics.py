@@ -1,0 +1,276 @@
+"""Hybrid zero dynamics of a planar biped on a point foot: one angle is free, virtual constraints rule the others.
+
+E. Westervelt, J. Grizzle & D. Koditschek, "Hybrid zero dynamics of planar biped walkers", IEEE Trans. Automatic Control 48
+(2003); Westervelt et al., "Feedback Control of Dynamic Bipedal Robot Locomotion" (2007), ch. 5 and 6. The motors keep
+q_a = h_d(theta), polynomials of degree M in Bezier form over s = (theta - theta_plus) / (theta_minus - theta_plus), theta the
+angle of the line from hip to stance foot, which grows along the step: q = Phi(theta). What is left are theta and the
+angular momentum about the stance foot, sigma = I(theta) theta':
+
+    sigma = H_0 Phi' theta',   sigma' = -G_0,   so   sigma^2 / 2 + V_zero(theta) = const,   V_zero' = I G_0,
+
+H_0 and G_0 the rows of the mass matrix and of gravity that belong to the foot. The strike leads from sigma to delta_zero sigma.
+With zeta = sigma^2 / 2 before a strike, a step leads to delta_zero^2 zeta - V_zero(theta_minus) before the next. Its fixed point
+zeta* = -V_zero(theta_minus) / (1 - delta_zero^2) is a gait where it lifts the biped over the top,
+
+    delta_zero^2 / (1 - delta_zero^2) V_zero(theta_minus) + max V_zero < 0,
+
+and a stable one where delta_zero^2 < 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+from numpy.polynomial import Chebyshev
+
+import ocp_dyn as od
+
+DEGREE = 80
+"""Of the interpolation by which V_zero, the time of a step and the cost are integrated: to rounding."""
+
+Strike = Callable[[Any, Any], tuple[Any, Any, Any]]
+"""(q, v) before the strike -> (q, v, impulse) after it, the legs renamed."""
+
+
+class VirtualConstraints(NamedTuple):
+    """h_d: Bezier coefficients alpha (motors, M + 1), in the order of q[1:]; theta at the start and at the end of the step."""
+
+    alpha: Any
+    theta_plus: Any
+    theta_minus: Any
+
+
+def phase_angle(q: Any) -> Any:
+    """theta of the pinned five-link biped with tibia and femur of one length: minus the virtual leg's absolute angle."""
+    return -q[0] - q[1] / 2
+
+
+def bezier(alpha: Any, s: Any) -> Any:
+    """The polynomials (motors) with coefficients alpha at s."""
+    M = alpha.shape[1] - 1
+    return sum(math.comb(M, k) * s**k * (1 - s) ** (M - k) * alpha[:, k] for k in range(M + 1))
+
+
+def lift(constraints: VirtualConstraints, theta: Any) -> Any:
+    """Phi(theta) (5)."""
+    alpha, begin, end = constraints
+    h = bezier(alpha, (theta - begin) / (end - begin))
+    return ca.vertcat(-theta - h[0] / 2, h)
+
+
+@cache
+def state_function(model: od.Model, degree: int) -> ca.Function:
+    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> what the biped does there, by the names of `STATE`."""
+    theta, sigma = SX.sym("theta"), SX.sym("sigma")
+    alpha, ends = SX.sym("alpha", model.nv - 1, degree + 1), SX.sym("ends", 2)
+    q = lift(VirtualConstraints(alpha, ends[0], ends[1]), theta)
+    by_theta = ca.jacobian(q, theta)
+    G0 = od.gravity_force(model, q)[0]
+    inertia = od.mass_matrix(model, q)[0, :] @ by_theta
+    rate = sigma / inertia
+    # sigma' = I' theta'^2 + I theta'' = -G_0
+    acceleration = -(G0 + ca.jacobian(inertia, theta) * rate**2) / inertia
+    v, a = by_theta * rate, ca.jacobian(by_theta, theta) * rate**2 + by_theta * acceleration
+    tau = od.inverse_dynamics(model, q, v, a)[1:]
+    force = model.mass * (od.center_of_mass_acceleration(model, q, v, a) - DM(model.gravity))
+    found = [inertia, G0, rate, q, v, tau, force, od.point_position(model, "swing_foot", q)]
+    return ca.Function("state", [theta, sigma, alpha, ends], found, {"cse": True})
+
+
+STATE = ("inertia", "gravity", "rate", "q", "v", "tau", "force", "foot")
+"""I, G_0, theta', q, q', motors' torques [N m], force on the stance foot [N] and place of the swing foot [m] (x, y, z)."""
+
+
+@cache
+def strike_function(model: od.Model, strike: Strike) -> ca.Function:
+    """(q, v) before the strike -> q, v after it, impulse [N s] (x, z), angular momentum about the new stance foot."""
+    q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
+    after, v_after, impulse = strike(q, v)
+    momentum = od.mass_matrix(model, after)[0, :] @ v_after
+    return ca.Function("strike", [q, v], [after, v_after, impulse, momentum], {"cse": True})
+
+
+def fitted(q: Any, v: Any, degree: int) -> VirtualConstraints:
+    """The constraints that follow a step given by its nodes (n, 5).
+
+    Angles and slopes at both ends are the step's own, so that a strike leads from its end to its start on the constraints
+    too; the coefficients between fit the nodes by least squares.
+    """
+    theta = np.array([phase_angle(x) for x in q])
+    span = theta[-1] - theta[0]
+    alpha = np.zeros((q.shape[1] - 1, degree + 1))
+    for first, second, node in ((0, 1, 0), (-1, -2, -1)):
+        slope = v[node, 1:] / phase_angle(v[node])
+        alpha[:, first] = q[node, 1:]
+        alpha[:, second] = q[node, 1:] + (slope if node == 0 else -slope) * span / degree
+    s = (theta - theta[0]) / span
+    basis = np.array([math.comb(degree, k) * s**k * (1 - s) ** (degree - k) for k in range(degree + 1)])
+    rest = q[:, 1:].T - alpha @ basis
+    alpha[:, 2:-2] = np.linalg.lstsq(basis[2:-2].T, rest.T, rcond=None)[0].T
+    return VirtualConstraints(alpha, float(theta[0]), float(theta[-1]))
+
+
+@dataclass(frozen=True)
+class ZeroDynamics:
+    """The zero dynamics of a pinned model under virtual constraints, and the map from strike to strike."""
+
+    model: od.Model
+    constraints: VirtualConstraints
+    strike: Strike
+
+    def at(self, theta: Any, sigma: Any) -> dict[str, Any]:
+        """What the biped does at states (n) of the zero dynamics, by the names of `STATE`: a row for each."""
+        alpha, *ends = self.constraints
+        n = int(np.size(theta))
+        states = state_function(self.model, alpha.shape[1] - 1).map("states", "serial", n, [2, 3], [])
+        values = states(np.reshape(theta, (1, n)), np.reshape(sigma, (1, n)), alpha, ends)
+        return {name: np.array(value.full()).T.squeeze() for name, value in zip(STATE, values, strict=True)}
+
+    def _integral(self, integrand: Callable[[Any], Any]) -> Chebyshev:
+        """The integral over theta from theta_plus."""
+        _, begin, end = self.constraints
+        return Chebyshev.interpolate(integrand, DEGREE, domain=[begin, end]).integ(lbnd=begin)
+
+    @cached_property
+    def potential(self) -> Chebyshev:
+        """V_zero(theta)."""
+
+        def slope(theta: Any) -> Any:
+            here = self.at(theta, np.ones_like(theta))
+            return here["inertia"] * here["gravity"]
+
+        return self._integral(slope)
+
+    @cached_property
+    def after(self) -> tuple[Any, Any, Any, Any]:
+        """q, v, impulse and angular momentum after the strike that sigma = -1 meets."""
+        end = self.at(self.constraints.theta_minus, -1.0)
+        q, v, impulse, sigma = strike_function(self.model, self.strike)(end["q"], end["v"])
+        return tuple(np.array(x.full()).ravel() for x in (q, v, impulse, sigma))  # type: ignore[return-value]
+
+    @cached_property
+    def delta_squared(self) -> float:
+        """delta_zero^2: how much of sigma^2 a strike leaves, and the multiplier of the gait."""
+        return float(self.after[3].item() ** 2)
+
+    @cached_property
+    def invariance(self) -> float:
+        """By how much the strike leaves the constraints: angles, and slopes of angles by theta."""
+        q, v, *_ = self.after
+        start = self.at(self.constraints.theta_plus, -1.0)
+        slopes = [x / phase_angle(x) for x in (v, start["v"])]
+        return float(max(np.abs(q - start["q"]).max(), np.abs(slopes[0] - slopes[1]).max()))
+
+    @cached_property
+    def drop(self) -> float:
+        """V_zero(theta_minus), negative where gravity speeds the step up."""
+        return float(self.potential(self.constraints.theta_minus))
+
+    @cached_property
+    def top(self) -> float:
+        """max V_zero."""
+        _, begin, end = self.constraints
+        return float(self.potential(np.linspace(begin, end, 2001)).max())
+
+    @cached_property
+    def existence(self) -> float:
+        """delta_zero^2 / (1 - delta_zero^2) V_zero(theta_minus) + max V_zero: a gait where it is negative."""
+        return self.delta_squared / (1 - self.delta_squared) * self.drop + self.top
+
+    @property
+    def exists(self) -> bool:
+        return bool(0 < self.delta_squared < 1 and self.existence < 0)
+
+    @cached_property
+    def sigma(self) -> float:
+        """The angular momentum [N m s] of the gait before the strike: -sqrt(2 zeta*); ValueError where there is none."""
+        if not self.exists:
+            raise ValueError(
+                f"there is no gait on this zero dynamics: delta_zero^2 = {self.delta_squared:.4g} must lie between 0 and "
+                f"1, and the condition of existence, {self.existence:.4g}, must be negative"
+            )
+        return -math.sqrt(-2 * self.drop / (1 - self.delta_squared))
+
+    def along(self, theta: Any) -> Any:
+        """sigma of the gait at theta."""
+        return -np.sqrt(2 * (self.delta_squared * self.sigma**2 / 2 - self.potential(theta)))
+
+    def per_step(self, integrand: Callable[[dict[str, Any]], Any]) -> float:
+        """The integral over the time of a step of the gait; 1 gives its period [s]."""
+
+        def by_theta(theta: Any) -> Any:
+            here = self.at(theta, self.along(theta))
+            return integrand(here) / here["rate"]
+
+        return float(self._integral(by_theta)(self.constraints.theta_minus))
+
+
+PIECES, POINTS = 4, 8
+"""Of the quadrature over theta in `optimised`: pieces, and Gauss points in each."""
+
+OPTIONS: Any = {"print_time": False, "show_eval_warnings": False, "ipopt": {"print_level": 0, "sb": "yes"}}
+"""Of the solver; a step that does not get over the top has no cost, and the solver turns back from there."""
+
+
+def _quadrature() -> tuple[Any, Any, Any]:
+    """Points in [0, 1], both ends among them, weights of the integral, and rows of weights of the integrals up to every point."""
+    x, w = np.polynomial.legendre.leggauss(POINTS)
+    c = (x + 1) / 2
+    inside = np.array([np.polynomial.Polynomial.fit(c, row, POINTS - 1).integ(lbnd=0)(c) for row in np.eye(POINTS)]).T
+    points = np.concatenate([[0.0], *((k + c) / PIECES for k in range(PIECES)), [1.0]])
+    weights = np.concatenate([[0.0], np.tile(w / 2, PIECES) / PIECES, [0.0]])
+    up_to = np.zeros((points.size, points.size))
+    below = np.kron(np.tri(PIECES, k=-1), np.tile(w / 2, (POINTS, 1)))
+    up_to[1:-1, 1:-1] = (below + np.kron(np.eye(PIECES), inside)) / PIECES
+    up_to[-1] = weights
+    return points, weights, up_to
+
+
+Rows = Callable[[dict[str, Any], Any, Any], Any]
+"""(states by name, a column each; fractions of the step in theta; impulse) -> rows that must not be negative."""
+
+
+def optimised(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
+    """The constraints whose gait at `speed` [m/s] costs the least torque squared per step length, from those of `start`.
+
+    The published way: coefficients as variables; a strike leads from their end to their start, positions and slopes; the gait
+    is the fixed point. ValueError where the solver finds none.
+    """
+    model, (alpha0, *ends0) = start.model, start.constraints
+    degree = alpha0.shape[1] - 1
+    alpha, ends = MX.sym("alpha", *alpha0.shape), MX.sym("ends", 2)
+    state, struck = state_function(model, degree), strike_function(model, start.strike)
+    points, weights, up_to = _quadrature()
+    states = state.map("states", "serial", points.size, [2, 3], [])
+    span = ends[1] - ends[0]
+    theta = ends[0] + span * DM(points).T
+    here = dict(zip(STATE, states(theta, -DM.ones(theta.shape), alpha, ends), strict=True))
+    slope = span * here["inertia"] * here["gravity"]
+    first, last = (dict(zip(STATE, state(ends[k], -1, alpha, ends), strict=True)) for k in (0, 1))
+    q, v, impulse, momentum = struck(last["q"], last["v"])
+    zeta = -slope @ DM(weights) / (1 - momentum**2)
+    sigma = -ca.sqrt(2 * (momentum**2 * zeta - slope @ DM(up_to).T))
+    here = dict(zip(STATE, states(theta, sigma, alpha, ends), strict=True))
+    time = span * DM(weights).T / here["rate"]
+    length = last["foot"][0]
+    cost = ca.sum2(time * ca.sum1(here["tau"] ** 2)) / length
+    slopes = v / phase_angle(v) - first["v"] / phase_angle(first["v"])
+    equal = ca.vertcat(q - first["q"], slopes[1:], last["foot"][2], length / ca.sum2(time) - speed)
+    above = ca.vertcat(0.99 - momentum**2, rows(here, points, impulse))
+    variables = ca.veccat(alpha, ends)
+    program: Any = {"x": variables, "f": cost / 100, "g": ca.vertcat(equal, above)}
+    solver = ca.nlpsol("gait", "ipopt", program, OPTIONS)
+    upper = np.append(np.zeros(equal.numel()), np.full(above.numel(), np.inf))
+    found = solver(x0=np.append(alpha0.ravel(order="F"), ends0), lbg=0, ubg=upper)
+    if not solver.stats()["success"]:
+        raise ValueError(f"no gait of least torque was found on the zero dynamics: {solver.stats()['return_status']}")
+    x = np.array(found["x"].full()).ravel()
+    best = VirtualConstraints(x[:-2].reshape(alpha0.shape, order="F"), float(x[-2]), float(x[-1]))
+    return replace(start, constraints=best)
