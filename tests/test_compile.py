@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import casadi as ca
@@ -196,6 +197,28 @@ def test_results_into_given_arrays(rng, compiled, request):
         fast.ID(*inputs, out=inputs[1])
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("count", [None, 9])
+def test_runners_read_and_write_where_arrays_are(rng, compiled, count, request):
+    if not compiled:
+        request.getfixturevalue("no_compiler")
+    elif find_compiler() is None:
+        pytest.skip("no C compiler")
+    ID_fast = od.codegen.compile([ID]).ID
+    first, other = ([x if count else x[0] for x in states(ID, MODEL, 9, rng)] for _ in range(2))
+    inputs, tau = [x.copy() for x in first], np.full_like(first[0], 7.0)
+    run = ID_fast.runner(inputs, [tau])
+    for given in (first, other):
+        for mine, x in zip(inputs, given, strict=True):
+            mine[...] = x
+        run()
+        np.testing.assert_array_equal(tau, ID_fast(*given))
+    with pytest.raises(ValueError, match="a runner reads arrays of float64 in C order where they are"):
+        ID_fast.runner([x.astype(np.float32) for x in inputs], [tau])
+    with pytest.raises(ValueError, match="out for tau shares memory with another argument"):
+        ID_fast.runner(inputs, [inputs[1]])
+
+
 # Errors
 
 
@@ -344,6 +367,44 @@ def test_old_libraries_go(home):
         os.utime(place / name, (1, 1))
     cache.prune(place)
     assert [path.name for path in place.iterdir()] == ["new.2.so"]
+
+
+def test_the_cache_is_bounded_and_loses_what_was_used_least_recently(home, monkeypatch):
+    place, now = cache.directory(), time.time()
+    for k, hours in enumerate((5, 4, 3, 0)):  # the last one was used just now
+        path = place / f"f{k}.0.so"
+        path.write_bytes(bytes(1_000_000))
+        os.utime(path, (now - 3600 * hours,) * 2)
+    monkeypatch.setenv("OCP_DYN_CACHE_MB", "2.5")
+    cache.prune(place)
+    assert sorted(path.name for path in place.iterdir()) == ["f2.0.so", "f3.0.so"]
+    monkeypatch.setenv("OCP_DYN_CACHE_MB", "0")
+    cache.prune(place)
+    assert [path.name for path in place.iterdir()] == ["f3.0.so"]
+    for wrong in ("much", "-1", "nan", "inf"):
+        monkeypatch.setenv("OCP_DYN_CACHE_MB", wrong)
+        with pytest.raises(ValueError, match="OCP_DYN_CACHE_MB is the size of the cache"):
+            cache.prune(place)
+    monkeypatch.delenv("OCP_DYN_CACHE_MB")
+    assert cache.bound() == 512_000_000
+
+
+def test_processes_may_tidy_the_cache_at_once(home, monkeypatch):
+    """What another process removes, or uses, in the middle is no error, and what was just used stays."""
+    place = cache.directory()
+    for name in ("gone.0.so", "used.0.so", "old.0.so"):
+        (place / name).write_bytes(bytes(10))
+        os.utime(place / name, (time.time() - 7200,) * 2)
+
+    def meanwhile(files):
+        (place / "gone.0.so").unlink()
+        os.utime(place / "used.0.so")
+        return sorted(files)
+
+    monkeypatch.setenv("OCP_DYN_CACHE_MB", "0")
+    monkeypatch.setattr(cache, "sorted", meanwhile, raising=False)
+    cache.prune(place)
+    assert [path.name for path in place.iterdir()] == ["used.0.so"]
 
 
 PROCESS = """

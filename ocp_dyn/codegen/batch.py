@@ -60,9 +60,20 @@ class Library:
     def run(
         self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
     ) -> None:
+        self.batch_runner(states, inputs, strides, outputs)()
+
+    def batch_runner(
+        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
+    ) -> Callable[[], None]:
+        """`run` on these arguments, as often as it is called."""
         steps = (ctypes.c_longlong * max(1, len(strides)))(*strides)
-        if self._many(states, _pointers(inputs), steps, _pointers(outputs)):
-            raise MemoryError("no memory for a batch of lanes")
+        given, wanted = _pointers(inputs), _pointers(outputs)
+
+        def run(_alive: object = (*inputs, *outputs)) -> None:  # the pointers do not hold them
+            if self._many(states, given, steps, wanted):
+                raise MemoryError("no memory for a batch of lanes")
+
+        return run
 
 
 class VirtualMachine:
@@ -179,6 +190,25 @@ class CompiledFunction:
             self._run(states, arrays, outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
+    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        """`self(*inputs, out=outputs)` as often as it is called, on these very arrays: checked once, and never again.
+
+        For loops in which the call itself would count: 2 microseconds instead of 40.
+        """
+        arrays = [self._array(i, value) for i, value in enumerate(inputs)]
+        if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
+            raise ValueError(f"{self.name}: a runner reads arrays of {self.dtype} in C order where they are; copy them")
+        states = self._states(arrays)
+        lead = () if states is None else (states,)
+        self._given(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
+        if states is None:
+            return self._backend.runner(inputs, outputs)
+        batched = [x.ndim > len(shape) for x, shape in zip(inputs, self.shape_in, strict=True)]
+        strides = [int(np.prod(shape)) if many else 0 for many, shape in zip(batched, self.shape_in, strict=True)]
+        if isinstance(self._backend, Library) and self._pieces(states) <= 1:
+            return self._backend.batch_runner(states, inputs, strides, outputs)
+        return functools.partial(self._run, states, inputs, outputs)
+
     def buffer(self) -> Buffer:
         """Arrays for one state, all zeros, and the call between them."""
         inputs = [np.zeros(shape, self.dtype) for shape in self.shape_in]
@@ -243,10 +273,7 @@ class CompiledFunction:
             inputs = [a[begin:end] if a is not None and many else a for a, many in zip(arrays, batched, strict=True)]
             self._backend.run(end - begin, inputs, strides, [y[begin:end] for y in outputs])
 
-        work = states * self._instructions // self._backend.lanes
-        pieces = (
-            min(self._threads, work // PIECE) if self.backend == Library.name else 1
-        )  # the machine holds the interpreter
+        pieces = self._pieces(states)
         if pieces <= 1:
             part(0, states)
             return
@@ -255,6 +282,11 @@ class CompiledFunction:
         with ThreadPoolExecutor(pieces) as pool:
             for task in [pool.submit(part, k, min(k + size, states)) for k in range(0, states, size)]:
                 task.result()
+
+    def _pieces(self, states: int) -> int:
+        """How many threads so many states are worth; the virtual machine holds the interpreter."""
+        work = states * self._instructions // self._backend.lanes
+        return min(self._threads, work // PIECE) if self.backend == Library.name else 1
 
 
 def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:

@@ -47,12 +47,7 @@ def run_compiled(f: CompiledFunction, inputs: Sequence[Array], outputs: Sequence
     """The same by machine code, several instances at once in the lanes of a vector."""
     if len(inputs[0]) == 1:
         inputs, outputs = [x[0] for x in inputs], [y[0] for y in outputs]
-    out: Any = tuple(outputs) if len(outputs) > 1 else outputs[0]
-
-    def run() -> None:
-        f(*inputs, out=out)
-
-    return run
+    return f.runner(inputs, outputs)
 
 
 class Evaluator:
@@ -189,10 +184,17 @@ class Evaluator:
         """The same for lam_f f, without the curvature of the residuals that it is the squares of."""
         return self._curvature("gauss", x, p, lam_f)
 
+    def entries(self, x: Array, p: Array) -> tuple[Array, Array]:
+        """Nonzeros of the Jacobians, and of Gauss and Newton's Hessians, of all blocks, instance by instance."""
+        return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
+
     def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
+        return self._placements[2](self._curvatures(level, x, p, lam_f))
+
+    def _curvatures(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
         self._at(x, p)
         for weight in self._lam_f:
             weight[:] = lam_f
         for run in self._runs[level]:
             run()
-        return self._placements[2](self._flat[level][0])
+        return self._flat[level][0]

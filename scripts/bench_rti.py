@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Milliseconds of a real-time iteration on the legs of Talos, 18 dofs, 53 intervals, beside Crocoddyl's iteration.
+
+    python scripts/bench_rti.py [--repetitions 300] [--no-inequalities] [--quick] [--json]
+
+Ours: `prepare` linearises and, with "riccati", factors; `feedback` takes the measured state and gives the torques. Crocoddyl's:
+one iteration of FDDP (derivatives, backward pass, one forward pass) of its own benchmark, two steps of its `SimpleBipedGaitProblem`
+on the same robot; see `bench/walk_of_legs.py` for what differs. Both take turns in one process, round by round, so that
+whatever else runs on the machine counts for both; figures are wall-clock minima and medians. Blocks and recursion are
+compiled first (once, about a minute); "virtual machine" is the same without a compiler.
+
+Crocoddyl is left out, with a line that says so, where it cannot be imported: pip install crocoddyl "pin==4.0.0"
+example-robot-data, in an environment of its own if another pin is in use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from bench.robots import Array, urdf
+from bench.walk_of_legs import HEIGHT, KNOTS, STEP, TIME, legs, standing, walk
+
+from ocp_dyn import ocp
+
+ROUND = 20
+"""Iterations of one competitor before it is the next one's turn."""
+
+NOISE = 0.01
+"""Of the measured velocities [m/s, rad/s]."""
+
+Lap = Callable[[], tuple[float, ...]]
+
+
+def ours(control: ocp.RealTimeIteration, q: Array, noise: float = NOISE) -> Lap:
+    """One iteration at a noisy state: seconds of prepare and of feedback."""
+    rng = np.random.default_rng(0)
+
+    def lap() -> tuple[float, ...]:
+        v = noise * rng.normal(size=control.transcription.problem.model.nv)
+        control.prepare()
+        control.feedback(q0=q, v0=v)
+        if not control.solved:
+            raise RuntimeError("a QP of the benchmark failed")
+        return control.seconds
+
+    return lap
+
+
+def crocoddyls() -> tuple[dict[str, Lap], str] | None:
+    """One iteration of Crocoddyl's walk, with its threads and with one, and what it is; None, with a line, without it."""
+    try:
+        import crocoddyl
+        import example_robot_data
+        from crocoddyl.utils.biped import SimpleBipedGaitProblem
+    except ImportError as error:
+        print(
+            f'Crocoddyl is left out ({error}): pip install crocoddyl "pin==4.0.0" example-robot-data', file=sys.stderr
+        )
+        return None
+    robot = example_robot_data.load("talos_legs").model
+    x = np.concatenate([robot.referenceConfigurations["half_sitting"], np.zeros(robot.nv)])
+    gait = SimpleBipedGaitProblem(robot, "right_sole_link", "left_sole_link")
+    problem = gait.createWalkingProblem(x, STEP, HEIGHT, TIME, KNOTS, 1)
+    solver = crocoddyl.SolverFDDP(problem)
+    xs, us = [x] * (problem.T + 1), problem.quasiStatic([x] * problem.T)
+
+    def lap(threads: int) -> tuple[float, ...]:
+        problem.nthreads = threads
+        begin = time.perf_counter()
+        solver.solve(xs, us, 1, False, 0.1)
+        return (time.perf_counter() - begin,)
+
+    counts = dict.fromkeys((problem.nthreads, 1))
+    laps = {f"Crocoddyl, {count} thread{'s' * (count > 1)}": partial(lap, count) for count in counts}
+    mass = sum(inertia.mass for inertia in robot.inertias)
+    return laps, f"Crocoddyl {crocoddyl.__version__}: {robot.nv} dofs, {mass:.3f} kg, {problem.T} intervals"
+
+
+def measure(laps: dict[str, Lap], repetitions: int) -> dict[str, Array]:
+    """Milliseconds of every lap, in turns."""
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in laps}
+    for lap in laps.values():
+        lap()  # whatever is made on first use
+    for _ in range(max(1, repetitions // ROUND)):
+        for name, lap in laps.items():
+            found[name] += [lap() for _ in range(min(ROUND, repetitions))]
+    return {name: 1e3 * np.array(seconds) for name, seconds in found.items()}
+
+
+def figures(times: Array) -> dict[str, float]:
+    """Minima and medians of the parts and of their sum."""
+    total = times.sum(axis=1)
+    named = dict(zip(("prepare", "feedback"), times.T, strict=False)) if times.shape[1] == 2 else {}
+    return {
+        f"{name} {kind}": float(of(values))
+        for name, values in (named | {"total": total}).items()
+        for kind, of in (("min", np.min), ("median", np.median))
+    }
+
+
+def show(rows: dict[str, dict[str, float]]) -> None:
+    columns = [f"{part} {kind}" for part in ("prepare", "feedback", "total") for kind in ("min", "median")]
+    print(f"{'ms':42s}" + "".join(f"{c:>17s}" for c in columns))
+    for name, row in rows.items():
+        print(f"{name:42s}" + "".join(f"{row[c]:17.2f}" if c in row else f"{'-':>17s}" for c in columns))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=300)
+    parser.add_argument("--no-inequalities", action="store_true", help="without friction cones and centres of pressure")
+    parser.add_argument("--quick", action="store_true", help="40 repetitions at most, and only what is compiled")
+    parser.add_argument("--json", action="store_true", help="one JSON object, the last line")
+    options = parser.parse_args()
+    path = urdf("talos_reduced")
+    if path is None:
+        return 1
+    model = legs(path)
+    problem, q = walk(model, not options.no_inequalities), standing(model)
+    plan = problem.solve(progress=False, compile=True)
+    print(f"ours: {model.nv} dofs, {float(model.mass):.3f} kg, {plan.stats['variables']} variables, {plan.status}")
+    peers, told = crocoddyls() or ({}, "")
+    if peers:
+        print(told)
+    repetitions = min(40, options.repetitions) if options.quick else options.repetitions
+    fast = problem.rti(plan, qp="riccati", compile=True)
+    own = "riccati, compiled"
+    rows = {name: figures(t) for name, t in measure({own: ours(fast, q)} | peers, repetitions).items()}
+    result: dict[str, Any] = {"rows": rows}
+    if peers:
+        for kind in ("min", "median"):
+            best = min(rows[name][f"total {kind}"] for name in peers)
+            result[f"ratio {kind}"] = rows[own][f"total {kind}"] / best
+    rows |= {} if options.quick else slower(problem, plan, q)
+    show(rows)
+    if peers:
+        print(f"ours / Crocoddyl's best: {result['ratio min']:.2f} (min), {result['ratio median']:.2f} (median)")
+    if options.json:
+        print(json.dumps(result))
+    return 0
+
+
+def slower(problem: ocp.Problem, plan: ocp.Solution, q: Array) -> dict[str, dict[str, float]]:
+    """The same without a compiler, and the whole QP by an interior-point solver, with compiled blocks.
+
+    That one at rest: feet that stand and measured velocities that say otherwise are no QP it can solve.
+    """
+    machine = ours(problem.rti(plan, qp="riccati", compile=False), q)
+    found = {"riccati, virtual machine and numpy": figures(measure({"": machine}, ROUND)[""])}
+    whole = ours(problem.rti(plan, qp="piqp", compile=True), q, noise=0.0)
+    return found | {"piqp, compiled": figures(measure({"": whole}, ROUND)[""])}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

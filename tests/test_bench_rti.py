@@ -1,0 +1,38 @@
+"""The command line of the benchmark of real-time iterations."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "bench_rti.py"
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data"
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=True)
+
+
+def test_help_tells_what_is_measured():
+    text = run("--help").stdout
+    assert "--no-inequalities" in text
+    assert "Crocoddyl" in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ROBOTS.exists(), reason="no example-robot-data")
+def test_quick_run_gives_times_and_says_who_is_missing():
+    done = run("--quick", "--json", "--repetitions", "2")
+    found = json.loads(done.stdout.splitlines()[-1])
+    own = found["rows"]["riccati, compiled"]
+    assert 0 < own["feedback min"] < own["total min"] <= own["total median"]
+    assert "18 dofs" in done.stdout
+    if importlib.util.find_spec("crocoddyl") is None:
+        assert "Crocoddyl is left out" in done.stderr
+        assert set(found) == {"rows"}
+    else:
+        assert found["ratio min"] > 0
