@@ -3,6 +3,7 @@
 import copy
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import memory, progress, solver
+from ocp_dyn.ocp import memory, progress, solver, solvers
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
@@ -106,16 +107,18 @@ def test_a_solver_that_is_not_there_is_an_error():
 
 
 def test_chains_are_needed_where_they_are():
+    """By the recursions of quadratic programs; fatrop carries along what the stages share."""
     phase = ocp.Phase("swing", 4, (0.5, 0.7), objective=EFFORT)
+    options = {"solver": "sqp", "qp": "hpipm", "progress": False}
     with pytest.raises(ValueError, match="share the free variables duration of swing: fix them"):
-        ocp.Problem(pendulum(1), phase).solve(solver="fatrop", progress=False)
+        ocp.Problem(pendulum(1), phase).solve(**options)
     periodic = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0)
     fixed = ocp.Phase("swing", 4, 0.5, objective=EFFORT)
     with pytest.raises(ValueError, match="the motion is periodic"):
-        ocp.Problem(pendulum(1), fixed, periodic=periodic).solve(solver="fatrop", progress=False)
+        ocp.Problem(pendulum(1), fixed, periodic=periodic).solve(**options)
     closed = ocp.Boundary(lambda s, e: (s.q - e.q, 0, 0), name="closed")
     with pytest.raises(ValueError, match="ends: closed ties stage 0 to stage 4"):
-        ocp.Problem(pendulum(1), fixed, boundary=closed).solve(solver="fatrop", progress=False)
+        ocp.Problem(pendulum(1), fixed, boundary=closed).solve(**options)
 
 
 def test_fatrop_chains_phases():
@@ -177,6 +180,39 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
     assert found.stats["faults"]
     assert signal.getsignal(signal.SIGINT) is before
     assert "the best iterate is kept" in capsys.readouterr().err
+
+
+def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys):
+    """From the best iterate, without multipliers, a few times at most, and says so; never after another end."""
+    ended, once = [], solvers._ipopt_once
+
+    def give_up(program, start, settings, monitor):
+        ended.append((start, settings))
+        found = once(program, start, replace(settings, max_iterations=2 if fails(len(ended)) else 50), monitor)
+        return replace(found, status="Restoration_Failed", converged=False) if fails(len(ended)) else found
+
+    problem = swing()
+    before = problem.solve(progress=False)
+    monkeypatch.setattr(solvers, "_ipopt_once", give_up)
+    fails = lambda attempt: attempt < 2
+    found = problem.solve(start=before, values={"to": [0.4, 0.3]})
+    assert found.converged
+    assert found.stats["retries"] == 1
+    assert found.stats["iterations"] > 2
+    assert "Restoration_Failed after 2 iterations: goes on from the best iterate" in capsys.readouterr().err
+    (first, settings), (start, again) = ended
+    assert first.warm
+    assert not start.warm
+    assert start.lam_x is None
+    assert np.any(start.x)
+    assert again.max_iterations == settings.max_iterations - 2
+    fails = lambda attempt: True
+    ended.clear()
+    found = swing().solve(progress=False)
+    assert found.status == "Restoration_Failed"
+    assert found.stats["retries"] == len(solvers.RETRIES) == len(ended) - 1
+    monkeypatch.undo()
+    assert swing().solve(progress=False, max_iterations=2).stats["retries"] == 0
 
 
 def test_what_cannot_hold_is_named(capsys):

@@ -12,8 +12,12 @@ from casadi import DM
 from .._types import Array, Indices
 from ..constraints import constraint_jacobian
 from .assembled import Assembled
+from .dependence import supports, vanishing
 from .nlp import Variable
 from .variables import Transcription, contacts, number
+
+SHOWN = 6
+"""Rows that a sentence about several of them names."""
 
 RANK = 1e-8
 """Singular values below this part of the largest count as zero."""
@@ -82,9 +86,10 @@ def check(t: Transcription, program: Assembled) -> list[str]:
     """What keeps the problem from being solved, or makes it hard, as sentences; empty if nothing was found.
 
     Looks at the first guess: values out of their bounds, rows that no free variable can mend, contacts that
-    constrain one another, more equalities than free variables.
+    constrain one another, more equalities than free variables, equalities that repeat others.
     """
-    return [*_starts(t), *_hopeless(t, program), *_contacts(t), *_counts(t, program)]
+    repeated = repetitions(t, program, t.program.start)
+    return [*_starts(t), *_hopeless(t, program), *_contacts(t), *_counts(t, program), *repeated]
 
 
 def _starts(t: Transcription) -> Iterator[str]:
@@ -152,3 +157,51 @@ def _counts(t: Transcription, program: Assembled) -> Iterator[str]:
             f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
             f"{len(rows) - rank} contradict the others or repeat them; leave out what other conditions imply"
         )
+
+
+def repetitions(t: Transcription, program: Assembled, x: Array) -> list[str]:
+    """Equalities that, linearised at x, are combinations of others, as sentences.
+
+    Multipliers are then not unique, and an interior-point method perturbs every factorisation: whether it converges
+    depends on rounding. What is redundant only where other rows hold is found only at an x where they do.
+    """
+    rows, free = np.flatnonzero(program.lower == program.upper), np.flatnonzero(t.program.lower < t.program.upper)
+    values = program.evaluator.jacobian(x, t.program.values).copy()
+    J = DM(program.evaluator.jacobian_pattern, values)[rows.tolist(), free.tolist()]
+    described = _described(t, program, x)
+    found: dict[tuple[str, ...], int] = {}
+    for support in supports(vanishing(J)):
+        names = _listed([described[row] for row in rows[support]])
+        found[names] = found.get(names, 0) + 1
+    return [_repetition(names, count) for names, count in found.items()]
+
+
+def _repetition(names: tuple[str, ...], count: int) -> str:
+    listed = "; ".join(names[:SHOWN]) + (f"; {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    many = "1 equality repeats or contradicts" if count == 1 else f"{count} equalities repeat or contradict"
+    return (
+        f"{many} others among these: {listed}: the solver's multipliers are not unique, and it may fail; "
+        f"leave out {'one row' if count == 1 else f'{count} rows'} that others imply"
+    )
+
+
+def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
+    """Rows by name, the rarest first, each with its place, or at how many places it is."""
+    places: dict[str, set[str]] = {}
+    for name, place in rows:
+        places.setdefault(name, set()).add(place)
+    ranked = sorted(places.items(), key=lambda pair: len(pair[1]))
+    return tuple(f"{name}{min(at)}" if len(at) == 1 else f"{name} at {len(at)} times" for name, at in ranked)
+
+
+def _described(t: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
+    """Every row's name, and phase and time where it belongs to one place of the motion."""
+    nodes = _nodes(t, x)
+    found: dict[int, tuple[str, str]] = {}
+    for k, rows in _kinds(program):
+        b = program.blocks[k]
+        for variables, here in zip(b.instances, rows, strict=True):
+            places = [nodes[v] for v in variables if v in nodes] if b.name != "ends" else []
+            when = f" at t = {places[0][1]:.3f} s of {places[0][0]}" if places else ""
+            found |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(here, b.row_names, strict=True)}
+    return found

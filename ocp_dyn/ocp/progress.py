@@ -73,13 +73,16 @@ class Monitor(ca.Callback):
         self.iteration += 1
         return self.stop
 
+    def say(self, line: str) -> None:
+        """Shows a line."""
+        if self._stream is not None:
+            print(f"  {line}", file=self._stream, flush=True)
+
     def _show(self, f: float, broken: float, step: float) -> None:
         seconds = time.perf_counter() - self._begin
-        print(
-            f"  iteration {self.iteration:4d}   cost {f:12.6g}   infeasibility {broken:8.1e}   step {step:8.1e}   "
-            f"{seconds:6.1f} s",
-            file=self._stream,
-            flush=True,
+        self.say(
+            f"iteration {self.iteration:4d}   cost {f:12.6g}   infeasibility {broken:8.1e}   step {step:8.1e}   "
+            f"{seconds:6.1f} s"
         )
 
 

@@ -36,7 +36,10 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a solver found, with the multipliers of bounds and rows in CasADi's signs."""
+    """What a solver found, with the multipliers of bounds and rows in CasADi's signs.
+
+    retries: how often it went on from its best iterate after it had given up; iterations: of all attempts.
+    """
 
     x: Array
     lam_x: Array
@@ -44,3 +47,4 @@ class Outcome:
     status: str
     converged: bool
     iterations: int
+    retries: int = 0

@@ -13,7 +13,7 @@ import numpy as np
 from .collect import collect
 from .compiled import use_machine_code
 from .diagnosis import check as findings
-from .diagnosis import faults
+from .diagnosis import faults, repetitions
 from .guess import initial_guess
 from .memory import kept_memory
 from .nlp import Assembled, Variable
@@ -77,9 +77,9 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns what was found.
 
-    solver: "ipopt"; "fatrop", for chains of stages: no periodicity, no jumps, fixed durations and places; "sqp"; or
-    another of CasADi's nlpsol plugins by its name. options: the solver's own; of sqp qp="piqp", hessian="exact" or
-    "gauss-newton". ValueError if the solver is not there or cannot take the problem.
+    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models and where the stages share little
+    (`ocp_dyn.ocp.carried` has figures: no whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name. options: the solver's own; of
+    sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not there or cannot take the problem.
 
     guess: a solution of a problem with the same phases and intervals (default: the library's own, the model
     standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its
@@ -90,8 +90,10 @@ def solve(
     missing, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
     A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why, and
-    `solution.stats["faults"]` names the constraints that do not hold, the worst first. Ctrl-C ends a run with its best
-    iterate, the status "Interrupted".
+    `solution.stats["faults"]` names the constraints that do not hold, the worst first, `solution.stats["repetitions"]`
+    equalities that repeat others there. Ctrl-C ends a run with its best iterate, the status "Interrupted". Where IPOPT's
+    linear algebra gives up ("Error_In_Step_Computation", "Restoration_Failed") it goes on from the best iterate, with a
+    fresh barrier, at most twice: `solution.stats["retries"]` says how often.
     """
     begin = time.perf_counter()
     check_solver(solver)
@@ -110,7 +112,7 @@ def solve(
         found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
         _tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
         if not outcome.converged:
-            for fault in solution.stats["faults"][:SHOWN]:
+            for fault in (*solution.stats["faults"][:SHOWN], *solution.stats["repetitions"]):
                 _tell(progress, f"  {fault}")
         return solution
 
@@ -128,11 +130,13 @@ def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dic
         "status": outcome.status,
         "converged": outcome.converged,
         "iterations": outcome.iterations,
+        "retries": outcome.retries,
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.lower.size),
         "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
         "faults": [] if outcome.converged else [str(fault) for fault in faults(t, program, outcome.x)],
+        "repetitions": [] if outcome.converged else repetitions(t, program, outcome.x),
     }
     solution = collect(t, program, outcome.x, stats)
     return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
@@ -168,7 +172,7 @@ def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str
     """What keeps a problem from being solved, or makes it hard, as sentences; empty if nothing was found.
 
     Looks at the first guess, without solving: values out of their bounds, rows that no free variable can mend, contacts
-    that constrain one another, more equalities than free variables.
+    that constrain one another, more equalities than free variables, equalities that repeat others.
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values or {})

@@ -1,7 +1,8 @@
 """Solvers by name: how each is given a program, started and asked to stop.
 
-ipopt: interior points, any program. fatrop: interior points along a chain of stages. sqp: sequential quadratic
-programming of this library. Any other name is one of CasADi's `nlpsol` plugins, which differentiates the graph itself.
+ipopt: interior points, any program. fatrop: interior points along a chain of stages, what they share carried along.
+sqp: sequential quadratic programming of this library. Any other name is one of CasADi's `nlpsol` plugins, which
+differentiates the graph itself.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .._types import Indices
+from .._types import Array
 from .assembled import Assembled
+from .carried import carried_chain
+from .chained import Chained
 from .progress import Monitor
 from .runs import Outcome, Settings, Start
 from .sqp import solve_by_sqp
-from .stages import Chained, chain
 from .variables import Transcription
 
 IPOPT = {
@@ -36,6 +38,12 @@ WARM_IPOPT = {
     "warm_start_mult_bound_push": 1e-8,
 }
 """From a solution with its multipliers: near the bounds that are active, and a small barrier at once."""
+
+GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
+"""What IPOPT says where rows are nearly dependent and its multipliers have grown without bound."""
+
+RETRIES: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
+"""Options of every further attempt: a fresh barrier, multipliers forgotten, every factorisation perturbed alike."""
 
 
 def check_solver(name: str) -> None:
@@ -66,56 +74,82 @@ def run(name: str, t: Transcription, program: Assembled, start: Start, settings:
 
 
 def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    """IPOPT, and where its linear algebra has given up, again from the best iterate, at most as often as RETRIES."""
+    outcome = _ipopt_once(program, start, settings, monitor)
+    used = outcome.iterations
+    for retries, options in enumerate(RETRIES, 1):
+        left = settings.max_iterations - used
+        if outcome.status not in GIVEN_UP or monitor.stop or not monitor.best or left < 1:
+            break
+        monitor.say(f"{outcome.status} after {used} iterations: goes on from the best iterate with a fresh barrier")
+        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None)
+        again = replace(settings, max_iterations=left, options=options | dict(settings.options))
+        outcome = _ipopt_once(program, fresh, again, monitor)
+        used += outcome.iterations
+        outcome = replace(outcome, iterations=used, retries=retries)
+    return outcome
+
+
+def _ipopt_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
     options = IPOPT | (WARM_IPOPT if start.warm else {})
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     given: dict[str, Any] = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     given |= {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False, "iteration_callback": monitor}
-    return _nlpsol("ipopt", program.problem, given, program, start)
+    return _nlpsol("ipopt", program.problem, given, (program.lower, program.upper), start)
 
 
 def _fatrop(t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
-    ordered = chain(t, program)
+    ordered = carried_chain(t, program)
     chained = Chained(program, ordered, start.x, monitor.see)
-    equality = (program.lower == program.upper)[ordered.rows]
+    columns, copied, rows = ordered.columns, ordered.copies, np.maximum(ordered.rows, 0)
+    gap = ordered.rows < 0
+    lower, upper = (np.where(gap, 0.0, bound[rows]) for bound in (program.lower, program.upper))
     options = {"print_level": 0, "tol": settings.tolerance, "max_iter": settings.max_iterations}
     options |= ({"mu_init": 1e-6} if start.warm else {}) | dict(settings.options)
-    given = {"fatrop": options, "structure_detection": "manual", "equality": equality.tolist()}
+    given = {"fatrop": options, "structure_detection": "manual", "equality": (lower == upper).tolist()}
     given |= ordered.options
     given |= {"cache": {key: f for key, f in chained.functions.items() if key != "nlp_fg"}}
     given |= {"calc_lam_p": False}
-    columns, rows = ordered.columns, ordered.rows
     part = replace(
         start,
-        x=start.x[columns],
-        lower=start.lower[columns],
-        upper=start.upper[columns],
-        lam_x=None if start.lam_x is None else start.lam_x[columns],
-        lam_g=None if start.lam_g is None else start.lam_g[rows],
+        x=_inside(start.x, start.lower, start.upper)[columns] if copied.size else start.x[columns],
+        lower=np.where(ordered.own, start.lower[columns], -np.inf),
+        upper=np.where(ordered.own, start.upper[columns], np.inf),
+        lam_x=None if start.lam_x is None else np.where(ordered.own, start.lam_x[columns], 0.0),
+        lam_g=None if start.lam_g is None else np.where(gap, 0.0, start.lam_g[rows]),
     )
-    found = _nlpsol("fatrop", chained.problem, given, program, part, rows)
-    x, lam_x, lam_g = start.x.copy(), np.zeros(program.n), np.zeros(program.lower.size)
-    x[columns], lam_x[columns], lam_g[rows] = found.x, found.lam_x, found.lam_g
-    return replace(found, x=x, lam_x=lam_x, lam_g=lam_g)
+    found = _nlpsol("fatrop", chained.problem, given, (lower, upper), part)
+    lam_x = np.zeros(program.n)
+    lam_x[columns[ordered.own]] = found.lam_x[ordered.own]
+    return replace(found, x=chained.entries(found.x).copy(), lam_x=lam_x, lam_g=chained.rows(found.lam_g))
+
+
+def _inside(x: Array, lower: Array, upper: Array) -> Array:
+    """Away from the bounds by more than fatrop moves its start from them: it would move no copy."""
+    inner = []
+    for bound, side in ((lower, 1.0), (upper, -1.0)):
+        size = np.where(np.isfinite(bound), np.maximum(1.0, np.abs(bound)), 0.0)
+        inner.append(bound + side * 1.1e-2 * np.minimum(size, upper - lower))
+    return np.where(lower < upper, np.clip(x, *inner), x)
 
 
 def _other(name: str, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
     given = {"iteration_callback": monitor} | dict(settings.options)
-    return _nlpsol(name, program.expression(), given, program, start)
+    return _nlpsol(name, program.expression(), given, (program.lower, program.upper), start)
 
 
 def _nlpsol(
     name: str,
     problem: dict[str, ca.MX],
     options: dict[str, Any],
-    program: Assembled,
+    rows: tuple[Array, Array],
     start: Start,
-    rows: Indices | slice = slice(None),
 ) -> Outcome:
     try:
         solver = ca.nlpsol("solver", name, problem, {"print_time": False, "error_on_fail": False} | options)
     except RuntimeError as error:
         raise ValueError(f"the solver {name!r} refuses: {str(error).strip().splitlines()[-1]}") from error
-    bounds = {"lbx": start.lower, "ubx": start.upper, "lbg": program.lower[rows], "ubg": program.upper[rows]}
+    bounds = {"lbx": start.lower, "ubx": start.upper, "lbg": rows[0], "ubg": rows[1]}
     multipliers = {"lam_x0": start.lam_x, "lam_g0": start.lam_g} if start.warm else {}
     result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
     stats = solver.stats()

@@ -1,26 +1,20 @@
-"""A program as a chain of stages x0, u0, x1, u1, ..., as Riccati solvers want it, where it is one.
+"""A program as a chain of stages x0, u0, x1, u1, ..., where it is one as it stands (any program: see `carried`).
 
 Stage k has the state x_k = (q_k, v_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from .._types import Array, Indices
-from .assembled import Assembled, Numeric, Stopped
-from .layout import chosen_nonzeros, symmetric_nonzeros
+from .._types import Indices
+from .assembled import Assembled
 from .nlp import Variable
 from .phases import Continuous
 from .variables import Transcription
-
-See = Callable[[Array, float, Array, Array, Array], bool]
 
 GAPS = ("position step", "velocity step")
 
@@ -102,84 +96,6 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
 
 def _refusal(reason: str) -> str:
     return (
-        f"fatrop and hpipm need a chain of stages, and this problem is none: {reason}; or solve it with solver='ipopt'"
+        f"hpipm needs a chain of stages that share nothing, and this problem is none: {reason}; or solve it with "
+        "solver='ipopt' or 'fatrop'"
     )
-
-
-class Chained:
-    """The program in the order of its chain, with the functions that fatrop asks for; Hessians are whole, not halves.
-
-    x: where variables outside the chain stay. see: is shown every iterate as x, f, g, lam_x, lam_g; once it
-    returns True all evaluations fail.
-    """
-
-    def __init__(self, program: Assembled, ordered: Chain, x: Array, see: See) -> None:
-        self._program, self._x, self._see = program, np.array(x), see
-        self._stopped = False
-        self._columns, self._rows = ordered.columns, ordered.rows
-        e = program.evaluator
-        self._jacobian, self._jacobian_order = chosen_nonzeros(e.jacobian_pattern, ordered.rows, ordered.columns)
-        self._hessian, self._hessian_order = symmetric_nonzeros(e.hessian_pattern, ordered.columns)
-        self._row, self._column = (np.array(k, dtype=int) for k in self._jacobian.get_triplet())
-        self.functions = self._functions()
-        point = {"x": ca.MX.sym("x", ordered.columns.size), "p": ca.MX.sym("p", program.parameters)}
-        f, g = self.functions["nlp_fg"].call([*point.values()])
-        self.problem = point | {"f": f, "g": g}
-
-    def _at(self, z: Array) -> Array:
-        if self._stopped:
-            raise Stopped
-        self._x[self._columns] = z
-        return self._x
-
-    def _f(self, z: list[Array]) -> float:
-        return self._program.evaluator.objective(self._at(z[0]), z[1])
-
-    def _g(self, z: list[Array]) -> Array:
-        return self._program.evaluator.constraints(self._at(z[0]), z[1])[self._rows]
-
-    def _gradient(self, z: list[Array]) -> Array:
-        return self._program.evaluator.gradient(self._at(z[0]), z[1])[self._columns]
-
-    def _slopes(self, z: list[Array]) -> Array:
-        """Nonzeros of the Jacobian."""
-        return self._program.evaluator.jacobian(self._at(z[0]), z[1])[self._jacobian_order]
-
-    def _slope(self, z: list[Array]) -> Array:
-        """Gradient of lam_f f + lam_g' g."""
-        weighted = np.bincount(self._column, self._slopes(z) * z[3][self._row], self._columns.size)
-        return np.asarray(z[2][0] * self._gradient(z) + weighted)
-
-    def _curvature(self, z: list[Array]) -> Array:
-        """Nonzeros of the Hessian of lam_f f + lam_g' g."""
-        lam = np.zeros(self._program.lower.size)
-        lam[self._rows] = z[3]
-        x = self._at(z[0]).copy()
-        e, p = self._program.evaluator, z[1]
-        if self._see(x, e.objective(x, p), e.constraints(x, p).copy(), np.zeros(x.size), lam):
-            self._stopped = True
-        return self._program.evaluator.hessian(self._at(z[0]), z[1], float(z[2][0]), lam)[self._hessian_order]
-
-    def _functions(self) -> dict[str, Numeric]:
-        dense, n, m = ca.Sparsity.dense, self._columns.size, self._rows.size
-        point = {"x": dense(n, 1), "p": dense(self._program.parameters, 1)}
-        weighted = point | {"lam_f": dense(1, 1), "lam_g": dense(m, 1)}
-        f, g, gradient = (("f", dense(1, 1)), self._f), (("g", dense(m, 1)), self._g), dense(n, 1)
-        slope = ("grad_gamma_x", gradient), self._slope
-        nothing = ("grad_gamma_p", ca.Sparsity(*point["p"].shape)), lambda z: 0.0
-        listed: dict[str, tuple[dict[str, ca.Sparsity], list[Any]]] = {
-            "nlp_fg": (point, [f, g]),
-            "nlp_f": (point, [f]),
-            "nlp_g": (point, [g]),
-            "nlp_grad_f": (point, [(("grad_f_x", gradient), self._gradient)]),
-            "nlp_jac_g": (point, [g, (("jac_g_x", self._jacobian), self._slopes)]),
-            "nlp_grad": (weighted, [f, g, slope, nothing]),
-            "nlp_hess_l": (weighted, [slope, (("hess_gamma_x_x", self._hessian), self._curvature)]),
-        }
-        return {name: _numeric(name, inputs, outputs) for name, (inputs, outputs) in listed.items()}
-
-
-def _numeric(name: str, inputs: dict[str, ca.Sparsity], outputs: list[Any]) -> Numeric:
-    """A Function of outputs ((name, pattern), what computes it from all arguments)."""
-    patterns = dict(head for head, _ in outputs)
-    return Numeric(name, inputs, patterns, lambda z: [partial(compute, z) for _, compute in outputs])
