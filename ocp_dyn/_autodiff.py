@@ -1,10 +1,11 @@
-"""Derivatives of a function that a user gives, by CasADi's AD: for custom joints and custom constraints.
+"""Functions that are called once with symbols: a user's, to be differentiated; and small algebra, to be repeated.
 
 The recursions of the library differentiate nothing; this is the one place below `functions` that makes symbols.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -55,3 +56,21 @@ def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function
     """`function(x)` of a column x of that size, called once with SX symbols, as a Function to call with numbers."""
     x = SX.sym("x", size)
     return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True})
+
+
+def repeated(algebra: Callable[..., Sequence[Expr]], *arguments: Expr) -> Sequence[Expr]:
+    """`algebra(*arguments)`, for a step that a recursion takes many times.
+
+    With SX, whatever the step, the algebra runs in Python once per shapes; from then on its operations are copied, an order
+    of magnitude faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
+    """
+    if any(isinstance(x, ca.MX) for x in arguments) or not any(isinstance(x, SX) for x in arguments):
+        return algebra(*arguments)
+    found: list[Expr] = _template(algebra, tuple(x.shape for x in arguments)).call(list(arguments))
+    return found
+
+
+@functools.cache
+def _template(algebra: Callable[..., Sequence[Expr]], shapes: tuple[tuple[int, int], ...]) -> ca.Function:
+    symbols = [SX.sym("x", *shape) for shape in shapes]
+    return ca.Function("template", symbols, [SX(y) for y in algebra(*symbols)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -39,7 +40,7 @@ def split(x: Expr, *sizes: int) -> list[Expr]:
 
     CasADi's own split, with a type: cutting an MX this way costs one node, indexing one per element.
     """
-    parts: Any = ca.vertsplit(x, np.cumsum([0, *sizes]).tolist()) if sizes else ca.vertsplit(x)
+    parts: Any = ca.vertsplit(x, [0, *accumulate(sizes)]) if sizes else ca.vertsplit(x)
     return list(parts)
 
 

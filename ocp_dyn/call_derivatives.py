@@ -21,18 +21,19 @@ from ._types import Expr, split
 from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from .dynamics import forward_dynamics, inverse_dynamics
 from .joints import Joint, Spherical
+from .lightest import lightest
 from .model import Model
 from .reduction import unfolded
-from .second_derivatives import SecondOrder, forward_dynamics_second_order, inverse_dynamics_second_order
+from .second_derivatives import SecondOrder, forward_dynamics_both_orders, inverse_dynamics_both_orders
 from .spatial import skew
 
 _FIRST: dict[Callable[..., Any], Callable[..., Any]] = {
     inverse_dynamics: inverse_dynamics_derivatives,
     forward_dynamics: forward_dynamics_derivatives,
 }
-_SECOND: dict[Callable[..., Any], Callable[..., SecondOrder]] = {
-    inverse_dynamics: inverse_dynamics_second_order,
-    forward_dynamics: forward_dynamics_second_order,
+_BOTH: dict[Callable[..., Any], Callable[..., tuple[tuple[Any, Any, Any], SecondOrder]]] = {
+    inverse_dynamics: inverse_dynamics_both_orders,
+    forward_dynamics: forward_dynamics_both_orders,
 }
 
 
@@ -65,14 +66,17 @@ def derivative_options(
     y, labels = call.output, list(call.inputs)
     q, qd, x = call.inputs.values()
     T = _tangent_map(model, q)
-    J = list(_FIRST[algorithm](model, q, qd, x, armature=armature))
-    J[0] = J[0] @ T
+    second = None
+    if order == 1:
+        first = _FIRST[algorithm](model, q, qd, x, armature=armature)
+    else:
+        first, second = _BOTH[algorithm](model, q, qd, x, call.weights, armature=armature)
+    J = [first[0] @ T, *first[1:]]
     empty = SX(model.nv, 1)
     inputs = [*call.inputs.values(), empty]
     names = [*labels, f"out_{y}"]
     cache = {f"jac_{call.name}": _function(f"jac_{call.name}", inputs, J, names, [f"jac_{y}_{z}" for z in labels])}
-    if order == 2:
-        second = _SECOND[algorithm](model, q, qd, x, call.weights, armature=armature)
+    if second is not None:
         cache[f"adj1_{call.name}"] = _adjoint(call, model, second, T, J)
     return {"cache": cache, "jac_penalty": penalty}
 
@@ -83,13 +87,7 @@ def _adjoint(call: Call, model: Model, second: SecondOrder, T: Expr, J: Sequence
     That Jacobian, the Hessian, costs as much as a few of its columns by sweeps: so low is the jac_penalty.
     """
     labels, y = list(call.inputs), call.output
-    gradient = [T.T @ second.L_q, second.L_qd, second.L_x]
-    none = SX(model.nv, model.nv)
-    H = [
-        [_chained(model, call.inputs["q"], second, T), T.T @ second.L_q_qd, T.T @ second.L_q_x],
-        [second.L_q_qd.T @ T, second.L_qd_qd, none],
-        [second.L_q_x.T @ T, none, none],
-    ]
+    gradient, H = _raw(model, call.inputs["q"], second, T)
     empty = SX(model.nv, 1)
     blocks = [b for row, block in zip(H, J, strict=True) for b in (*row, SX(row[0].shape[0], model.nv), block.T)]
     name, inputs = f"adj1_{call.name}", [*call.inputs.values(), empty, call.weights]
@@ -103,6 +101,29 @@ def _adjoint(call: Call, model: Model, second: SecondOrder, T: Expr, J: Sequence
     )
     options = {"cache": {f"jac_{name}": jacobian}, "jac_penalty": 0.02}
     return _function(name, inputs, [ca.densify(g) for g in gradient], names, outputs, options)
+
+
+def _raw(model: Model, q: Expr, second: SecondOrder, T: Expr) -> tuple[list[Expr], list[list[Expr]]]:
+    """Gradient and Hessian by the entries of q themselves, of qd and of x."""
+    none = SX(model.nv, model.nv)
+    H = [
+        [_chained(model, q, second, T), T.T @ second.L_q_qd, T.T @ second.L_q_x],
+        [second.L_q_qd.T @ T, second.L_qd_qd, none],
+        [second.L_q_x.T @ T, none, none],
+    ]
+    return [T.T @ second.L_q, second.L_qd, second.L_x], H
+
+
+def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX) -> tuple[SX, SX, SX]:
+    """dtau (nv x n), and gradient (n) and Hessian (n x n) of mu' tau, by the n entries of (q, qd, qdd) side by side.
+
+    What a Function with derivatives=2 finds, as expressions; of the dynamically equivalent model with the fewest operations.
+    """
+    model = unfolded(lightest(model))
+    T = _tangent_map(model, q)
+    first, second = inverse_dynamics_both_orders(model, q, qd, qdd, mu)
+    gradient, H = _raw(model, q, second, T)
+    return SX(ca.horzcat(first[0] @ T, *first[1:])), SX(ca.vertcat(*gradient)), SX(ca.blockcat(H))
 
 
 def _function(

@@ -19,12 +19,14 @@ vector algebra, IEEE RA-L 7, 2022, here in body coordinates, for any S(q), and w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import DM
+from casadi import DM, SX
 
+from ._autodiff import repeated
 from ._types import Expr, M, as_type
 from .coriolis import CoriolisInertia, each, put
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
@@ -33,7 +35,7 @@ from .joints import JointState
 from .kinematics import joint_states, without_drift
 from .model import Model
 from .passive import passive_derivatives, with_armature
-from .spatial import crf, crm
+from .spatial import Inertia, Transform, crf, crm
 
 
 class Columns(NamedTuple):
@@ -56,16 +58,25 @@ class Columns(NamedTuple):
         return Columns(psi, phi, carried + turning + own.cJ_qd, own.dS)
 
 
+class Composite(NamedTuple):
+    """By body, of its whole subtree in its coordinates: inertia, 2 B, forces f, and wrenches on it."""
+
+    Ic: list[Inertia]
+    B2: list[CoriolisInertia]
+    F: list[Expr]
+    W: list[Expr]
+
+
 class Sweep(NamedTuple):
-    """The outward pass, by body: motion, f = I a + v x* I v of the body alone, wrenches on it, B, and the columns."""
+    """Both passes, by body: motion, f = I a + v x* I v of the body alone, 2 B of it, columns; and of subtrees."""
 
     states: dict[int, JointState]
     v: list[Expr]
     a: list[Expr]
     f: list[Expr]
-    wrenches: list[Expr]
-    B: list[CoriolisInertia]
+    B2: list[CoriolisInertia]
     columns: dict[int, Columns]
+    composite: Composite
 
 
 def inverse_dynamics_derivatives(
@@ -84,45 +95,65 @@ def inverse_dynamics_derivatives(
     nv x nv each, rows tau, columns tangent directions of q, entries of qd, of qdd. External wrenches (6 x k, fixed in
     the world), passive and armature as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
     """
-    sweep = outward(model, q, qd, qdd, f_ext, external)
-    states, F, W = sweep.states, list(sweep.f), list(sweep.wrenches)
-    Ic = list(model.I)
-    # 2 B, by twice the inertia: so that no product is doubled one by one
-    B2 = [CoriolisInertia.zero()] + [CoriolisInertia.of(model.I[i] + model.I[i], sweep.v[i]) for i, _ in model.edges]
-    buffer = type(ca.vertcat(q, qd, qdd))  # numbers and symbols may mix
-    dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
-    for i, p in reversed(list(model.edges)):
-        X, S, own = states[i].XJ, states[i].S, sweep.columns[i]
-        # rows of joint i, for directions at and above it: Ic S, 2 Bc' S, and the wrenches that do not turn with it
-        IS, BS, WS = each(Ic[i].apply, S), each(B2[i].apply_transpose, S), each(partial(_turned, W[i]), S)
-        # columns of joint i, for forces at and above it
-        Fq = each(B2[i].apply, own.psi[:3, :]) + each(Ic[i].apply, own.phi)
-        Fqd = each(B2[i].apply, S[:3, :]) + each(Ic[i].apply, own.chi)
-        put(dq, model, i, i, S.T @ Fq + _own_turning(own.dS, F[i] - W[i]) - WS.T @ S)
-        put(dqd, model, i, i, S.T @ Fqd)
-        put(H, model, i, i, ca.triu2symm(ca.triu(S.T @ IS)))
-        Fq = Fq + each(partial(_turned, F[i]), S)
-        j = i
-        while model.parent[j]:
-            up = states[j].XJ.apply_transpose
-            Fq, Fqd, IS, WS, BS = each(up, Fq), each(up, Fqd), each(up, IS), each(up, WS), states[j].XJ.E.T @ BS
-            j = model.parent[j]
-            S, other = states[j].S, sweep.columns[j]
-            put(dq, model, j, i, S.T @ Fq)
-            put(dqd, model, j, i, S.T @ Fqd)
-            put(dq, model, i, j, IS.T @ other.phi + BS.T @ other.psi[:3, :] - WS.T @ S)
-            put(dqd, model, i, j, IS.T @ other.chi + BS.T @ S[:3, :])
-            put(H, model, i, j, IS.T @ S)
-            put(H, model, j, i, (IS.T @ S).T)
-        if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(X)
-            B2[p] = B2[p] + B2[i].to_parent(X)
-            F[p] = F[p] + X.apply_transpose(F[i])
-            W[p] = W[p] + X.apply_transpose(W[i])
+    sweep = swept(model, q, qd, qdd, f_ext, external)
+    dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))  # numbers and symbols may mix
     if passive:
         passive_dq, passive_dqd = passive_derivatives(model, q, qd)
         dq, dqd = dq - passive_dq, dqd - passive_dqd
     return dq, dqd, with_armature(model, H) if armature else H
+
+
+def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> tuple[Expr, Expr, Expr]:
+    """(d tau/dq, d tau/d qd, H) from both passes, in matrices of the type `buffer`."""
+    dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
+    Ic, B2, F, W = sweep.composite
+    for i, _ in model.edges:
+        S, own = sweep.states[i].S, sweep.columns[i]
+        found = repeated(_own, *_parts(Ic[i]), *_parts(B2[i]), F[i], W[i], S, own.psi, own.phi, own.chi)
+        carried, (by_q, by_qd, by_qdd) = found[:5], found[5:]
+        put(dq, model, i, i, by_q + _own_turning(own.dS, F[i] - W[i]))
+        put(dqd, model, i, i, by_qd)
+        put(H, model, i, i, by_qdd)
+        j = i
+        while model.parent[j]:
+            X, j = sweep.states[j].XJ, model.parent[j]
+            other = sweep.columns[j]
+            found = repeated(_above, X.E, X.r, *carried, sweep.states[j].S, other.psi, other.phi, other.chi)
+            carried, blocks = found[:5], found[5:]
+            for A, above, below in zip((dq, dqd, H), blocks[::2], blocks[1::2], strict=True):
+                put(A, model, j, i, above)
+                put(A, model, i, j, below)
+    dq, dqd, H = (ca.sparsify(A) if buffer is SX else A for A in (dq, dqd, H))
+    return dq, dqd, H
+
+
+def _parts(of: Inertia | CoriolisInertia) -> tuple[Expr, ...]:
+    return (of.m, of.h, of.I) if isinstance(of, Inertia) else (of.K, of.p)
+
+
+def _own(
+    m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, F: Expr, W: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
+) -> Sequence[Expr]:
+    """What a joint i carries towards the root, and its own blocks of dq, dqd and H, from what its subtree composes."""
+    Ic, B2 = Inertia(m, h, I), CoriolisInertia(K, p)
+    # rows of joint i, for directions at and above it: Ic S, 2 Bc' S, and the wrenches that do not turn with it
+    IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
+    # columns of joint i, for forces at and above it
+    Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
+    Fqd = each(B2.apply, S[:3, :]) + each(Ic.apply, chi)
+    blocks = S.T @ Fq - WS.T @ S, S.T @ Fqd, ca.triu2symm(ca.triu(S.T @ IS))
+    return Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS, *blocks
+
+
+def _above(
+    E: Expr, r: Expr, Fq: Expr, Fqd: Expr, IS: Expr, WS: Expr, BS: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
+) -> Sequence[Expr]:
+    """Rows and columns of a joint i carried across a joint by its X = (E, r), and the blocks that they make with the
+    columns of the joint j they have come to: of dq, dqd and H, (j, i) and (i, j) each."""
+    up = Transform(E, r).apply_transpose
+    Fq, Fqd, IS, WS, BS = each(up, Fq), each(up, Fqd), each(up, IS), each(up, WS), E.T @ BS
+    by_q, by_qd, H = IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], IS.T @ S
+    return Fq, Fqd, IS, WS, BS, S.T @ Fq, by_q, S.T @ Fqd, by_qd, H.T, H
 
 
 def forward_dynamics_derivatives(
@@ -149,22 +180,36 @@ def forward_dynamics_derivatives(
     return H.solve(-dq), H.solve(-dqd), inverse
 
 
-def outward(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None, external: Names) -> Sweep:
-    """Velocities, accelerations, forces and columns of all bodies, from the ground outwards."""
+def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Names = ()) -> Sweep:
+    """Velocities, accelerations, forces and columns of all bodies, outwards; what subtrees compose, inwards."""
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
     v, a, f = [DM(6, 1)], [minus_gravity(model)], [DM(6, 1)]
-    B, columns = [CoriolisInertia.zero()], dict[int, Columns]()
+    B2, columns = [CoriolisInertia.zero()], dict[int, Columns]()
     for i, p in model.edges:
         X, S, vJ, cJ = states[i]
         vp, ap = X.apply(v[p]), X.apply(a[p])
         v.append(vp + vJ)
         a.append(ap + S @ at[i][3] + cJ + crm(v[i], vJ))
         f.append(model.I[i].force(v[i], a[i]))
-        B.append(CoriolisInertia.of(model.I[i], v[i]))
+        # by twice the inertia: so that no product is doubled one by one
+        B2.append(CoriolisInertia.of(model.I[i] + model.I[i], v[i]))
         columns[i] = Columns.of(S, vp, ap, v[i], joint_derivatives(at[i][0], S, *at[i][1:]))
-    return Sweep(states, v, a, f, body_wrenches(model, states, f_ext, external), B, columns)
+    wrenches = body_wrenches(model, states, f_ext, external)
+    return Sweep(states, v, a, f, B2, columns, _composed(model, states, f, B2, wrenches))
+
+
+def _composed(
+    model: Model, states: dict[int, JointState], f: list[Expr], B2: list[CoriolisInertia], wrenches: list[Expr]
+) -> Composite:
+    Ic, B2, F, W = list(model.I), list(B2), list(f), list(wrenches)
+    for i, p in reversed(list(model.edges)):
+        if p:
+            X = states[i].XJ
+            Ic[p], B2[p] = Ic[p] + Ic[i].to_parent(X), B2[p] + B2[i].to_parent(X)
+            F[p], W[p] = F[p] + X.apply_transpose(F[i]), W[p] + X.apply_transpose(W[i])
+    return Composite(Ic, B2, F, W)
 
 
 def _turned(f: Expr, s: Expr) -> Expr:

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 from casadi import DM
 
+from ._autodiff import traced
 from ._types import Expr, M, Vector, as_type, finite_vector, sparse
 from .joint_derivatives import subspace_rate
 from .joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
@@ -123,17 +125,63 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
     return Motion(X0, v, a)
 
 
+class Placed(NamedTuple):
+    """Where bodies are, and how they move as dofs do: X0 by body; w, v (3) by dof, of the body behind it, world axes."""
+
+    X0: dict[int, Transform]
+    w: dict[int, Expr]
+    v: dict[int, Expr]
+
+
+_kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
+"""Of models of numbers, everything in a `Placed`: expressions ask for it again and again."""
+
+
+def placed(model: Model, body: int, q: Expr) -> Placed:
+    """Poses and columns along the supporting path of a body."""
+    if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
+        return _placed(model, model.path(body), q)
+    if model not in _kept:
+        _kept[model] = traced(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
+    found = iter(_kept[model].call([q]))
+    X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
+    return Placed(X0, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+
+
+def _placed(model: Model, path: Iterable[int], q: Expr) -> Placed:
+    states = joint_states(model, q, bodies=path)
+    X0: dict[int, Transform] = {0: Transform.identity()}
+    w: dict[int, Expr] = {}
+    v: dict[int, Expr] = {}
+    for i in path:
+        X0[i] = states[i].XJ @ X0[model.parent[i]]
+        R = X0[i].E.T
+        for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
+            Sw, Sv = halves(column)
+            w[k], v[k] = R @ Sw, R @ Sv
+    return Placed(X0, w, v)
+
+
+def _flat(all_bodies: Placed) -> list[Expr]:
+    X0 = [part for i, X in all_bodies.X0.items() if i for part in (X.E, X.r)]
+    return [*X0, *all_bodies.w.values(), *all_bodies.v.values()]
+
+
+def _of_numbers(model: Model) -> bool:
+    return all(isinstance(X.E, DM) and isinstance(X.r, DM) for X in model.X_tree)
+
+
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
     f = resolve(model, frame)
-    X = f.X @ body_motion(model, f.body, q, model.rest(q)).X0
+    X = f.X @ placed(model, f.body, q).X0[f.body]
     return as_type(X.E.T, q), as_type(X.r, q)
 
 
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates."""
     f = resolve(model, frame)
-    X0 = body_motion(model, f.body, q, model.rest(q)).X0
+    X0 = placed(model, f.body, q).X0[f.body]
     return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
@@ -181,19 +229,13 @@ def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
     f = resolve(model, frame)
-    path = model.path(f.body)
-    states = joint_states(model, q, bodies=path)
-    X0 = {0: Transform.identity()}
-    for i in path:
-        X0[i] = states[i].XJ @ X0[model.parent[i]]
+    X0, w, v = placed(model, f.body, q)
     p = X0[f.body].point(f.X.point(as_point(point)))
     J: list[Expr] = [DM(6, 1)] * model.nv
-    for i in path:
-        R, lever = X0[i].E.T, p - X0[i].r
-        for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
-            Sw, Sv = halves(column)
-            w = R @ Sw
-            J[k] = ca.vertcat(w, R @ Sv + ca.cross(w, lever))
+    for i in model.path(f.body):
+        lever = p - X0[i].r
+        for k in model.dofs_of(i):
+            J[k] = ca.vertcat(w[k], v[k] + ca.cross(w[k], lever))
     return as_type(ca.horzcat(*J), q)
 
 

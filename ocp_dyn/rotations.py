@@ -6,6 +6,7 @@ Every matrix R here is active: it turns coordinates of the moved frame into thos
 
 from __future__ import annotations
 
+import functools
 import math
 
 import casadi as ca
@@ -44,9 +45,15 @@ def rotation_about(axis: Vector, angle: Expr) -> Expr:
 
     The constant matrices are sparse, so a rotation about a coordinate axis costs one sine and one cosine.
     """
+    along, across, turning = _rodrigues(tuple(float(x) for x in np.ravel(axis)))
+    return along + across * ca.cos(angle) + turning * ca.sin(angle)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rodrigues(axis: tuple[float, ...]) -> tuple[DM, DM, DM]:
     a = sparse(axis)
     aa = ca.sparsify(a @ a.T)
-    return aa + ca.sparsify(DM.eye(3) - aa) * ca.cos(angle) + skew(a) * ca.sin(angle)
+    return aa, ca.sparsify(DM.eye(3) - aa), skew(a)
 
 
 def rpy_matrix(rpy: Vector) -> Array:

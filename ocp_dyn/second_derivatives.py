@@ -23,20 +23,27 @@ Two dofs of one joint act at once, not one after the other: their block is the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import DM
+from casadi import DM, SX
 
-from ._autodiff import derivatives
+from ._autodiff import derivatives, repeated
 from ._types import Expr, M, split
 from .coriolis import CoriolisInertia, each, put
-from .derivatives import Sweep, inverse_dynamics_derivatives, outward
+from .derivatives import (
+    Sweep,
+    forward_dynamics_derivatives,
+    inverse_dynamics_blocks,
+    inverse_dynamics_derivatives,
+    swept,
+)
 from .dynamics import bias_force, factor, mass_matrix
 from .joint_derivatives import is_constant
 from .model import Model
-from .passive import armature_force
+from .passive import armature_force, with_armature
 from .reduction import unfolded
 from .spatial import Inertia, Transform, crf, crm, skew
 
@@ -85,33 +92,47 @@ def inverse_dynamics_second_order(
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' ID(q, qd, qdd), as in `inverse_dynamics_second_derivatives`. O(nb depth)."""
     model = unfolded(model)
-    sweep = outward(model, q, qd, qdd, None, ())
+    return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, armature)
+
+
+def inverse_dynamics_both_orders(
+    model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, armature: bool = False
+) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
+    """`inverse_dynamics_derivatives` and `inverse_dynamics_second_order`, from one pass over the model."""
+    model = unfolded(model)
+    sweep = swept(model, q, qd, qdd)
+    dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))
+    second = _second_order(model, sweep, q, qd, qdd, mu, armature)
+    return (dq, dqd, with_armature(model, H) if armature else H), second
+
+
+def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: Expr, armature: bool) -> SecondOrder:
     virtual = _virtual(model, sweep, mu)
     buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
     gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
     hessian: list[Expr] = [buffer(model.nv, model.nv) for _ in range(4)]
     rates = (model.split_v(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
-    Ic, B2, Bu, forces = list(model.I), list(virtual.B2), list(virtual.Bu), list(virtual.forces)
+    Ic, B2, _, _ = sweep.composite
+    Bu, forces = list(virtual.Bu), list(virtual.forces)
     for i, p in reversed(list(model.edges)):
         columns, X = virtual.columns[i], sweep.states[i].XJ
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows = _rows(columns, Ic[i], B2[i], Bu[i], forces[i])
-        _put_own(hessian, model, i, _products(columns, rows), _bending(model, sweep, virtual, i, inputs[i], forces[i]))
+        rows, blocks = _own(columns, Ic[i], B2[i], Bu[i], forces[i])
+        _put_own(hessian, model, i, blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
         j = i
         while model.parent[j]:
-            rows = rows.to_parent(sweep.states[j].XJ)
-            j = model.parent[j]
-            _put_pair(hessian, model, j, i, _products(virtual.columns[j], rows))
+            X_j, j = sweep.states[j].XJ, model.parent[j]
+            found = repeated(_above, X_j.E, X_j.r, *rows, *virtual.columns[j])
+            rows = _Rows(*found[:6])
+            _put_pair(hessian, model, j, i, _Blocks(*found[6:]))
         if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(X)
-            B2[p] = B2[p] + B2[i].to_parent(X)
             Bu[p] = Bu[p] + Bu[i].to_parent(X)
             forces[p] = forces[p].plus(forces[i].to_parent(X))
     if armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
-    return SecondOrder(*gradient, *hessian)
+    return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
 
 
 def forward_dynamics_second_order(
@@ -134,6 +155,14 @@ def forward_dynamics_second_order(
         -inverse.L_qd_qd,
         -A,
     )
+
+
+def forward_dynamics_both_orders(
+    model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, armature: bool = False
+) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
+    """`forward_dynamics_derivatives` and `forward_dynamics_second_order`."""
+    first = forward_dynamics_derivatives(model, q, qd, tau, armature=armature)
+    return first, forward_dynamics_second_order(model, q, qd, tau, mu, armature=armature)
 
 
 # Outwards: what mu adds to the sweep of the first derivatives
@@ -164,11 +193,10 @@ class _Forces(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """By body: the virtual velocity u, the columns, 2 B, B with u in place of v, and the forces."""
+    """By body: the virtual velocity u, the columns, B with u in place of v, and the forces."""
 
     u: list[Expr]
     columns: list[_Columns]
-    B2: list[CoriolisInertia]
     Bu: list[CoriolisInertia]
     forces: list[_Forces]
 
@@ -178,7 +206,7 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     weights = model.split_v(mu, "mu")
     none = DM(6, 0)
     u, columns = [DM(6, 1)], [_Columns(none, none, none, none, none)]
-    B2, Bu = [CoriolisInertia.zero()], [CoriolisInertia.zero()]
+    Bu = [CoriolisInertia.zero()]
     forces = [_Forces(DM(6, 1), DM(3, 1), DM(6, 1))]
     for i, p in model.edges:
         body, own, S = model.I[i], sweep.columns[i], sweep.states[i].S
@@ -186,10 +214,9 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
         u.append(carried + S @ weights[i])
         bent = ca.horzcat(*(direction @ weights[i] for direction in own.dS))
         columns.append(_Columns(S, each(partial(crm, carried), S) + bent, own.psi, own.phi, own.chi))
-        B2.append(CoriolisInertia.of(body + body, sweep.v[i]))  # so that no product is doubled one by one
         Bu.append(CoriolisInertia.of(body, u[i]))
-        forces.append(_Forces(sweep.f[i], B2[i].apply_transpose(u[i]), body.apply(u[i])))
-    return _Virtual(u, columns, B2, Bu, forces)
+        forces.append(_Forces(sweep.f[i], sweep.B2[i].apply_transpose(u[i]), body.apply(u[i])))
+    return _Virtual(u, columns, Bu, forces)
 
 
 # Inwards: rows, their products with columns, and the blocks
@@ -251,6 +278,27 @@ def _products(columns: _Columns, rows: _Rows) -> _Blocks:
         qd_q=w.T @ rows.Wpsi + chi.T @ rows.Wphi,
         qdd_q=S.T @ rows.Wphi,
     )
+
+
+def _above(E: Expr, r: Expr, *parts: Expr) -> Sequence[Expr]:
+    """Rows carried across a joint by its X = (E, r), and their products with the columns of the joint they come to."""
+    rows = _Rows(*parts[:6]).to_parent(Transform(E, r))
+    return *rows, *_products(_Columns(*parts[6:]), rows)
+
+
+def _own(
+    columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
+) -> tuple[_Rows, _Blocks]:
+    """The rows of a joint, and their products with its own columns."""
+    found = repeated(_own_parts, Ic.m, Ic.h, Ic.I, B2.K, B2.p, Bu.K, Bu.p, *forces, *columns)
+    return _Rows(*found[:6]), _Blocks(*found[6:])
+
+
+def _own_parts(m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, Ku: Expr, pu: Expr, *parts: Expr) -> Sequence[Expr]:
+    columns = _Columns(*parts[3:])
+    B2, Bu = CoriolisInertia(K, p), CoriolisInertia(Ku, pu)
+    rows = _rows(columns, Inertia(m, h, I), B2, Bu, _Forces(*parts[:3]))
+    return *rows, *_products(columns, rows)
 
 
 def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:

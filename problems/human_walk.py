@@ -29,7 +29,7 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from ._command import finish, parser, prepare
 
-INTERVALS = (4, 3, 22, 9)
+INTERVALS = (4, 2, 16, 9)
 """Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
 QUICK = (2, 2, 7, 5)
@@ -120,7 +120,6 @@ def problem(
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
         torque="linear",  # its rate costs: torques that jump would make that cost depend on the grid
-        options={"mu_init": 1e-2},  # the guess is near: a large barrier would only lead away from it
     )
 
 

@@ -47,6 +47,7 @@ SAME_LAYER = {
     ("second_derivatives", "derivatives"),
     ("call_derivatives", "derivatives"),
     ("call_derivatives", "second_derivatives"),
+    ("call_derivatives", "lightest"),
 }
 """Within a layer the first of a pair may look into the second, never the other way."""
 SYMBOL_MAKERS = ("functions", "_autodiff", "codegen", "ocp")

@@ -1,6 +1,6 @@
-"""How a program's numbers come about: the chain rule, machine code, what is kept in memory and on disk."""
+"""How a program's numbers come about: the chain rule, machine code, what is kept for the next one."""
 
-import os
+from collections import OrderedDict
 
 import casadi as ca
 import numpy as np
@@ -11,6 +11,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp import compiled, derived, evaluation
 from ocp_dyn.ocp.nlp import Program
+from ocp_dyn.ocp.recursion import differentiated
 from tests.helpers import close
 
 
@@ -67,7 +68,7 @@ def no_derivatives():
 def test_calls_bring_their_derivatives(rng, analytic):
     """Values and derivatives of rows and costs that are linear and that are not in the call, against AD of the whole."""
     model = flyer()
-    differentiable = (lambda: od.function(od.inverse_dynamics, model, derivatives=2)) if analytic else no_derivatives
+    differentiable = (lambda: differentiated(model)) if analytic else no_derivatives
     built = dynamic(model, differentiable).assemble()
     x, lam = rng.normal(size=built.n), rng.normal(size=built.lower.size)
     expression = built.expression()
@@ -169,22 +170,33 @@ def test_progress_says_how_it_evaluates(walker, capsys):
     assert "evaluating by machine code" in shown or "evaluating by virtual machine" in shown
 
 
-def test_slow_derivatives_are_kept_on_disk(rng, cache, monkeypatch):
-    monkeypatch.setattr(derived, "SLOW", -1.0)
+def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
+    """Blocks of the same values are differentiated once, and so many are kept."""
+    monkeypatch.setattr(derived, "_kept", OrderedDict())
     first = dynamic(pendulum(1), no_derivatives).assemble()
-    kept = list(cache.glob("*.graph"))
-    assert len(kept) == 1
-    assert os.stat(cache).st_mode & 0o077 == 0
-    monkeypatch.setattr("ocp_dyn.ocp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
-    second = dynamic(pendulum(1), no_derivatives).assemble()
-    x, lam = rng.normal(size=first.n), rng.normal(size=first.lower.size)
-    for one, other in zip((first, second), (second, first), strict=True):
-        close(np.array(one.hessian(x, [], 1.0, lam)), np.array(other.hessian(x, [], 1.0, lam)), 0)
-    monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
-    kept[0].write_bytes(kept[0].read_bytes()[:-1])  # damaged: derived anew
-    close(
-        np.array(dynamic(pendulum(1), no_derivatives).assemble().jacobian(x, [])[1]),
-        np.array(first.jacobian(x, [])[1]),
-        0,
-    )
+    with monkeypatch.context() as patched:
+        patched.setattr("ocp_dyn.ocp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
+        second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
+    assert second.blocks[0].second_function is first.blocks[0].second_function
+    x, lam = rng.normal(size=second.n), rng.normal(size=second.lower.size)
+    monkeypatch.setattr(derived, "KEPT", 1)
+    dynamic(pendulum(2), no_derivatives).assemble()
+    assert second.blocks[0].key not in derived._kept
+    anew = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
+    assert anew.blocks[0].second_function is not first.blocks[0].second_function
+    close(np.array(second.hessian(x, [], 1.0, lam)), np.array(anew.hessian(x, [], 1.0, lam)), 0)
+
+
+def test_derivatives_by_recursion_are_those_of_the_graph(rng):
+    model = flyer()
+    n = model.nq + 2 * model.nv
+    z, mu = ca.SX.sym("z", n), ca.SX.sym("mu", model.nv)
+    parts = ca.vertsplit(z, [0, model.nq, model.nq + model.nv, n])
+    tau = od.function(od.inverse_dynamics, model)(*parts)
+    hessian, gradient = ca.hessian(ca.dot(mu, tau), z)
+    F = ca.Function("F", [z, mu], [ca.jacobian(tau, z), gradient, hessian])
+    at, weights = rng.normal(size=n), rng.normal(size=model.nv)
+    numbers = np.split(at, [model.nq, model.nq + model.nv])
+    assert differentiated(model) is differentiated(model)
+    for one, other in zip(differentiated(model)(*numbers, weights), F(at, weights), strict=True):
+        close(np.array(ca.DM(one)), np.array(ca.DM(other)), 1e-12)

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import math
 import os
 import shutil
 import stat
@@ -16,6 +17,13 @@ from pathlib import Path
 
 UNUSED_DAYS = 90
 """Libraries that nobody has loaded for so long are removed when another is built."""
+
+SIZE_MB = 512
+"""Size of the cache unless the environment variable OCP_DYN_CACHE_MB names another: beyond, what was used least recently
+is removed when something is built."""
+
+RECENT = 600.0
+"""Seconds from its last use in which a file stays in any case: from finding to loading it takes far less."""
 
 
 def directory() -> Path:
@@ -94,14 +102,45 @@ def store(cache: Path, key: str, made: Path) -> Path:
     return path
 
 
+def bound() -> int:
+    """Bytes that the cache may take: OCP_DYN_CACHE_MB from the environment, in 10^6 bytes, or SIZE_MB."""
+    given = os.environ.get("OCP_DYN_CACHE_MB", "").strip() or str(SIZE_MB)
+    try:
+        size = float(given)
+    except ValueError:
+        size = math.nan
+    if not 0 <= size < math.inf:
+        raise ValueError(f"OCP_DYN_CACHE_MB is the size of the cache in megabytes, 0 or more, got {given!r}")
+    return int(size * 1e6)
+
+
 def prune(cache: Path) -> None:
-    """Removes libraries long unused, and what builds that were cut off have left for a day."""
-    now = time.time()
-    for pattern, days in (("*.so", UNUSED_DAYS), ("*.graph", UNUSED_DAYS), ("build-*", 1)):
-        for path in cache.glob(pattern):
-            with contextlib.suppress(OSError):
-                if now - path.stat().st_mtime > days * 86400:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    """Removes what builds that were cut off have left for a day, files long unused, and, until the rest is within the
+    bound, those used least recently; never a file that some process may be about to load.
+
+    Several processes may do so at once: what another has removed is gone, what another has just used stays.
+    """
+    now, most = time.time(), bound()
+    kept: list[tuple[float, int, Path]] = []
+    for path in cache.iterdir():
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            days = (now - found.st_mtime) / 86400
+            if path.name.startswith("build-"):
+                if days > 1:
+                    shutil.rmtree(path)
+            elif days > UNUSED_DAYS:
+                path.unlink()
+            elif stat.S_ISREG(found.st_mode):
+                kept.append((found.st_mtime, found.st_size, path))
+    total = sum(size for _, size, _ in kept)
+    for used, size, path in sorted(kept):
+        if total <= most or now - used < RECENT:
+            break
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime == used:  # nobody has used it since
+                path.unlink()
+                total -= size
 
 
 def _digest(path: Path) -> str:

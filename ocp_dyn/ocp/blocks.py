@@ -181,7 +181,7 @@ class Block:
         called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
         outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
         whole = outer(zs, of_z, called(zs, of_z, ps), ps)
-        self.values_function = ca.Function(name, [zs, ps], [*whole[:2]], {"cse": True})
+        self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
 
         def derive() -> Derived:
             terms, g, _, _ = outer(zs, ys, es, ps)

@@ -18,14 +18,15 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import SX
 
-from .._types import Expr
+from .._types import Expr, split
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
     """e = f(arguments): e and the arguments are symbols, f has one output.
 
-    differentiable: makes f with derivatives of its own, which may take time, or raises ValueError if it has none.
+    differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), by all arguments side by
+    side, which may take time, or raises ValueError if f has no derivatives of its own.
     """
 
     f: ca.Function
@@ -36,21 +37,17 @@ class Call:
     def value(self) -> SX:
         return SX(self.f(*self.arguments))
 
-    def derivatives(self, mu: SX) -> tuple[SX, SX]:
-        """de, and the second derivatives of mu' e, by all arguments side by side."""
+    def derivatives(self, arguments: Sequence[Expr], mu: Expr) -> Sequence[Expr]:
+        """de, gradient and Hessian of mu' e at constant mu, by all arguments side by side, at values of these."""
         try:
-            f = self.differentiable()
+            F = self.differentiable()
         except ValueError:
-            w = ca.vertcat(*self.arguments)
-            return ca.jacobian(self.value(), w), ca.hessian(ca.dot(mu, self.value()), w)[0]
-        adjoint, n = f.reverse(1), len(self.arguments)
-        second, unused = adjoint.jacobian(), SX(*f.size_out(0))
-        rest = [SX(*second.size_in(i)) for i in range(n + 2, second.n_in())]
-        first = f.jacobian().call([*self.arguments, unused])
-        blocks = second.call([*self.arguments, unused, mu, *rest])
-        width = adjoint.n_in()
-        rows = [ca.horzcat(*blocks[i * width : i * width + n]) for i in range(n)]
-        return ca.horzcat(*first), ca.vertcat(*rows)
+            w, weights = ca.vertcat(*self.arguments), SX.sym("mu", self.e.shape[0])
+            hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
+            outputs = [ca.jacobian(self.value(), w), gradient, hessian]
+            F = ca.Function("differentiated", [*self.arguments, weights], outputs)
+        found: Sequence[Expr] = F.call([*arguments, mu])
+        return found
 
 
 class Derivatives(NamedTuple):
@@ -68,24 +65,25 @@ def derivatives(
     L = lam_f * f + ca.dot(lam_g, g)
     if not y.shape[0] and not calls:
         return Derivatives(ca.gradient(f, z), ca.jacobian(g, z), ca.triu(ca.hessian(L, z)[0]))
-    w = ca.vertcat(z, y)
+    w, e = ca.vertcat(z, y), ca.vertcat(SX(0, 1), *(call.e for call in calls))
     gradient, jacobian, (hessian, slope) = ca.gradient(f, w), ca.jacobian(g, w), ca.hessian(L, w)
+    mu = ca.gradient(L, e)
+    by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
+    # before the derivatives of the calls come in, which are the larger part
+    values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
+    found = ca.substitute(
+        [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
+    )
+    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = found
     if calls:
-        e, (E, curvature) = ca.vertcat(*(call.e for call in calls)), _called(calls, L, w)
-        mu = ca.gradient(L, e)
-        cross = ca.jacobian(mu, w).T @ E
-        hessian += curvature + cross + cross.T + E.T @ ca.jacobian(mu, e) @ E
-        gradient, jacobian, slope = (
-            gradient + E.T @ ca.gradient(f, e),
-            jacobian + ca.jacobian(g, e) @ E,
-            slope + E.T @ mu,
-        )
+        E, pull, curvature = _called(calls, mu, w, y, y_of_z)
+        cross = L_we @ E
+        gradient, jacobian, slope = gradient + E.T @ f_e, jacobian + g_e @ E, slope + pull
+        hessian += curvature + cross + cross.T + E.T @ L_ee @ E
     D = ca.vertcat(ca.DM.eye(z.shape[0]), ca.jacobian(y_of_z, z))
     weights = SX.sym("weights", y.shape[0])
     bend = ca.substitute(ca.hessian(ca.dot(weights, y_of_z), z)[0], weights, slope[z.shape[0] :])
-    parts = [D.T @ gradient, jacobian @ D, ca.triu(D.T @ (hessian @ D) + bend)]
-    values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
-    return Derivatives(*ca.substitute(parts, [y, *(call.e for call in calls)], [y_of_z, *values]))
+    return Derivatives(D.T @ gradient, jacobian @ D, ca.triu(D.T @ (hessian @ D) + bend))
 
 
 def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Expr) -> Expr:
@@ -95,13 +93,15 @@ def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Exp
     return ca.triu(J.T @ (2 * lam_f * factors * J) + ca.hessian(lam_f * rest, z)[0])
 
 
-def _called(calls: Sequence[Call], L: Expr, w: Expr) -> tuple[Expr, Expr]:
-    """de/dw of all calls, and the second derivatives by w of the sum of mu' e."""
-    rows, curvature = [], SX(w.shape[0], w.shape[0])
-    for call in calls:
+def _called(calls: Sequence[Call], mu: Expr, w: Expr, y: Expr, y_of_z: Expr) -> tuple[Expr, Expr, Expr]:
+    """de/dw of all calls; gradient and Hessian by w of the sum of mu' e at constant mu."""
+    rows, pull, curvature = [], SX(w.shape[0], 1), SX(w.shape[0], w.shape[0])
+    for call, weights in zip(calls, split(mu, *(call.e.shape[0] for call in calls)), strict=True):
         # which entries of w the arguments are
         chosen = ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w))
-        first, second = call.derivatives(ca.gradient(L, call.e))
+        arguments = ca.substitute(list(call.arguments), [y], [y_of_z])
+        first, gradient, second = call.derivatives(arguments, weights)
         rows.append(first @ chosen)
+        pull += chosen.T @ gradient
         curvature += chosen.T @ second @ chosen
-    return ca.vertcat(*rows), curvature
+    return ca.vertcat(*rows), pull, curvature

@@ -41,13 +41,9 @@ from .variables import contacts
 
 @dataclass(frozen=True)
 class Feet:
-    """The feet that stand in a phase, where each stands, and the rate alpha [1/s] at which drift is to die out.
-
-    lean: a model with the same joint-space dynamics as `model`.
-    """
+    """The feet that stand in a phase, where each stands, and the rate alpha [1/s] at which drift is to die out."""
 
     model: Model
-    lean: Model
     footholds: tuple[Foothold | Held, ...]
     places: dict[Any, Expr]
     baumgarte: float

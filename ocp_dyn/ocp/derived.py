@@ -1,28 +1,22 @@
-"""The derivatives of a kind of block, kept on disk: to differentiate takes ten times longer than to read it back.
+"""The derivatives of a kind of block, and the digest under which their machine code is kept.
 
-They are in the private directory of `codegen.cache`, under a digest of the block's values and of the code that
-differentiates.
+The next problem of the same process with blocks of the same values finds their derivatives. They are not kept on disk: to
+read a graph back takes as long as to differentiate again.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import time
-import zlib
+from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
 
-from ..codegen import cache
-
-SOURCES = ("*.py", "joints/*.py", "model/*.py", "ocp/blocks.py", "ocp/chain.py", "ocp/derived.py")
+SOURCES = ("*.py", "joints/*.py", "model/*.py", "ocp/blocks.py", "ocp/chain.py", "ocp/derived.py", "ocp/recursion.py")
 """Files of this library whose text may decide what is derived from given values."""
-
-SLOW = 0.1
-"""Seconds of differentiating from which it is worth a file."""
 
 
 class Derived(NamedTuple):
@@ -36,6 +30,21 @@ class Derived(NamedTuple):
     hessian_pattern: ca.Sparsity
 
 
+KEPT = 32
+"""Kinds of blocks whose derivatives stay for the next problem of this process: those of one with a few phases."""
+
+_kept: OrderedDict[str, Derived] = OrderedDict()
+
+
+def derived(key: str, derive: Callable[[], Derived]) -> Derived:
+    """What was derived under this key for an earlier problem, or what `derive` gives."""
+    found = _kept.pop(key, None) or derive()
+    _kept[key] = found
+    while len(_kept) > KEPT:
+        _kept.popitem(last=False)
+    return found
+
+
 def digest(*values: ca.Function) -> str:
     """What the derivatives of a block depend on: its values, this library's rules, CasADi's version."""
     parts = (*(f.serialize() for f in values), _version())
@@ -47,23 +56,3 @@ def _version() -> str:
     root = Path(__file__).parents[1]
     text = "".join(path.read_text(encoding="utf-8") for pattern in SOURCES for path in sorted(root.glob(pattern)))
     return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def derived(key: str, derive: Callable[[], Derived]) -> Derived:
-    """What an earlier process derived under this key, or what `derive` gives, kept for the next one if that was slow."""
-    place = cache.directory()
-    path = cache.find(place, key, ".graph")
-    if path is not None:
-        unpack = ca.StringDeserializer(zlib.decompress(path.read_bytes()).decode("ascii"))
-        return Derived(*(unpack.unpack() for _ in Derived._fields))
-    begin = time.perf_counter()
-    made = derive()
-    if time.perf_counter() - begin > SLOW:
-        pack = ca.StringSerializer()
-        for part in made:
-            pack.pack(part)
-        with cache.stage(place) as stage:
-            file = stage / "made.graph"
-            file.write_bytes(zlib.compress(pack.encode().encode("ascii"), 1))
-            cache.store(place, key, file)
-    return made

@@ -99,16 +99,18 @@ def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array,
         goal = [(np.eye(3), base + np.array([speed * time, 0.0, 0.0])), *(poses[k] for poses in bodies.values())]
         q = fit(q, goal)
         table.append(q)
-    return _smooth(t, q0, nodes, table, step, total)
+    return _smooth(t, fit, q0, nodes, table, step, total)
 
 
-def _smooth(t: Transcription, q0: Array, nodes: Array, table: list[Array], step: float, total: float) -> State:
+def _smooth(
+    t: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
+) -> State:
     """State at the fraction s of the motion, from parabolas fitted to the postures nearby: no joint is jerked.
 
     Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and after.
     """
     model, mirror = t.problem.model, t.mirror
-    times, values = nodes, np.array([_numbers(model.difference(DM(q0), DM(q))).ravel() for q in table])
+    times, values = nodes, np.array([fit.difference(q0, q) for q in table])
     if t.problem.periodic is not None:
         image = values if mirror is None else values @ np.array(mirror.v_matrix.full()).T
         ahead = np.eye(model.nv)[0] * step
@@ -119,8 +121,8 @@ def _smooth(t: Transcription, q0: Array, nodes: Array, table: list[Array], step:
     def state(s: float) -> tuple[Array, Array]:
         gap = times - s * total
         weight = np.exp(-0.25 * (gap / width) ** 2)[:, None]  # the root of what a square counts
-        fit = np.linalg.lstsq(weight * np.vander(gap, 3, increasing=True), weight * values)[0]
-        return _numbers(model.integrate(DM(q0), DM(fit[0]))).ravel(), fit[1]
+        parabola = np.linalg.lstsq(weight * np.vander(gap, 3, increasing=True), weight * values)[0]
+        return fit.integrate(q0, parabola[0]), parabola[1]
 
     return state
 
@@ -195,6 +197,7 @@ class _Fit:
     BASE = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; feet count as 1
     HELD = 1e6
     STEPS = 6
+    CLOSE = 1e-3  # a last step [rad, m] that no guess needs to be better than
 
     def __init__(self, model: Model, bodies: list[int], q0: Array, limits: bool) -> None:
         q = SX.sym("q", model.nq)
@@ -219,13 +222,25 @@ class _Fit:
             damping = np.full(A.shape[1], self.POSTURE**2)
             for _ in range(2):  # what a limit stops is held the second time, so that other joints do its part
                 right = A.T @ b + self.POSTURE**2 * away
-                v = np.linalg.solve(A.T @ A + np.diag(damping), -right).ravel()
+                v = np.asarray(np.linalg.solve(A.T @ A + np.diag(damping), -right), dtype=np.float64).ravel()
                 v *= min(1.0, 0.5 / np.abs(v).max())
-                ahead = np.clip(_numbers(self._integrate(q, v)).ravel(), *self._limits)
-                stopped = np.abs(_numbers(self._difference(q, ahead)).ravel() - v) > TOUCH
+                ahead = np.clip(self.integrate(q, v), *self._limits)
+                stopped = np.abs(self.difference(q, ahead) - v) > TOUCH
+                if not stopped.any():
+                    break
                 damping = np.where(stopped, self.HELD, self.POSTURE**2)
             q = ahead
+            if np.abs(v).max() < self.CLOSE:
+                break
         return q
+
+    def integrate(self, q: Array, v: Array) -> Array:
+        """`Model.integrate` on numbers."""
+        return _numbers(self._integrate(q, v)).ravel()
+
+    def difference(self, q: Array, q1: Array) -> Array:
+        """`Model.difference` on numbers."""
+        return _numbers(self._difference(q, q1)).ravel()
 
 
 def _numbers(x: Any) -> Array:

@@ -34,18 +34,18 @@ class Placement:
         return np.add.reduceat(sorted_entries, self.starts) if self.size else np.zeros(0)
 
 
-def placement(keys: Indices, size: int, weights: Array | None = None) -> Placement:
-    """The placement of entries whose numbers are `keys`; each of 0 .. size-1 must occur."""
+def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
+    """The placement of entries on the numbers that their keys, none of them negative, name; and these keys, ascending."""
     order = np.argsort(keys, kind="stable")
-    starts = np.searchsorted(keys[order], np.arange(size))
-    return Placement(size, order, starts, weights)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return Placement(starts.size, order, starts, weights), ordered[starts]
 
 
 def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
     """For the gradient: the placement on the entries of x that enter a cost, and which these are."""
     keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
-    touched, place = np.unique(keys, return_inverse=True)
-    return placement(place, touched.size), touched
+    return placement(keys)
 
 
 def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
@@ -75,10 +75,10 @@ def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sp
 
 def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None = None) -> tuple[Placement, ca.Sparsity]:
     """Placement and pattern of entries at `column * rows + row`, CasADi's column-major order."""
-    unique, place = np.unique(np.concatenate([np.zeros(0, dtype=int), *keys]), return_inverse=True)
+    placed, unique = placement(np.concatenate([np.zeros(0, dtype=int), *keys]), weights)
     columns = np.searchsorted(unique, shape[0] * np.arange(shape[1] + 1))
     pattern = ca.Sparsity(*shape, columns.tolist(), (unique % shape[0]).tolist()) if shape[0] else ca.Sparsity(*shape)
-    return placement(place, unique.size, weights), pattern
+    return placed, pattern
 
 
 def chosen_nonzeros(pattern: ca.Sparsity, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:

@@ -30,6 +30,7 @@ from .integrators import Scheme, explicit_step, stage_states
 from .nlp import Rows
 from .phases import Phase
 from .problem import Problem
+from .recursion import differentiated
 from .stage import Stage
 from .variables import FORCE_SCALE, Transcription, contacts, full_tau, model_of, places, wrenches
 
@@ -51,7 +52,7 @@ def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows
 def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Explicit form, explicit scheme: `problem.steps` steps one after the other."""
     problem, model, method = t.problem, model_of(t, z), t.problem.scheme
-    feet = Feet(model, lean(model), phase.held, places(t, phase.held, z), problem.baumgarte)
+    feet = Feet(model, phase.held, places(t, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
     q, v = z["q"], z["v"]
     points: list[Point] = []
@@ -74,7 +75,7 @@ def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[
 def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Stage accelerations as variables: `problem.steps` steps, the states between them variables too."""
     problem, model, method = t.problem, model_of(t, z), t.problem.scheme
-    feet = Feet(model, lean(model), phase.held, places(t, phase.held, z), problem.baumgarte)
+    feet = Feet(model, phase.held, places(t, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
     a = ca.horzsplit(ca.reshape(z["a"], model.nv, -1))
     lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(a)
@@ -132,7 +133,7 @@ def _torque(problem: Problem, z: dict[str, SX], fraction: float) -> Expr:
 
 def _force_gap(rows: Rows, feet: Feet, q: Expr, v: Expr, a: Expr, lam: Expr, tau: Expr) -> Expr:
     """ID(q, v, a) - tau - G' lam."""
-    force = _inverse_dynamics(rows, feet.lean, q, v, a) - tau
+    force = _inverse_dynamics(rows, feet.model, q, v, a) - tau
     if feet.footholds:
         force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
     return force
@@ -144,23 +145,22 @@ def momentum_change(rows: Rows, model: Model, q: Expr, change: Expr) -> Expr:
     H would do, but ID has derivatives by recursion.
     """
     none = SX(model.nv, 1)
-    with_it, without = (_inverse_dynamics(rows, lean(model), q, none, a) for a in (change, none))
+    with_it, without = (_inverse_dynamics(rows, model, q, none, a) for a in (change, none))
     return with_it - without
 
 
 def _inverse_dynamics(rows: Rows, model: Model, q: Expr, v: Expr, a: Expr) -> Expr:
     """ID(q, v, a), its derivatives by recursion where the model consists of numbers."""
     if has_symbols(model):
-        return inverse_dynamics(model, q, v, a)
-    return rows.call(
-        function(inverse_dynamics, model), lambda: function(inverse_dynamics, model, derivatives=2), q, v, a
-    )
+        return inverse_dynamics(lean(model), q, v, a)
+    return rows.call(function(inverse_dynamics, model), lambda: differentiated(model), q, v, a)
 
 
 def _forward_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
     """(qdd, lam) under tau."""
     if not feet.footholds:
-        return call(forward_dynamics, feet.lean)(q, v, tau), SX(0, 1)
+        free = lean(feet.model) if has_symbols(feet.model) else feet.model
+        return call(forward_dynamics, free)(q, v, tau), SX(0, 1)
     if feet.baumgarte:
         return held_dynamics(feet, q, v, tau)
     qdd, lam = call(constrained_dynamics, feet.model, contacts(feet.footholds))(q, v, tau)
