@@ -8,7 +8,7 @@ scheduler.
     python -m problems.gait_library --out DIR [--speeds 0.9 1.1 1.3 1.5] [--slopes -0.1 0 0.1] [--steps free 0.6]
                                     [--model NAME] [--jobs N | --scheduler ADDRESS] [--compile] [--quick] [--json]
 
-`--model legs` holds trunk and arms still, `human` does not; `module:function` names another factory of problems. DIR
+`--model legs` holds trunk and arms still; `module:function` names another factory of problems. DIR
 gets a file per gait, `table.csv` and `library.png`: cost of transport and step length against speed, beside what
 people choose: step length as the power 0.42 of speed (Grieve and Gear, 1966).
 """
@@ -117,7 +117,7 @@ def run(
     folder: Path,
     gaits: Sequence[Gait],
     *,
-    model: str = "legs",
+    model: str = "human",
     jobs: int = 0,
     scheduler: str = "",
     executor: Executor | None = None,
@@ -186,7 +186,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--slopes", type=float, nargs="+", default=[-0.1, 0.0, 0.1], help="rise per distance")
     arguments.add_argument("--steps", type=_step, nargs="+", default=[FREE, 0.6], help='step lengths [m], or "free"')
     arguments.add_argument(
-        "--model", default="legs", help="legs (trunk and arms held still), human, or module:function"
+        "--model", default="human", help="human, legs (trunk and arms held still), or module:function"
     )
     arguments.add_argument("--jobs", type=int, default=0, help="processes; default: one per core")
     arguments.add_argument("--scheduler", default="", metavar="ADDRESS", help="of Dask, for a cluster")

@@ -17,7 +17,7 @@ from .._types import Array
 from .assembled import Assembled
 from .carried import carried_chain
 from .chained import Chained
-from .progress import Monitor
+from .progress import Monitor, violation
 from .runs import Outcome, Settings, Start
 from .sqp import solve_by_sqp
 from .variables import Transcription
@@ -30,14 +30,16 @@ IPOPT = {
 }
 WARM_IPOPT = {
     "warm_start_init_point": "yes",
-    "mu_init": 1e-6,
     "warm_start_bound_push": 1e-8,
     "warm_start_bound_frac": 1e-8,
     "warm_start_slack_bound_push": 1e-8,
     "warm_start_slack_bound_frac": 1e-8,
     "warm_start_mult_bound_push": 1e-8,
 }
-"""From a solution with its multipliers: near the bounds that are active, and a small barrier at once."""
+"""From a solution with its multipliers: near the bounds that are active."""
+
+WARM_BARRIER = (1e-6, 1e-3)
+"""Where nothing has changed since that solution, and where much has: to go far along the bounds takes many short steps."""
 
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """What IPOPT says where rows are nearly dependent and its multipliers have grown without bound."""
@@ -91,11 +93,17 @@ def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monito
 
 
 def _ipopt_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
-    options = IPOPT | (WARM_IPOPT if start.warm else {})
+    options = IPOPT | (WARM_IPOPT | {"mu_init": _warm_barrier(program, start)} if start.warm else {})
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     given: dict[str, Any] = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     given |= {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False, "iteration_callback": monitor}
     return _nlpsol("ipopt", program.problem, given, (program.lower, program.upper), start)
+
+
+def _warm_barrier(program: Assembled, start: Start) -> float:
+    """A tenth of what the start lacks in feasibility: with other parameters than its own it is a solution no more."""
+    lacks = violation(program, program.evaluator.constraints(start.x, start.p))
+    return float(np.clip(0.1 * lacks, *WARM_BARRIER))
 
 
 def _fatrop(t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
