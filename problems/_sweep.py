@@ -153,6 +153,6 @@ def _follow_parent() -> None:
 
 def local(jobs: int, gaits: int) -> tuple[Executor, int]:
     """Processes on this machine, no more than there are gaits, and their number."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # they read it as they start: one thread each leaves none waiting
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read as they start: threads of theirs would only wait
     workers = min(jobs or os.cpu_count() or 1, gaits)
     return processes(workers), workers
