@@ -53,9 +53,12 @@ def derivatives(
 
 
 def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
-    """`function(x)` of a column x of that size, called once with SX symbols, as a Function to call with numbers."""
+    """`function(x)` of a column x of that size, called once with SX symbols, as a Function.
+
+    Other symbols in it stay free: `has_free()` tells, and to call it with numbers is then an error.
+    """
     x = SX.sym("x", size)
-    return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True})
+    return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True, "allow_free": True})
 
 
 def repeated(algebra: Callable[..., Sequence[Expr]], *arguments: Expr) -> Sequence[Expr]:

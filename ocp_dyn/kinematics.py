@@ -143,6 +143,8 @@ def placed(model: Model, body: int, q: Expr) -> Placed:
         return _placed(model, model.path(body), q)
     if model not in _kept:
         _kept[model] = traced(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
+    if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
+        return _placed(model, model.path(body), q)
     found = iter(_kept[model].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
     return Placed(X0, *({k: next(found) for k in range(model.nv)} for _ in "wv"))

@@ -106,6 +106,7 @@ def problem(
         periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-3)),
         posture=posture,
         limits=limits,
+        options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
 
 

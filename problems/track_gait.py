@@ -110,11 +110,7 @@ def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_
         )
         contact = tuple(term for term in phase.path if term.where == "wrench")
         phases.append(replace(phase, duration=record.end - record.begin, path=contact, objective=objective))
-    assert walk.periodic is not None
-    strike = ocp.Impact(weight=1e-3 * SCALE)
-    transitions = [strike if isinstance(t, ocp.Impact) else t for t in walk.transitions]
-    periodic = replace(walk.periodic, transition=strike)
-    return replace(walk, phases=phases, transitions=transitions, periodic=periodic, per_distance=False)
+    return replace(walk, phases=phases, per_distance=False)
 
 
 SMOOTHING = 0.02

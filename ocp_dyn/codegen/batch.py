@@ -47,13 +47,10 @@ class Library:
         self._many.argtypes = [ctypes.c_longlong] + [ctypes.c_void_p] * 3
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        if self._one is None:
+            return self.batch_runner(1, inputs, [x.size for x in inputs], outputs)
         given, wanted = _pointers(inputs), _pointers(outputs)
-        places = ctypes.c_void_p(ctypes.addressof(given)), ctypes.c_void_p(ctypes.addressof(wanted))
-        steps = (ctypes.c_longlong * max(1, len(inputs)))(*(x.size for x in inputs))
-        if self._one is not None:
-            call = functools.partial(self._one, *places)
-        else:
-            call = functools.partial(self._many, 1, places[0], steps, places[1])
+        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in (given, wanted)))
         call.keep = given, wanted, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
         return call
 

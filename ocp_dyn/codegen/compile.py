@@ -77,8 +77,9 @@ def compile(
     keys: texts that tell the functions apart in the cache, one each, where they are known; else their whole graphs do.
 
     The compiler is what the environment variable CC names, or cc, gcc or clang. Libraries are kept in the directory
-    ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read, the least recently used of them removed beyond 512 MB
-    or what OCP_DYN_CACHE_MB names; builds beyond two seconds tell their progress on stderr. Without a compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
+    ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or what OCP_DYN_CACHE_MB
+    names, the least recently used of them go. Builds beyond two seconds tell their progress on stderr. Without a
+    compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
     Cost: once, about 0.15 ms of a processor per instruction (half for one state, half for lanes); then some 10 ms.
     Raises TypeError or ValueError for what cannot be compiled, RuntimeError if the compiler fails, PermissionError
@@ -132,6 +133,7 @@ def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler
     found = [cache.find(place, key) for key in keys]
     missing = [k for k, path in enumerate(found) if path is None]
     if missing:
+        cache.bound()  # a wrong one is told before the compiler runs
         built = build(
             [functions[k] for k in missing], [keys[k] for k in missing], place, compiler, kind, _threads(None)
         )

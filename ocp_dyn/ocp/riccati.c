@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef long long integer;
-typedef double lane __attribute__((vector_size(64), aligned(8)));
+typedef double lane __attribute__((vector_size(64), aligned(8), may_alias));
 enum { LANES = 8 };
 #define API __attribute__((visibility("default")))
 #define PADDED(n) (((n) + LANES - 1) / LANES * LANES)

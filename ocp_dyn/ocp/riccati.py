@@ -36,8 +36,9 @@ at its place and at rest, makes pivots of 1e-5; what is left out shows as a gap 
 
 
 class Recursion(Protocol):
-    """What solves a linear-quadratic problem in stages."""
+    """What solves a linear-quadratic problem in stages; how: the words for it."""
 
+    how: str
     stages: Stages
 
     def write(self, where: Entries, values: Array, sign: float) -> None:
@@ -82,6 +83,8 @@ class _Factors(NamedTuple):
 
 class NumpyRecursion:
     """The recursion in numpy."""
+
+    how = "in numpy; compile=True would build it once, in a second, some thirty times as fast"
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages

@@ -22,6 +22,8 @@ SOURCE = Path(__file__).with_name("riccati.c")
 class CompiledRecursion:
     """As `NumpyRecursion`; the z that `solve` returns is overwritten by the next call."""
 
+    how = "as machine code"
+
     def __init__(self, stages: Stages, library: ctypes.CDLL) -> None:
         self.stages, total = stages, stages.total
         made, orders = np.zeros(total["made"]), np.zeros(total["order"], dtype=np.int64)
@@ -48,7 +50,7 @@ class CompiledRecursion:
         return int(failed) if failed < 0 else max(int(failed) - 1, 0)
 
     def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
-        given = [np.ascontiguousarray(vector) for vector in (h, b, r)]
+        given = [np.ascontiguousarray(vector, dtype=float) for vector in (h, b, r)]
         addresses = [_address(vector) for vector in given]
         return self._z, float(self._library.solve(self._count, *self._matrices, *addresses, *self._vectors))
 

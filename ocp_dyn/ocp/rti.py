@@ -64,7 +64,9 @@ class RealTimeIteration:
 
     x, lam_g, lam_x: the plan ("riccati" leaves multipliers of equalities as they were in the start); seconds: what the
     last prepare and the last feedback took. unmet: with "riccati", by how much equality rows fell short in the last step
-    that contradict others: conditions of the ends hold first, then those of each stage in their order.
+    that contradict others: conditions of the ends hold first, then those of each stage in their order. evaluation: how
+    derivatives, and the recursion, are computed, and what compiling them would gain. A program is for one thread at a
+    time: iterations wait for solves of the same problem in other threads.
     """
 
     def __init__(
@@ -80,9 +82,13 @@ class RealTimeIteration:
         **options: Any,
     ) -> None:
         self.transcription, self._program = prepare(problem, threads)
-        self._values, self._p = dict(values or {}), np.zeros(0)
-        use_machine_code(self._program, compile, False)
-        begin = starting_point(self.transcription, None, start, self._values)
+        self._values = dict(values or {})
+        with self._program.lock:
+            self._begin(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
+
+    def _begin(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
+        """The plan and the model of the program."""
+        self.evaluation = use_machine_code(self._program, compile, False)
         assert begin.lam_x is not None  # a start has its multipliers
         assert begin.lam_g is not None
         self.x, self.lam_x, self.lam_g = begin.x.copy(), begin.lam_x.copy(), begin.lam_g.copy()
@@ -90,11 +96,12 @@ class RealTimeIteration:
         self._model: QuadraticModel | StageModel
         if qp == RICCATI:
             self._model = self._stage_model(begin, hessian, compile, **options)
+            self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
             ordered = chain(self.transcription, self._program) if qp in CHAINED else None
             self._model = QuadraticModel(self._program, qp, hessian, options, ordered)
         self.solved, self.seconds = True, (0.0, 0.0)
-        self._prepared, self._p = False, self._parameters()
+        self._prepared, self._p = False, self._parameters(self._values)
 
     def _stage_model(
         self, start: Start, hessian: str, compile: bool | str, barrier: float | None = None, relaxation: float = 1e-3
@@ -115,10 +122,11 @@ class RealTimeIteration:
     def prepare(self) -> None:
         """Linearises at the plan, with the parameters' values as they are now; "riccati" factors too."""
         begin = time.perf_counter()
-        if isinstance(self._model, StageModel):
-            self._model.linearise(self.x, self._p, self._lower, self._upper)
-        else:
-            self._model.linearise(self.x, self._p, self.lam_g)
+        with self._program.lock:
+            if isinstance(self._model, StageModel):
+                self._model.linearise(self.x, self._p, self._lower, self._upper)
+            else:
+                self._model.linearise(self.x, self._p, self.lam_g)
         self._prepared = True
         self.seconds = time.perf_counter() - begin, self.seconds[1]
 
@@ -127,10 +135,10 @@ class RealTimeIteration:
         if not self._prepared:
             self.prepare()
         begin = time.perf_counter()
-        if values:
-            self._values |= values
-            self._p = self._parameters()
-        g = self._program.evaluator.constraints(self.x, self._p)
+        with self._program.lock:
+            if values:
+                self._p, self._values = self._parameters(self._values | values), self._values | values
+            g = self._program.evaluator.constraints(self.x, self._p).copy()
         lower, upper = self._lower - self.x, self._upper - self.x
         multipliers = self.lam_x, self.lam_g
         if isinstance(self._model, StageModel):
@@ -143,11 +151,11 @@ class RealTimeIteration:
         self.seconds = self.seconds[0], time.perf_counter() - begin
         return self.torques()
 
-    def _parameters(self) -> Array:
+    def _parameters(self, measured: Mapping[str, Any]) -> Array:
         """The parameters' values: declared, then measured. Other solves of the problem may have set others."""
         program = self.transcription.program
         program.reset()
-        for name, value in self._values.items():
+        for name, value in measured.items():
             program.set_value(name, value)
         return program.values
 
@@ -170,9 +178,10 @@ class RealTimeIteration:
     def solution(self) -> Solution:
         """The plan as a Solution."""
         status = "Real_Time_Iteration"
-        self._parameters()
         outcome = Outcome(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
-        return collected(self.transcription, self._program, outcome, {"solver": "rti"})
+        with self._program.lock:
+            self._parameters(self._values)
+            return collected(self.transcription, self._program, outcome, {"solver": "rti"})
 
     @property
     def unmet(self) -> float:
@@ -182,7 +191,8 @@ class RealTimeIteration:
     @property
     def infeasibility(self) -> float:
         """How far the plan is from satisfying the constraints at the measured values."""
-        return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters()))
+        with self._program.lock:
+            return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
 
 
 def _sequences(t: Transcription) -> list[list[Any]]:

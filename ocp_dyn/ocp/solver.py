@@ -78,8 +78,9 @@ def solve(
     """Solves a problem with exact derivatives and returns what was found.
 
     solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models and where the stages share little
-    (`ocp_dyn.ocp.carried` has figures: no whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name. options: the solver's own; of
-    sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not there or cannot take the problem.
+    (`ocp_dyn.ocp.carried` has figures: no whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name.
+    options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not there
+    or cannot take the problem.
 
     guess: a solution of a problem with the same phases and intervals (default: the library's own, the model
     standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its

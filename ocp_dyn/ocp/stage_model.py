@@ -124,7 +124,7 @@ class StageModel:
         jacobians, hessians = e.entries(x, p)
         for where, sign in self._rows:
             self.recursion.write(where, jacobians, sign)
-        if rows.size:  # their prices fall beside the entries of the costs, too
+        if rows.size or held.size:  # what the barrier adds falls beside the entries of the costs, too
             self.stages.data[: self.stages.hessians] = 0.0
         self.recursion.write(self._curvatures, hessians, 1.0)
         self._slopes = jacobians[self._slopes_of[0]]
@@ -133,7 +133,8 @@ class StageModel:
             self.recursion.add_prices(self._barrier.curvature(g, program.lower[rows], program.upper[rows]))
         if held.size:
             self.stages.data[self._diagonal] += self._barrier.curvature(x[held], lower[held], upper[held])
-        self._failed = self.recursion.factor()
+        finite = np.all(np.isfinite(jacobians))  # else elimination could pass over a row as one that repeats others
+        self._failed = self.recursion.factor() if finite else 0
 
     def step(
         self, g: Array, lower: Array, upper: Array, start: tuple[Array, Array]
@@ -159,7 +160,7 @@ class StageModel:
         z, self.unmet = self.recursion.solve(h, b, r)
         d = np.zeros(program.n)
         d[self._columns] = z[self._z[self._columns]]
-        return d, lam_x, lam_g, bool(np.all(np.isfinite(d)))
+        return d, lam_x, lam_g, bool(np.all(np.isfinite(d)) and np.all(np.isfinite(g)))
 
 
 def _variables(program: Assembled, ordered: Chain) -> tuple[Indices, Indices]:
