@@ -5,6 +5,7 @@ A signature, from the registry or the user's own, says what the inputs and outpu
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -160,6 +161,7 @@ def _build(request: _Request, model: Model) -> ca.Function:
     names, symbols = list(inputs.symbols), list(inputs.symbols.values())
     candidates = []
     for route in _routes(request.algorithm, model) if request.reduce else (request.algorithm,):
+        _check_arguments(route, (model, *static, *inputs.positional), inputs)
         result = route(model, *static, *inputs.positional, **inputs.options)
         values = list(result) if isinstance(result, (tuple, list)) else [result]
         if len(values) != len(outputs):
@@ -193,6 +195,18 @@ def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Input
     _check_names(spec.name, [*symbols, *labels, *outputs])
     made = {n: ca.SX.sym(label, parameter_size(n)) for n, label in zip(request.parameters, labels, strict=True)}
     return _Inputs(symbols | dict(zip(labels, made.values(), strict=True)), positional, options, made)
+
+
+def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: _Inputs) -> None:
+    """The algorithm takes what it will be called with."""
+    try:
+        inspect.signature(algorithm).bind(*positional, **inputs.options)
+    except TypeError as error:
+        raise TypeError(
+            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the Function "
+            f"are {', '.join(inputs.symbols)}, and what the algorithm takes between the model and these, a constraint set "
+            "say, follows the model: od.function(algorithm, model, constraints)"
+        ) from error
 
 
 def _routes(algorithm: Algorithm, model: Model) -> tuple[Algorithm, ...]:

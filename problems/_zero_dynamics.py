@@ -117,7 +117,7 @@ def fitted(q: Any, v: Any, degree: int) -> VirtualConstraints:
     return VirtualConstraints(alpha, float(theta[0]), float(theta[-1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ZeroDynamics:
     """The zero dynamics of a pinned model under virtual constraints, and the map from strike to strike."""
 

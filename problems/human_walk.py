@@ -182,11 +182,6 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     weight = model.mass * 9.81
     loading, push_off, flat, heel_off = solution.phases
     vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
-    torques = {
-        name: float(np.abs(solution.tau[:, k]).max())
-        for k, name in enumerate(model.qd_names)
-        if name.startswith(("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry"))
-    }
     positive, negative = solution.mechanical_work()
     double = loading.duration + push_off.duration
     return {
@@ -205,13 +200,23 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "negative_work_J": negative,
         "swing_clearance_m": _clearance(solution),
         "peak_vertical_force_body_weights": float(vertical.max()) / weight,
-        **{f"peak_torque_{name.replace('.', '_')}_Nm": peak for name, peak in torques.items()},
+        **peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         **_arm_swing(solution),
         "defect_rad": defects.angle,
         "defect_m": defects.length,
         "open_loop_defect_rad": defects.open_loop_angle,
         "open_loop_defect_m": defects.open_loop_length,
+    }
+
+
+def peak_torques(solution: ocp.Solution) -> dict[str, float]:
+    """Largest torques [N m] of the right leg, the lower back and the right shoulder, in the sagittal plane."""
+    shown = ("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry")
+    return {
+        f"peak_torque_{name.replace('.', '_')}_Nm": float(np.abs(solution.tau[:, k]).max())
+        for k, name in enumerate(solution.model.qd_names)
+        if name.startswith(shown)
     }
 
 

@@ -179,11 +179,6 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     at_take_off = float(od.center_of_mass(model, DM(flight.q[0]))[2])
     weight = model.mass * 9.81
     vertical = np.concatenate([sum(w[:, 5] for w in phase.wrenches.values()) for phase in (flat, toes)])
-    torques = {
-        name: float(np.abs(solution.tau[:, k]).max())
-        for k, name in enumerate(model.qd_names)
-        if name.startswith(("hip_r.ry", "knee_r", "ankle_r", "shoulder_r.ry"))
-    }
     power = sum((phase.tau * (phase.v[:-1] + phase.v[1:]) / 2).sum(axis=1).max() for phase in (toes,))
     return {
         "jump_height_m": float(com[-1, 2]) - upright,
@@ -194,7 +189,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "on_toes_s": toes.duration,
         "peak_vertical_force_body_weights": float(vertical.max()) / weight,
         "peak_power_W_per_kg": float(power) / model.mass,
-        **{f"peak_torque_{name.replace('.', '_')}_Nm": peak for name, peak in torques.items()},
+        **human_walk.peak_torques(solution),
         "defect_rad": defects.angle,
         "defect_m": defects.length,
     }

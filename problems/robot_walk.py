@@ -1,12 +1,12 @@
 """A robot walks: one periodic, mirrored step of least effort for any humanoid that comes as a URDF.
 
-Double support on two flat feet, single support, touch-down as an impact; free durations and step width, friction cones,
-centres of pressure inside the soles, impulses too; the first guess is the robot standing with bent knees. Robots as built
+Double support on two flat feet, single support, a soft landing (or `--impact`); free durations and step width, friction
+cones, centres of pressure inside the soles; the first guess is the robot standing with bent knees. Robots as built
 are not quite symmetric: the gait is that of the symmetric twin, and the report says how far the two are apart.
 
     python -m problems.robot_walk --urdf talos_reduced.urdf --left-foot left_sole_link --right-foot right_sole_link
 
-    [--speed 0.5] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 8 20] [--ignore-limits] [--compile]
+    [--speed 0.5] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 6 20] [--impact] [--ignore-limits] [--compile]
     [--quick] [--json] [--out DIR]
 """
 
@@ -76,13 +76,16 @@ def problem(
     model: od.Model,
     speed: float = 0.5,
     sole: tuple[float, float] = (0.09, 0.05),
-    intervals: tuple[int, int] = (8, 20),
+    intervals: tuple[int, int] = (6, 20),
     clearance: float = 0.04,
     limits: bool = True,
+    impact: bool = False,
 ) -> ocp.Problem:
     """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touch-down to the left's.
 
     sole [m]: half length and half width of the flat foot about those frames. limits: those of the file's joints.
+    impact: the foot may hit the ground. The impulse then comes out as zero but for singular postures: six rows under the
+    other foot, which stands and cannot be pulled at, leave none of the six that land; solvers find it slower.
     """
     posture = standing(model, limits)
     spread = abs(float(od.point_position(model, "left_sole", DM(posture))[1]))
@@ -103,9 +106,11 @@ def problem(
             ocp.Phase("double_support", intervals[0], (0.1, 0.4), (right, left), contact, effort),
             ocp.Phase("single_support", intervals[1], (0.3, 1.0), (right,), swing, effort),
         ],
-        periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-3)),
+        periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-3) if impact else ocp.Continuous()),
         posture=posture,
         limits=limits,
+        integrator="gauss:2",  # the midpoint rule finds a step 15 % cheaper than it is on twice the intervals
+        torque="linear",
         options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
 
@@ -126,7 +131,6 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         **gait_numbers(solution),
         "step_length_m": solution.step_length,
         "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1])),
-        "touch_down_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][3:6])),
     }
 
 
@@ -139,14 +143,16 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--sole-height", type=float, default=0.0, help="from those frames down to the ground [m]")
     arguments.add_argument("--sole", type=float, nargs=2, default=(0.09, 0.05), metavar=("LENGTH", "WIDTH"),
                            help="half length and half width of the sole [m]")  # fmt: skip
-    arguments.add_argument("--intervals", type=int, nargs=2, default=(8, 20), help="in double and in single support")
+    arguments.add_argument("--intervals", type=int, nargs=2, default=(6, 20), help="in double and in single support")
+    arguments.add_argument("--impact", action="store_true", help="the foot may hit the ground")
     arguments.add_argument("--ignore-limits", action="store_true", help="of joints in the file, where they are wrong")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
     options = arguments.parse_args(argv)
     try:
         model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
-        intervals = (4, 10) if options.quick else tuple(options.intervals)
-        walk = problem(model, options.speed, tuple(options.sole), intervals, limits=not options.ignore_limits)
+        intervals = (2, 8) if options.quick else tuple(options.intervals)
+        sole, limits = tuple(options.sole), not options.ignore_limits
+        walk = problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
     except (ValueError, KeyError, OSError) as error:
         arguments.error(str(error))
     prepare(options, arguments)

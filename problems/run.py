@@ -108,11 +108,6 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     weight = model.mass * 9.81
     flat, toes, flight = solution.phases
     vertical = np.concatenate([w[:, 5] for phase in (flat, toes) for w in phase.wrenches.values()])
-    torques = {
-        name: float(np.abs(solution.tau[:, k]).max())
-        for k, name in enumerate(model.qd_names)
-        if name.startswith(("hip_r.ry", "knee_r", "ankle_r", "lumbar.ry", "shoulder_r.ry"))
-    }
     positive, negative = solution.mechanical_work()
     contact = flat.duration + toes.duration
     return {
@@ -129,7 +124,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "cost_of_transport": solution.cost_of_transport(),
         "positive_work_J": positive,
         "negative_work_J": negative,
-        **{f"peak_torque_{name.replace('.', '_')}_Nm": peak for name, peak in torques.items()},
+        **human_walk.peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         "arm_swing_deg": float(np.degrees(np.ptp(solution.q[:, model.q_slice("shoulder_l")][:, 0]))),
         "defect_rad": defects.angle,

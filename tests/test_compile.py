@@ -389,6 +389,26 @@ def test_the_cache_is_bounded_and_loses_what_was_used_least_recently(home, monke
     assert cache.bound() == 512_000_000
 
 
+@needs_compiler
+def test_a_wrong_bound_is_told_before_anything_is_built(home, monkeypatch):
+    monkeypatch.setenv("OCP_DYN_CACHE_MB", "much")
+    monkeypatch.setattr(sys.modules["ocp_dyn.codegen.compile"], "build", lambda *_: pytest.fail("built"))
+    with pytest.raises(ValueError, match="OCP_DYN_CACHE_MB is the size of the cache"):
+        od.codegen.compile([ID])
+
+
+@needs_compiler
+def test_single_states_of_a_library_for_batches(rng, home):
+    fast = od.codegen.compile([ID], single=False, lanes=2).ID
+    one = [x[0] for x in states(ID, MODEL, 1, rng)]
+    np.testing.assert_allclose(fast(*one), np.array(ID(*one)).ravel(), rtol=1e-12)
+    buffer = fast.buffer()
+    np.testing.assert_array_equal(buffer(*one), fast(*one))
+    fast._backend._many = lambda *_: 1  # no memory
+    with pytest.raises(MemoryError, match="no memory for a batch of lanes"):
+        fast(*one)
+
+
 def test_processes_may_tidy_the_cache_at_once(home, monkeypatch):
     """What another process removes, or uses, in the middle is no error, and what was just used stays."""
     place = cache.directory()

@@ -293,6 +293,8 @@ REFUSED = [
     (KeyError, "no frame 'hand'", lambda: entry("ID", external=("hand",))),
     (ValueError, "e is a number in .* or 'rows', got 'some'", lambda: entry("impact", e="some")),
     (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
+    (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*follows the model", lambda:
+        od.function(od.constrained_dynamics, MODEL)),
     (TypeError, "unexpected keyword", lambda: entry("H", speed="high")),
 ]  # fmt: skip
 

@@ -158,6 +158,20 @@ def test_jacobian_rate(rng, key):
         close(od.point_jacobian_dot(model, name, DM(s.q), DM(s.qd), POINT), rate[3:, :])
 
 
+def test_symbols_in_a_custom_joint_stay():
+    """A ramp whose rise is a parameter: poses and Jacobians are expressions of it."""
+    rise, q = SX.sym("rise"), SX.sym("q")
+    builder = od.ModelBuilder("ramp")
+    along = od.CustomJoint(lambda q: od.Transform(DM.eye(3), ca.vertcat(q[0], 0, rise * q[0])))
+    builder.add_body("block", along, mass=1, inertia=(1, 1, 1))
+    model = builder.build()
+    for _ in range(2):  # what was traced once is found the second time
+        found = [od.point_position(model, "block", q), od.point_jacobian(model, "block", q)]
+        place, J = ca.Function("found", [q, rise], found)(2.0, 0.5)
+        close(np.array(place.full()), [[2.0], [0.0], [1.0]])
+        close(np.array(J.full()), [[1.0], [0.0], [0.5]])
+
+
 def test_points_and_frames_are_checked():
     model, other = tree("star"), tree("star")
     q = DM(model.neutral())

@@ -70,5 +70,7 @@ def test_errors():
         ocp.solve_along(problem, to=[0.8, 0.9], other=np.zeros(3))
     with pytest.raises(ValueError, match="one length"):
         ocp.solve_along(problem, to=[])
+    with pytest.raises(TypeError, match=r"a sequence of values for to, such as .*, got 1\.0"):
+        ocp.solve_along(problem, to=1.0)
     with pytest.raises(ValueError, match="both stay and change"):
         ocp.solve_along(problem, values={"to": 1.0}, to=[0.8])

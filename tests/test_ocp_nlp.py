@@ -153,6 +153,8 @@ def test_parameters_are_checked():
         program.set_value("mass", 1.0)
     with pytest.raises(ValueError, match="'targets' takes one finite number or 6"):
         program.set_value("targets", [1.0, 2.0])
+    with pytest.raises(TypeError, match="'weight' takes one finite number or 1, got 'much'"):
+        program.set_value("weight", "much")
     block, x = program.blocks[0], program.variables[0]
     with pytest.raises(ValueError, match="slot 'w' takes a Parameter of size 1, got a Variable of size 2"):
         block.add({"x": x, "target": program.parameters[0][:2], "w": x}, k=1)

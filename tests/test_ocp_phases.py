@@ -145,6 +145,8 @@ def test_periods_are_checked():
     assert ocp.Periodic(-1.0, step_length=(-3.0, -0.05)).step_length == (-3.0, -0.05)
     with pytest.raises(ValueError, match="finite number or None"):
         ocp.Periodic(math.nan)
+    with pytest.raises(ValueError, match="finite number or None, got 'fast'"):
+        ocp.Periodic("fast")
     with pytest.raises(ValueError, match=r"root joint 'joint1' cannot"):
         ocp.Problem(pendulum(1), phase, periodic=ocp.Periodic(1.0, mirror=False))
     with pytest.raises(TypeError, match=r"periodic must be Periodic"):
@@ -181,6 +183,11 @@ def test_a_guess_of_another_model_is_refused():
     other = ocp.Problem(pendulum(1), phase).solve(progress=False)
     with pytest.raises(ValueError, match="nq = 2 and nv = 2, got nq = 1"):
         ocp.Problem(pendulum(2), phase).solve(progress=False, guess=other)
+    finer = ocp.Problem(pendulum(1), ocp.Phase("swing", 6, 1.0))
+    with pytest.raises(ValueError, match=r"phases and intervals \(6\), got 3: from another grid"):
+        finer.solve(progress=False, guess=other)
+    with pytest.raises(TypeError, match=r"start must be a Solution, .* got 'last\.npz'"):
+        finer.solve(progress=False, start="last.npz")
 
 
 def test_damaged_files_are_refused(tmp_path):

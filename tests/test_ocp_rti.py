@@ -20,6 +20,9 @@ CHAINS = {
     "plain": [Size(3, 5)] * 4 + [Size(0, 5)],
     "rows": [Size(6, 4, 2), Size(5, 4, 3), Size(9, 6, 9), Size(2, 6, 1), Size(0, 3, 2)],
     "prices": [Size(4, 3, 1, 2), Size(2, 9, 0, 12), Size(0, 9, 0, 3)],
+    "whole vectors and one more": [Size(8, 8, 2, 8), Size(9, 8, 8, 1), Size(7, 1), Size(17, 16, 0, 17), Size(0, 16)],
+    "one stage": [Size(1, 1, 1, 1)],
+    "nothing but controls": [Size(3, 0, 1, 0)],
 }
 
 
@@ -197,10 +200,10 @@ def swing(form="implicit", **options):
     return ocp.Problem(pendulum(2), phase, boundary=ends, parameters=parameters, form=form, **options)
 
 
-def slide(limit=np.inf):
+def slide(limit=np.inf, **bounds):
     """A mass pushed from rest to rest over one metre in one second."""
     builder = od.ModelBuilder("slide")
-    builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), effort=limit)
+    builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), effort=limit, **bounds)
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.v, e.q - 1.0, e.v), 0, 0), name="rest")
     phase = ocp.Phase("push", 10, 1.0, objective=EFFORT)
     return ocp.Problem(builder.build(), phase, boundary=ends, parameters=ocp.Parameter("x0", 0.0))
@@ -263,6 +266,53 @@ def test_bounds_without_a_weight_of_their_own():
     x = control.x.copy()
     control.feedback()
     close(control.x, x, 1e-8)
+
+
+def test_bounds_on_what_costs_nothing_are_not_summed_up():
+    """Limits of the position: no other rows, and no cost has these entries of the Hessian."""
+    problem = slide(lower=-2.0, upper=2.0)
+    control = problem.rti(problem.solve(progress=False), qp="riccati")
+    assert control._model._held.size
+    control.prepare()
+    matrices = control._model.stages.data.copy()
+    control.prepare()
+    close(control._model.stages.data, matrices)
+
+
+@pytest.mark.parametrize(("before", "measured"), [(1.0, -1.0), (0.0, 0.0)])
+def test_what_is_not_finite_keeps_the_plan(before, measured):
+    """A row without a value, or without a slope, about a state that other rows give already."""
+    problem = slide()
+    again = ocp.Boundary(lambda s, e: (ca.sqrt(s.q + s.values["shift"]) - 1, 0, 0), name="again")
+    problem.boundary = (*problem.boundary, again)
+    problem.parameters = (*problem.parameters, ocp.Parameter("shift", 1.0))
+    start = problem.solve(progress=False, max_iterations=5)
+    control = problem.rti(start, qp="riccati", values={"shift": before}, compile=False)
+    control.x[np.abs(control.x) < 1e-6] = 0.0
+    plan = control.x.copy()
+    control.feedback(shift=measured)
+    assert not control.solved
+    close(control.x, plan)
+
+
+def test_a_measurement_that_is_unknown_is_forgotten():
+    problem = slide()
+    control = problem.rti(problem.solve(progress=False), qp="riccati")
+    with pytest.raises((KeyError, ValueError), match="speed"):
+        control.feedback(speed=1.0)
+    control.feedback(x0=0.1)
+    assert control.solved
+    assert control.infeasibility < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("compile", "how"), [pytest.param(True, "as machine code", marks=needs_compiler), (False, "in numpy")]
+)
+def test_how_things_are_computed_is_told(compile, how):
+    problem = slide()
+    control = problem.rti(problem.solve(progress=False), qp="riccati", compile=compile)
+    assert "virtual machine" in control.evaluation
+    assert f"; the recursion {how}" in control.evaluation
 
 
 def test_the_barrier_holds_rows():
@@ -365,6 +415,18 @@ def test_what_the_recursion_cannot_take_is_refused():
     free = ocp.Problem(pendulum(1), ocp.Phase("swing", 4, (0.5, 0.7), objective=EFFORT))
     with pytest.raises(ValueError, match="share the free variables duration of swing"):
         free.rti(free.solve(progress=False), qp="riccati")
+
+
+def test_what_an_iteration_is_given_is_checked():
+    problem = slide()
+    start = problem.solve(progress=False)
+    for wrong in (None, "start.npz"):
+        with pytest.raises(TypeError, match="rti begins at a Solution of the problem"):
+            problem.rti(wrong)
+    with pytest.raises(ValueError, match="qp='piqp' has no option barrier: they belong to qp='riccati'"):
+        problem.rti(start, barrier=1.0)
+    with pytest.raises(ValueError, match="qp='riccati' has no option weight: it takes barrier and relaxation"):
+        problem.rti(start, qp="riccati", weight=1.0)
 
 
 def test_a_failing_factorisation_keeps_the_plan():

@@ -337,6 +337,21 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     np.testing.assert_allclose(found["goal"].phases[0]["q"], plain["goal"].phases[0]["q"], atol=1e-6)
 
 
+def test_derivatives_that_are_not_determined_are_told() -> None:
+    """Torques after the first cost nothing, and with any price on them there would be no least one."""
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.3), 0, 0))
+
+    def cost(stage: ocp.Stage) -> ca.SX:
+        return ca.if_else(stage.s < 0.2, stage.tau[0] ** 2, stage.values["price"] * stage.tau[0])
+
+    phase = ocp.Phase("swing", 6, 1.0, objective=ocp.Integral(cost))
+    problem = ocp.Problem(pendulum(1), phase, boundary=ends, parameters=ocp.Parameter("price", 0.0))
+    found = sensitivities(problem, problem.solve(progress=False))
+    assert 1e-6 < found.residual <= 1.0
+    with pytest.raises(ValueError, match="not determined: the residual is"):
+        found.predict(price=0.1)
+
+
 def test_sensitivities_say_what_they_need() -> None:
     problem = swing("explicit")
     unfinished = problem.solve(progress=False, max_iterations=1)
@@ -408,6 +423,30 @@ def test_a_solution_holds_the_model_at_its_parameters() -> None:
 
 
 # Tables and files
+
+
+def test_what_is_printed_is_short(step: Solution) -> None:
+    text = repr(step)
+    assert text.startswith(f"Solution of {step.model.name!r}: Solve_Succeeded, objective {step.objective:.6g}")
+    assert f"{step.duration:.4g} s, phases {step.phases[0].name}" in text
+    assert repr(replace(step, stats={})).startswith(f"Solution of {step.model.name!r}: not solved")
+    assert repr(step.phases[0]).startswith(
+        f"PhaseSolution {step.phases[0].name!r}: {len(step.phases[0].tau)} intervals"
+    )
+    assert "by_interval" not in repr(step.defects())
+    problem = swing("explicit")
+    assert repr(sensitivities(problem, problem.solve(progress=False))).startswith(
+        "Sensitivities by goal, gravity, period; residual "
+    )
+
+
+def test_samples_are_taken_at_times_of_the_motion_and_after() -> None:
+    motion = rest_to_rest()
+    assert motion.sample(0.0).shape == (1, 1)
+    np.testing.assert_allclose(motion.sample([motion.duration, 9.0]), motion.q[[-1, -1]], rtol=0, atol=1e-12)
+    for times in (-0.1, [0.0, np.nan], [np.inf]):
+        with pytest.raises(ValueError, match=r"times \[s\] must be finite and not negative"):
+            motion.sample(times)
 
 
 def test_a_table_has_a_line_per_node(step: Solution, tmp_path: Path) -> None:

@@ -258,6 +258,33 @@ def test_check_finds_what_is_wrong():
     assert any("have rank" in line for line in ocp.Problem(pendulum(1), phase, boundary=twice).check())
 
 
+def test_check_finds_what_is_not_finite():
+    """A root of a negative number, the slope of a norm at zero; and a guess where there is nothing to find."""
+    root = ocp.Path(lambda stage: ca.sqrt(stage.q[0] - 1.0), 0.0, 1.0, where="interval")
+    norm = ocp.Integral(lambda stage: ca.sqrt(stage.q[0] ** 2 + stage.v[0] ** 2))
+    phase = ocp.Phase("swing", 3, 1.0, path=root, objective=norm)
+    lines = ocp.Problem(pendulum(1), phase).check()
+    told = [line.partition(": its value")[0] for line in lines if "not a finite number" in line]
+    assert told == ["swing: Path at 3 times", "the cost"]
+    assert ocp.Problem(pendulum(1), phase, guess=lambda s: ([2.0], [1.0])).check() == []
+
+
+def test_check_finds_a_walker_carried_by_motors():
+    builder = od.ModelBuilder("crane")
+    builder.add_body("rail", od.Prismatic("x"), joint_name="root_x")
+    builder.add_body("ball", od.Prismatic("z"), "rail", mass=1, inertia=(1, 1, 1), joint_name="root_z")
+    stand = ocp.Phase("stand", 2, 0.1, ocp.Foothold(od.Contact("ball", axes="xz")))
+    carried = "the root joint 'root_x' has a motor"
+    assert ocp.Problem(builder.build(), stand).check()[0].startswith(carried)
+    idle = ocp.Problem(builder.build(), stand, unactuated=("root_x", "root_z"))
+    assert not any(line.startswith(carried) for line in idle.check())
+
+
+def test_a_quadratic_solver_says_which_option_it_does_not_know():
+    with pytest.raises(ValueError, match="'qrqp' refuses: Unknown option: tolerence"):
+        slide().solve(solver="sqp", qp="qrqp", progress=False, tolerence=1.0)
+
+
 def test_check_finds_contacts_that_repeat_each_other():
     builder = od.ModelBuilder("plate")
     builder.add_body("plate", od.FloatingBase(), mass=1, inertia=(1, 1, 1))

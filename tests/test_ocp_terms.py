@@ -61,6 +61,12 @@ def test_the_friction_pyramid_lies_inside_its_cone():
     assert math.hypot(side, side) == pytest.approx(0.5 * 100)
 
 
+@pytest.mark.parametrize("wrong", [{"mu": 0.0}, {"mu": -0.5}, {"mu_yaw": -0.1}, {"mu": math.nan}])
+def test_a_friction_cone_needs_friction(wrong):
+    with pytest.raises(ValueError, match="FrictionCone needs mu > 0"):
+        ocp.FrictionCone(**wrong)
+
+
 @pytest.mark.parametrize("yaw", [0.0, 0.4, math.pi / 2])
 def test_the_centre_of_pressure_is_measured_in_the_sole(yaw):
     """A force F at (x, y) of the sole leaves (half - margin -+ x) F to the toe and the heel, and so across."""

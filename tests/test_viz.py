@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -324,6 +325,16 @@ def test_flexion_has_clinical_signs_whatever_the_axes(walk: Solution) -> None:
         "lumbar": [1, 1, 1],
     }  # fmt: skip
     assert gait_coordinates(five_link_biped()) == {}
+
+
+def test_legs_that_do_the_same_both_show(walk: Solution) -> None:
+    """The left one beneath the right, broader; in a walk no line is."""
+    upright = np.array(walk.model.neutral())
+    phases = tuple(replace(p, q=np.tile(upright, (len(p.q), 1)), tau=0 * p.tau) for p in walk.phases)
+    for motion, broad in ((replace(walk, phases=phases), True), (walk, False)):
+        axes = {a.get_title(loc="left"): a for a in plot(motion).axes}
+        left, right = axes["hip flexion"].lines[:2]
+        assert (left.get_linewidth() > 2 * right.get_linewidth()) == broad
 
 
 def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) -> None:

@@ -112,7 +112,10 @@ def _bound(name: str, bound: Any, size: int) -> Array:
 
 def numbers_of(what: str, value: Any, size: int) -> Array:
     """One number, or `size` finite ones."""
-    numbers = np.asarray(DM(value) if isinstance(value, DM) else value, dtype=float).ravel()
+    try:
+        numbers = np.asarray(DM(value) if isinstance(value, DM) else value, dtype=float).ravel()
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} takes one finite number or {size}, got {value!r}") from error
     if numbers.size not in (1, size) or not np.all(np.isfinite(numbers)):
         raise ValueError(f"{what} takes one finite number or {size}, got {value!r}")
     return np.array(np.broadcast_to(numbers, (size,)))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .._types import Indices
 from .assembled import Assembled
-from .stages import GAPS
+from .stages import GAPS, gap_kinds
 from .variables import Transcription
 
 Mask = NDArray[np.bool_]
@@ -147,7 +147,7 @@ def _row_stages(
     native = home[column] >= 0
     np.minimum.at(low, row[native], home[column[native]])
     np.maximum.at(high, row[native], home[column[native]])
-    gap = np.array([name.split(": ")[-1] in GAPS for name in program.row_names], dtype=bool) & (low < high)
+    gap = (gap_kinds(program) < len(GAPS)) & (low < high)
     ahead = native & gap[row] & state[column] & (home[column] == high[row])
     if not np.array_equal(np.bincount(row[ahead], minlength=m), gap.astype(int)):
         raise ValueError(

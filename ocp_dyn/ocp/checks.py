@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -35,7 +35,7 @@ class Defects:
     length: float
     open_loop_angle: float
     open_loop_length: float
-    by_interval: Array
+    by_interval: Array = field(repr=False)
 
 
 @dataclass(frozen=True)

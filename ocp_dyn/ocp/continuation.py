@@ -32,10 +32,13 @@ def solve_along(
     along: a sequence of values for each parameter, all equally long, which change together. start: a solution of
     this problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve:
     options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
-    ValueError for sequences that are empty or differ in length, or a name both in values and along.
+    TypeError for one value without a sequence, ValueError for sequences that are empty or differ in length, or a name both in values and along.
     """
     if not along:
         raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
+    for name, sequence in along.items():
+        if isinstance(sequence, str) or not hasattr(sequence, "__len__") or not np.ndim(sequence):
+            raise TypeError(f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got {sequence!r}")
     lengths = {name: len(sequence) for name, sequence in along.items()}
     if len(set(lengths.values())) != 1 or not all(lengths.values()):
         raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")

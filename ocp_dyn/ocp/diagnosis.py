@@ -19,6 +19,9 @@ from .variables import Transcription, contacts, number
 SHOWN = 6
 """Rows that a sentence about several of them names."""
 
+ELSEWHERE = "if they do so away from the first guess too (straight legs are singular: try a bent posture)"
+"""What linear dependence at one place leaves open."""
+
 RANK = 1e-8
 """Singular values below this part of the largest count as zero."""
 
@@ -85,11 +88,23 @@ def _nodes(t: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
 def check(t: Transcription, program: Assembled) -> list[str]:
     """What keeps the problem from being solved, or makes it hard, as sentences; empty if nothing was found.
 
-    Looks at the first guess: values out of their bounds, rows that no free variable can mend, contacts that
-    constrain one another, more equalities than free variables, equalities that repeat others.
+    Looks at the first guess: a root with motors beside footholds, values out of their bounds, rows and costs without
+    finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
+    equalities than free variables, equalities that repeat others.
     """
-    repeated = repetitions(t, program, t.program.start)
-    return [*_starts(t), *_hopeless(t, program), *_contacts(t), *_counts(t, program), *repeated]
+    repeated = [f"{sentence}, {ELSEWHERE}" for sentence in repetitions(t, program, t.program.start)]
+    found = [*_carried(t), *_starts(t), *_undefined(t, program), *_hopeless(t, program), *_contacts(t)]
+    return [*found, *_counts(t, program), *repeated]
+
+
+def _carried(t: Transcription) -> Iterator[str]:
+    """A walker whose root is moved by motors."""
+    model, problem = t.problem.model, t.problem
+    if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
+        yield (
+            f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model beside its footholds: unless "
+            "it is meant to, name it, and the joints after it that no motor moves, in Problem(unactuated=...)"
+        )
 
 
 def _starts(t: Transcription) -> Iterator[str]:
@@ -105,6 +120,23 @@ def _starts(t: Transcription) -> Iterator[str]:
                 f"the first guess of {variable.name}, entry {k}, is {x[k]:.4g}, out of its bounds {low[k]:.4g} to "
                 f"{up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
             )
+
+
+def _undefined(t: Transcription, program: Assembled) -> Iterator[str]:
+    """Rows and costs that are not finite at the first guess, or whose derivatives are not."""
+    x, p, e = t.program.start, t.program.values, program.evaluator
+    bad = ~np.isfinite(e.constraints(x, p))
+    rows = np.array(e.jacobian_pattern.row(), dtype=int)
+    bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
+    described = _described(t, program, x)
+    names = list(_listed([described[int(row)] for row in np.flatnonzero(bad)]))
+    if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
+        names.append("the cost")
+    for name in names:
+        yield (
+            f"{name}: its value or its slope is not a finite number at the first guess, as of a root or a quotient at 0: "
+            "give another guess or posture, or write it so that it is smooth there"
+        )
 
 
 def _hopeless(t: Transcription, program: Assembled) -> Iterator[str]:
@@ -141,8 +173,8 @@ def _contacts(t: Transcription) -> Iterator[str]:
             names = ", ".join(held.name for held in phase.held)
             yield (
                 f"the contacts of phase {phase.name!r} ({names}) have {len(G)} rows of rank {rank} at the first guess: "
-                "some are implied by others, or contradict them, and forces are not unique; use points (axes='xyz') "
-                "or fewer contacts"
+                "some are implied by others, or contradict them, and forces are not unique; use points instead of "
+                "flat feet (axes='xyz'), fewer contacts, or another posture"
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,7 @@ class Periodic:
         members(self.transition, TRANSITIONS, "Periodic transition")
         if self.speed is None:
             return
-        if not np.isfinite(self.speed):
+        if not isinstance(self.speed, Real) or not np.isfinite(self.speed):
             raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {self.speed!r}")
         if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
             raise ValueError(
@@ -215,7 +215,11 @@ class Periodic:
 
 @dataclass(frozen=True)
 class Boundary:
-    """lower <= function(start, end) <= upper: conditions on the first and the last state, by a user's function."""
+    """Conditions on the first and the last state: function(start, end) gives (expression, lower, upper).
+
+    Conditions that footholds imply are not to be given again: with both feet flat on given places the joints of the legs
+    follow from the root's pose, and their rates from its velocity. `Problem.check` tells which rows are too many.
+    """
 
     function: Callable[[Stage, Stage], Bounded]
     name: str = "boundary"

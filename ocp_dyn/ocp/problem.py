@@ -41,8 +41,8 @@ class Problem:
     """An optimal control problem for a model.
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
-    conditions. unactuated: joints without a motor (default: a floating or planar root). per_distance: costs are divided by
-    the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
+    conditions. unactuated: joints without a motor (default: a root that is one FloatingBase or Planar joint; of a root made
+    of several joints, name them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
     `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits.
     terminal: costs of the first and the last state. parameters: see `Parameter`.
 

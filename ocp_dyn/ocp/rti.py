@@ -48,6 +48,9 @@ from .variables import Transcription
 RICCATI = "riccati"
 """The name of the QP that is solved by one Riccati recursion."""
 
+BARRIER = ("barrier", "relaxation")
+"""Options that "riccati" takes, and no other QP."""
+
 SHARE, LEAST = 1e-2, 1e-6
 """The barrier's default weight, all inequalities together: of the start's cost, or of this if that is less."""
 
@@ -81,12 +84,15 @@ class RealTimeIteration:
         values: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
+        if not isinstance(start, Solution):
+            raise TypeError(f"rti begins at a Solution of the problem, such as problem.solve() gives, got {start!r}")
+        _check_options(qp, options)
         self.transcription, self._program = prepare(problem, threads)
         self._values = dict(values or {})
         with self._program.lock:
-            self._begin(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
+            self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
 
-    def _begin(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
+    def _set_up(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
         """The plan and the model of the program."""
         self.evaluation = use_machine_code(self._program, compile, False)
         assert begin.lam_x is not None  # a start has its multipliers
@@ -202,6 +208,16 @@ def _sequences(t: Transcription) -> list[list[Any]]:
         for found, listed in zip(kinds, (phase.q, phase.v, phase.tau, phase.a, phase.lam), strict=True):
             found += [variable for variable in listed if variable not in found[-1:]]
     return kinds
+
+
+def _check_options(qp: str, options: Mapping[str, Any]) -> None:
+    """Options belong to the QP that is asked for."""
+    if qp == RICCATI:
+        wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
+    else:
+        wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
+    if wrong:
+        raise ValueError(f"qp={qp!r} has no option {', '.join(wrong)}: {remedy}")
 
 
 def rti(problem: Problem, start: Solution, **options: Any) -> RealTimeIteration:

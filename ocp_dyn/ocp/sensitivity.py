@@ -44,6 +44,9 @@ where rows of J repeat others, as those of a walker do. Refinement on the matrix
 
 REFINEMENTS = 8
 
+UNDETERMINED = 1e-6
+"""The residual above which the active constraints leave a derivative undetermined."""
+
 
 @dataclass(frozen=True, eq=False)
 class Slope:
@@ -78,6 +81,9 @@ class Sensitivities(Mapping[str, Any]):
         found = self.slopes[name]
         return found[0] if len(found) == 1 else found
 
+    def __repr__(self) -> str:
+        return f"Sensitivities by {', '.join(self.slopes) or 'no parameter'}; residual {self.residual:.1e}"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.slopes)
 
@@ -87,8 +93,13 @@ class Sensitivities(Mapping[str, Any]):
     def predict(self, **values: Any) -> Solution:
         """The solution for other parameter values, to first order; a good `solve(start=...)`.
 
-        Names with a colon go by `predict(**{"mass:torso": 9.0})`.
+        Names with a colon go by `predict(**{"mass:torso": 9.0})`. ValueError where the derivatives are not determined.
         """
+        if not self.residual <= UNDETERMINED:
+            raise ValueError(
+                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; solve to "
+                "a smaller tolerance, or give every variable a cost or a constraint"
+            )
         t, program = prepare(self.problem)
         record = recorded(self.solution)
         p, iterate = record.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
@@ -183,22 +194,30 @@ class _System:
     def slope(self, k: int) -> _Derivatives:
         """The derivatives by entry k of p."""
         gradient, rows, lagrangian = self._by_parameter(k)
-        n, free = len(self.free), self.free.tolist()
-        W, J = self.W[free, free], self.J[self.rows.tolist(), free]
-        b = (-gradient[self.free], -rows[self.rows])
-        z = np.zeros(n + len(self.rows))
-        for round_ in range(REFINEMENTS + 1):
-            first = b[0] - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
-            second = b[1] - np.array(J @ z[:n]).ravel()
-            if round_ < REFINEMENTS:
-                right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
-                z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
-        dx, dlam_g = np.zeros(self.x.size), np.zeros(self.lam_g.size)
+        z, left = self._solved(-gradient[self.free], -rows[self.rows])
+        n, dx, dlam_g = len(self.free), np.zeros(self.x.size), np.zeros(self.lam_g.size)
         dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
         dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
         dlam_x[self.free] = 0.0
-        left = float(np.linalg.norm([*first, *second])) / max(1.0, float(np.linalg.norm([*b[0], *b[1]])))
         return _Derivatives(dx, dlam_x, dlam_g, lagrangian, left)
+
+    def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
+        """The solution for this right side, and what is left of it, relative: the best of the refinements, which
+        diverge where the matrix is singular."""
+        n, free = len(self.free), self.free.tolist()
+        W, J = self.W[free, free], self.J[self.rows.tolist(), free]
+        size = max(1.0, float(np.linalg.norm([*top, *bottom])))
+        z = best = np.zeros(n + len(self.rows))
+        least = np.inf
+        for _ in range(REFINEMENTS + 1):
+            first = top - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
+            second = bottom - np.array(J @ z[:n]).ravel()
+            left = float(np.linalg.norm([*first, *second])) / size
+            if left < least:
+                best, least = z, left
+            right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
+            z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
+        return best, least
 
     def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
         """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""

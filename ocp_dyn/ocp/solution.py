@@ -45,6 +45,10 @@ class PhaseSolution:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
 
+    def __repr__(self) -> str:
+        feet = f"on {', '.join(self.places)}" if self.places else "on no foot"
+        return f"PhaseSolution {self.name!r}: {len(self.tau)} intervals, {self.duration:.4g} s, {feet}"
+
     @property
     def duration(self) -> float:
         """[s]"""
@@ -80,6 +84,12 @@ class Solution:
     stats: dict[str, Any]
     iterate: dict[str, Array] = field(default_factory=dict)
     record: Record | None = None
+
+    def __repr__(self) -> str:
+        status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
+        terms = ", ".join(f"{name} {value:.6g}" for name, value in self.cost.items())
+        outcome = f"{status}, objective {self.objective:.6g}" + (f" ({terms})" if terms else "")
+        return f"Solution of {self.model.name!r}: {outcome}, {self.duration:.4g} s, phases {phases}"
 
     @property
     def converged(self) -> bool:
@@ -172,11 +182,18 @@ class Solution:
         return mirror_map(self.model) if self.mirrored else None
 
     def sample(self, times: Array) -> Array:
-        """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step."""
+        """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.
+
+        times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that does
+        not repeat it stays. ValueError for negative times and those that are not finite.
+        """
         t, q = self.t, self.q
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        if not np.all((times >= 0) & np.isfinite(times)):
+            raise ValueError(f"times [s] must be finite and not negative, got {times}")
         mirror = self.mirror() if self.step_length else None
         found = []
-        for time in np.asarray(times, dtype=float):
+        for time in times:
             steps = int(time // self.duration) if self.step_length else 0
             local = min(time - steps * self.duration, self.duration)
             k = int(np.clip(np.searchsorted(t, local, side="right") - 1, 0, len(t) - 2))

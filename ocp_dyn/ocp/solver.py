@@ -151,6 +151,12 @@ def starting_point(
     program.reset()
     for name, value in values.items():
         program.set_value(name, value)
+    for what, motion in (("guess", guess), ("start", start)):
+        if not (motion is None or isinstance(motion, Solution)):
+            raise TypeError(
+                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {motion!r}; a "
+                "function s -> (q, v) goes to Problem(guess=...)"
+            )
     if guess is not None and start is not None:
         raise ValueError("give guess or start, not both: start is a guess with its multipliers")
     if start is None:
@@ -172,8 +178,10 @@ def starting_point(
 def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str]:
     """What keeps a problem from being solved, or makes it hard, as sentences; empty if nothing was found.
 
-    Looks at the first guess, without solving: values out of their bounds, rows that no free variable can mend, contacts
-    that constrain one another, more equalities than free variables, equalities that repeat others.
+    Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
+    costs without finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
+    equalities than free variables, equalities that repeat others. The last are found by linearising there: where legs
+    are straight rows may seem to repeat others that do not elsewhere, and with a bent `Problem(posture=...)` they go.
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values or {})
@@ -188,8 +196,12 @@ def _start_from(t: Transcription, guess: Solution) -> None:
             f"guess must be a motion of a model with nq = {model.nq} and nv = {model.nv}, got nq = {guess.model.nq} and "
             f"nv = {guess.model.nv}"
         )
-    if [len(phase.tau) for phase in guess.phases] != [phase.intervals for phase in t.problem.phases]:
-        raise ValueError("guess must have the problem's phases and intervals")
+    wanted, got = [phase.intervals for phase in t.problem.phases], [len(phase.tau) for phase in guess.phases]
+    if wanted != got:
+        raise ValueError(
+            f"guess must have the problem's phases and intervals ({', '.join(map(str, wanted))}), got "
+            f"{', '.join(map(str, got))}: from another grid take Problem(guess=function), s -> (q, v)"
+        )
     set_start = t.program.set_start
     actuated = t.problem.actuated
     for x, phase, found in zip(t.phases, t.problem.phases, guess.phases, strict=True):

@@ -69,7 +69,7 @@ class QuadraticModel:
         try:
             self._qp = ca.conic("qp", qp, {"h": h, "a": a}, made)
         except RuntimeError as error:
-            raise ValueError(f"the QP solver {qp!r} refuses: {str(error).strip().splitlines()[-1][:300]}") from error
+            raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
         self._connect()
         self._hessian = self._given["h"].copy()
 
@@ -117,6 +117,13 @@ class QuadraticModel:
             np.all(np.isfinite(z)) for z in (d, lam_x, lam_g)
         )
         return d, lam_x, lam_g, solved
+
+
+def _refusal(error: RuntimeError) -> str:
+    """What CasADi says, in one line: which option it does not know, before the ones that it lists instead."""
+    lines = str(error).strip().splitlines()
+    unknown = [line[line.index("Unknown option") :] for line in lines if "Unknown option" in line]
+    return (unknown or lines[-1:])[0][:300]
 
 
 def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices, ca.Sparsity]:

@@ -20,7 +20,7 @@ from .barrier import Barrier
 from .blocks import Block
 from .riccati_compiled import recursion
 from .stage_matrices import Entries, Size, Stages, entries
-from .stages import GAPS, Chain
+from .stages import GAPS, Chain, gap_kinds
 
 MEASURED = "ends: "
 """Rows of these names come first in their stage: should others contradict them, these hold."""
@@ -178,7 +178,7 @@ def _variables(program: Assembled, ordered: Chain) -> tuple[Indices, Indices]:
 def _kinds_of_rows(program: Assembled, of_row: Indices) -> list[Indices]:
     """Gaps, equality rows, and rows with a bound, stage by stage; rows of the ends first."""
     lower, upper = program.lower, program.upper
-    gap = np.array([name.split(": ")[-1] in GAPS for name in program.row_names], dtype=bool)
+    gap = gap_kinds(program) < len(GAPS)
     later = np.array([not name.startswith(MEASURED) for name in program.row_names], dtype=bool)
     order = np.lexsort((np.arange(lower.size), later, of_row))
     bounded = np.isfinite(lower) | np.isfinite(upper)

@@ -85,8 +85,8 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
     inside = owner >= 0
     np.minimum.at(low, row[inside], owner[inside])
     np.maximum.at(high, row[inside], owner[inside])
-    gap = np.array([name.split(": ")[-1] in GAPS for name in program.row_names], dtype=bool)
-    kind = np.array([GAPS.index(n) if (n := name.split(": ")[-1]) in GAPS else 2 for name in program.row_names])
+    kind = gap_kinds(program)
+    gap = kind < len(GAPS)
     for k in np.flatnonzero(~gap & (high > low)):
         raise ValueError(_refusal(f"{program.row_names[k]} ties stage {low[k]} to stage {high[k]}"))
     at = np.where(gap, high - 1, np.where(high < 0, 0, high))
@@ -94,8 +94,14 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
     return order, [int(np.sum(~gap & (at == k))) for k in range(stages)]
 
 
+def gap_kinds(program: Assembled) -> Indices:
+    """Of every row which of GAPS it is, or their number if it is none."""
+    numbers = {name: number for number, name in enumerate(GAPS)}
+    return np.array([numbers.get(name.split(": ")[-1], len(GAPS)) for name in program.row_names], dtype=int)
+
+
 def _refusal(reason: str) -> str:
     return (
-        f"hpipm needs a chain of stages that share nothing, and this problem is none: {reason}; or solve it with "
-        "solver='ipopt' or 'fatrop'"
+        f"hpipm and riccati need a chain of stages that share nothing, and this problem is none: {reason}; or use "
+        "solver='ipopt' or 'fatrop', in real-time iterations qp='piqp'"
     )

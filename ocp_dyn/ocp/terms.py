@@ -59,6 +59,10 @@ class FrictionCone:
     second_order: bool = False
     where: ClassVar[str] = "wrench"
 
+    def __post_init__(self) -> None:
+        if not (self.mu > 0 and self.mu_yaw >= 0):
+            raise ValueError(f"FrictionCone needs mu > 0 and mu_yaw >= 0, got mu={self.mu!r}, mu_yaw={self.mu_yaw!r}")
+
     def rows(self, stage: Stage) -> Bounded:
         rows = []
         for foothold, w in stage.wrenches.items():
@@ -140,7 +144,8 @@ class Separation:
 class Path:
     """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
 
-    ends: for "node", at the first and the last node of the phase too.
+    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which
+    holds for impulses too. ends: for "node", at the first and the last node of the phase too.
     """
 
     function: Callable[[Stage], Expr]

@@ -120,16 +120,26 @@ class _Panel:
         self.title, self.unit, self.paint = title, unit, paint
 
 
+def _coincide(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
+    """Whether two curves cannot be told apart: to a hundredth of their range."""
+    if one[0].shape != other[0].shape or not np.array_equal(one[0], other[0], equal_nan=True):
+        return False
+    width = np.ptp(one[1][np.isfinite(one[1])]) if np.any(np.isfinite(one[1])) else 0.0
+    return bool(np.allclose(one[1], other[1], rtol=0.0, atol=0.01 * width + 1e-9, equal_nan=True))
+
+
 def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
     """Lines in the colours of their sides; more than one of a side are told apart by dashes and named."""
 
     def paint(axes: Axes, _: Chart) -> None:
         styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
         seen: dict[Side, int] = {}
-        for x, y, side, label in curves:
+        for k, (x, y, side, label) in enumerate(curves):
             n = seen.get(side, 0)
             seen[side] = n + 1
-            axes.plot(x, y, color=COLOURS[side], linewidth=1.7, linestyle=styles[n % 3], label=label or None)
+            hidden = any(side != other[2] and _coincide((x, y), other[:2]) for other in curves[k + 1 :])
+            width = 4.2 if hidden else 1.7  # legs that do the same: the left shows beneath the right
+            axes.plot(x, y, color=COLOURS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
         if any(label for *_, label in curves):
             low, high = axes.get_ylim()
             axes.set_ylim(low, high + 0.22 * (high - low))  # room for the names above the curves
