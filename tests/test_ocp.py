@@ -74,8 +74,11 @@ def test_a_solution_starts_the_next_problem():
     again = five_link.problem("explicit", 20).solve(progress=False, guess=first, mu_init=1e-6)
     assert again.objective == pytest.approx(first.objective, rel=1e-6)
     assert again.stats["iterations"] < first.stats["iterations"]
-    with pytest.raises(ValueError, match="phases and intervals"):
-        five_link.problem("explicit", 30).solve(progress=False, guess=first)
+    finer = five_link.problem("explicit", 30)
+    carried = finer.solve(progress=False, guess=first, mu_init=1e-3)
+    scratch = finer.solve(progress=False)
+    assert carried.objective == pytest.approx(scratch.objective, rel=1e-6)
+    assert carried.stats["iterations"] < scratch.stats["iterations"]
 
 
 def test_what_did_not_converge_says_so():

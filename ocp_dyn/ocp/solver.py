@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .carry_over import carry_over
 from .collect import collect
 from .compiled import use_machine_code
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
 from .guess import initial_guess
 from .memory import kept_memory
-from .nlp import Assembled, Variable
+from .nlp import Assembled
 from .problem import Problem
 from .progress import Monitor, interruptible, violation
 from .runs import Outcome, Settings, Start
@@ -82,8 +83,8 @@ def solve(
     options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not there
     or cannot take the problem.
 
-    guess: a solution of a problem with the same phases and intervals (default: the library's own, the model
-    standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its
+    guess: another solution, of another grid, other phases or another model too, see `ocp_dyn.ocp.carry_over` (default:
+    the library's own, the model standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its
     multipliers too, so that few iterations are left. values: of parameters, by name, in place of those declared. A problem
     that has been solved before is not built again, whatever guess, start and values.
 
@@ -162,7 +163,7 @@ def starting_point(
     if start is None:
         initial_guess(t)
         if guess is not None:
-            _start_from(t, guess)
+            carry_over(t, guess)
         return Start(program.start, program.values, program.lower, program.upper)
     sizes = program.size, sum(b.lower.size * len(b.instances) for b in program.blocks)
     got = tuple(start.iterate[key].size for key in ("x", "lam_g")) if start.iterate else None
@@ -186,42 +187,3 @@ def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str
     t, program = prepare(problem)
     starting_point(t, None, None, values or {})
     return findings(t, program)
-
-
-def _start_from(t: Transcription, guess: Solution) -> None:
-    """First values from a solution on the same grid."""
-    model = t.problem.model
-    if (guess.model.nq, guess.model.nv) != (model.nq, model.nv):
-        raise ValueError(
-            f"guess must be a motion of a model with nq = {model.nq} and nv = {model.nv}, got nq = {guess.model.nq} and "
-            f"nv = {guess.model.nv}"
-        )
-    wanted, got = [phase.intervals for phase in t.problem.phases], [len(phase.tau) for phase in guess.phases]
-    if wanted != got:
-        raise ValueError(
-            f"guess must have the problem's phases and intervals ({', '.join(map(str, wanted))}), got "
-            f"{', '.join(map(str, got))}: from another grid take Problem(guess=function), s -> (q, v)"
-        )
-    set_start = t.program.set_start
-    actuated = t.problem.actuated
-    for x, phase, found in zip(t.phases, t.problem.phases, guess.phases, strict=True):
-        if isinstance(x.duration, Variable):
-            set_start(x.duration, found.duration)
-        for k, (q, v) in enumerate(zip(x.q, x.v, strict=True)):
-            set_start(q, found.q[k])
-            set_start(v, found.v[k])
-        for k, tau in enumerate(x.tau):
-            set_start(tau, found.tau[min(k, phase.intervals - 1)][actuated])
-        for variables, means in ((x.a, found.a), (x.lam, found.lam)):
-            for variable, mean in zip(variables, means, strict=False):
-                set_start(variable, np.tile(mean, variable.size // mean.size))
-        for inner, *node in zip(x.inner, found.q, found.v, strict=False):
-            set_start(inner, np.tile(np.concatenate(node), t.problem.steps - 1))
-        for f in phase.footholds:
-            if f in t.places:
-                set_start(t.places[f], found.places[f.name])
-    if isinstance(t.step_length, Variable) and guess.step_length:
-        set_start(t.step_length, guess.step_length)
-    for impulse, found_impulse in zip(t.impulses, guess.impulses, strict=True):
-        if impulse is not None:
-            set_start(impulse, found_impulse)
