@@ -161,7 +161,10 @@ class Continuous:
 class Impact:
     """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
 
-    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too.
+    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too, under
+    every foot. Where another foot stays on the ground they leave little: it cannot be pulled at, and two flat feet allow no
+    impulse but in singular postures. The multipliers then grow without bound, and `Continuous`, a soft landing, finds the
+    same motion in half the iterations.
     weight: cost of sum of Lam^2 [1/(N s)^2].
     """
 

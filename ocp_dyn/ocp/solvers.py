@@ -159,7 +159,12 @@ def _nlpsol(
         raise ValueError(f"the solver {name!r} refuses: {str(error).strip().splitlines()[-1]}") from error
     bounds = {"lbx": start.lower, "ubx": start.upper, "lbg": rows[0], "ubg": rows[1]}
     multipliers = {"lam_x0": start.lam_x, "lam_g0": start.lam_g} if start.warm else {}
-    result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
+    try:
+        result = solver(x0=start.x, p=start.p, **bounds, **{key: v for key, v in multipliers.items() if v is not None})
+    except RuntimeError as error:
+        raise ValueError(
+            f"the solver {name!r} cannot take this problem: {str(error).strip().splitlines()[-1]}"
+        ) from error
     stats = solver.stats()
     status = str(stats["return_status"])
     if status.lstrip("-").isdigit():  # fatrop gives a number
