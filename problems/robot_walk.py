@@ -109,7 +109,7 @@ def problem(
         periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-3) if impact else ocp.Continuous()),
         posture=posture,
         limits=limits,
-        integrator="gauss:2",  # the midpoint rule finds a step 15 % cheaper than it is on twice the intervals
+        integrator="gauss:2",  # on as many intervals the midpoint rule misses TALOS by 2 %, and every node by 0.2 degrees
         torque="linear",
         options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
