@@ -152,8 +152,9 @@ class ZeroDynamics:
     def after(self) -> tuple[Any, Any, Any, Any]:
         """q, v, impulse and angular momentum after the strike that sigma = -1 meets."""
         end = self.at(self.constraints.theta_minus, -1.0)
-        q, v, impulse, sigma = strike_function(self.model, self.strike)(end["q"], end["v"])
-        return tuple(np.array(x.full()).ravel() for x in (q, v, impulse, sigma))  # type: ignore[return-value]
+        found = strike_function(self.model, self.strike)(end["q"], end["v"])
+        q, v, impulse, sigma = (np.array(x.full()).ravel() for x in found)
+        return q, v, impulse, sigma
 
     @cached_property
     def delta_squared(self) -> float:

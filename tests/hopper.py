@@ -5,6 +5,7 @@ from ocp_dyn import ocp
 
 
 def monopod() -> od.Model:
+    """A trunk that does not turn on a leg that swings and stretches."""
     builder = od.ModelBuilder("monopod")
     builder.add_body("trunk", od.Translation(), joint_name="root", mass=8)
     builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)

@@ -10,8 +10,8 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp import compiled, derived, evaluation
+from ocp_dyn.ocp.differentiated_dynamics import differentiated
 from ocp_dyn.ocp.nlp import Program
-from ocp_dyn.ocp.recursion import differentiated
 from tests.helpers import close
 
 

@@ -9,6 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
+from tests.hopper import monopod
 
 G = 9.81
 
@@ -85,16 +86,6 @@ def test_a_ball_carried_on_by_its_own_force(form):
     assert np.allclose(arrive.q, [0.25, 0, 0], atol=1e-6)
     assert solution.objective == pytest.approx(12 * (m * L) ** 2 / ((T / N) ** 3 * N * (N**2 - 1)), rel=1e-6)
     assert np.allclose(solution.sample([0.1, 0.1 + solution.duration])[:, 0], [0.25 - L, 0.25], atol=1e-6)
-
-
-def monopod():
-    """A trunk that does not turn on a leg that swings and stretches."""
-    builder = od.ModelBuilder("monopod")
-    builder.add_body("trunk", od.Translation(), joint_name="root", mass=8)
-    builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)
-    builder.add_body("leg", od.Prismatic("-z"), "hip", mass=1, com=(0, 0, -0.3), lower=0.0, upper=0.5)
-    builder.add_frame("foot", "leg", (0, 0, -0.5))
-    return builder.build()
 
 
 def test_a_monopod_hops_without_a_mirror():

@@ -189,3 +189,20 @@ def test_user_functions_of_the_wrong_shape_are_refused(phase, boundary, message)
     problem = ocp.Problem(pendulum(2), ocp.Phase("swing", 3, 1.0, **phase), boundary=boundary)
     with pytest.raises(ValueError, match=message):
         problem.solve(progress=False)
+
+
+def test_wrong_terms_are_refused():
+    with pytest.raises(TypeError, match=r"Soft needs a path constraint, such as .* got 3"):
+        ocp.Soft(3)
+    with pytest.raises(TypeError, match="Soft needs a path constraint"):
+        ocp.Soft(ocp.Unilateral)
+    with pytest.raises(ValueError, match="Soft weight must be finite and not negative, got -1"):
+        ocp.Soft(ocp.Unilateral(), weight=-1)
+    with pytest.raises(ValueError, match="JointMargin must not be negative"):
+        ocp.JointMargin(-0.1)
+    for path, message in (
+        (ocp.PowerLimit(-5.0), "PowerLimit maximum .* must be positive"),
+        (ocp.Path(lambda stage: stage.tau[0]), 'fails at a .node. stage .* where="interval" only'),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0, (), path)).check()

@@ -10,6 +10,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.transcription import transcribe
 from problems import five_link, five_link_diary
+from tests.hopper import monopod
 
 FAST = {"progress": False, "threads": 1, "mumps_pivot_order": 0}
 
@@ -237,16 +238,6 @@ def test_explicit_contacts_are_projected_or_damped():
 def test_baumgarte_damps_in_the_implicit_form():
     free, damped = (spin("midpoint", "acceleration", baumgarte=rate).drift() for rate in (0.0, 20.0))
     assert damped.position < free.position / 2
-
-
-def monopod():
-    """A trunk that does not turn on a leg that swings and stretches."""
-    builder = od.ModelBuilder("monopod")
-    builder.add_body("trunk", od.Translation(), joint_name="root", mass=8)
-    builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)
-    builder.add_body("leg", od.Prismatic("-z"), "hip", mass=1, com=(0, 0, -0.3), lower=0.0, upper=0.5)
-    builder.add_frame("foot", "leg", (0, 0, -0.5))
-    return builder.build()
 
 
 @pytest.mark.parametrize("integrator", ["gauss:2", "radau:2", "hermite_simpson"])

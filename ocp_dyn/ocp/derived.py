@@ -15,7 +15,15 @@ from typing import NamedTuple
 
 import casadi as ca
 
-SOURCES = ("*.py", "joints/*.py", "model/*.py", "ocp/blocks.py", "ocp/chain.py", "ocp/derived.py", "ocp/recursion.py")
+SOURCES = (
+    "*.py",
+    "joints/*.py",
+    "model/*.py",
+    "ocp/blocks.py",
+    "ocp/chain.py",
+    "ocp/derived.py",
+    "ocp/differentiated_dynamics.py",
+)
 """Files of this library whose text may decide what is derived from given values."""
 
 

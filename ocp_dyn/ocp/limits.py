@@ -24,6 +24,10 @@ class PowerLimit:
     def rows(self, stage: Stage) -> Bounded:
         first = base_size(stage.model)
         limit = per_dof(self.maximum, stage.model.nv, "PowerLimit maximum")[first:]
+        if not np.all(limit > 0):
+            raise ValueError(
+                f"PowerLimit maximum [W] must be positive in every joint, inf for none, got {self.maximum!r}"
+            )
         return (stage.tau * stage.v)[first:], -limit, limit
 
 
@@ -56,6 +60,10 @@ class JointMargin:
 
     margin: float
     where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        if not self.margin >= 0:
+            raise ValueError(f"JointMargin must not be negative, got {self.margin!r}: it is inside the limits")
 
     def rows(self, stage: Stage) -> Bounded:
         lower, upper = stage.model.dofs.q_lower, stage.model.dofs.q_upper

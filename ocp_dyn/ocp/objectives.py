@@ -303,6 +303,12 @@ class Soft:
     constraint: PathConstraint
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        if isinstance(self.constraint, type) or not callable(getattr(self.constraint, "rows", None)):
+            raise TypeError(f"Soft needs a path constraint, such as ocp.PowerLimit(200), got {self.constraint!r}")
+        if not 0 <= self.weight < np.inf:
+            raise ValueError(f"Soft weight must be finite and not negative, got {self.weight!r}")
+
     @property
     def name(self) -> str:
         return f"Soft {type(self.constraint).__name__}"

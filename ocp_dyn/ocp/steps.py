@@ -26,11 +26,11 @@ from ..dynamics import forward_dynamics, inverse_dynamics
 from ..functions import function
 from ..model import Model
 from .contact_levels import Feet, call, has_symbols, held_dynamics, hold_end, hold_stage, lean, project
+from .differentiated_dynamics import differentiated
 from .integrators import Scheme, explicit_step, stage_states
 from .nlp import Rows
 from .phases import Phase
 from .problem import Problem
-from .recursion import differentiated
 from .stage import Stage
 from .variables import FORCE_SCALE, Transcription, contacts, full_tau, model_of, places, wrenches
 

@@ -140,6 +140,9 @@ class Separation:
         return _stack(gaps, self.distance, np.inf)
 
 
+KNOWN = 'tau and a are known with where="interval" only'
+
+
 @dataclass(frozen=True)
 class Path:
     """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
@@ -159,11 +162,15 @@ class Path:
             raise ValueError(f"Path: where must be one of {', '.join(WHERE)}, got {self.where!r}")
 
     def rows(self, stage: Stage) -> Bounded:
-        value = self.function(stage)
+        try:
+            value = self.function(stage)
+        except TypeError as error:
+            if stage.tau is not None:
+                raise
+            raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}): {KNOWN}") from error
         if value is None:
             raise ValueError(
-                f"Path: the function returned None at a {self.where!r} stage: return an expression; tau and a are known "
-                'with where="interval" only'
+                f"Path: the function returned None at a {self.where!r} stage: return an expression; {KNOWN}"
             )
         return value, self.lower, self.upper
 

@@ -93,7 +93,8 @@ def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float,
         raise ValueError(
             f"plot_gait_cycle: the {side} leg must leave the ground and come back once per cycle: use plot"
         )
-    return tuple(100 * float(stretches[k[0]].t[0]) / end for k in (down, off))  # type: ignore[return-value]
+    landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
+    return landing, lifting
 
 
 def from_strike(x: Array, y: Array, strike: float) -> tuple[Array, Array]:
