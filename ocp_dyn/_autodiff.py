@@ -12,6 +12,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM, SX
 
+from ._rounding import running_error
 from ._types import Expr
 
 
@@ -35,7 +36,40 @@ def derivatives(
     SX symbols; with MX the result is one call node. A structurally zero v leaves a structurally zero bias. Other
     symbols in y (a time, parameters of a model) stay as they are.
     """
-    xs, vs = SX.sym("x", x.shape[0]), SX.sym("v", v.shape[0])
+    f, free = _differentiated(function, x.shape[0], v.shape[0], rate)
+    value, jacobian, product = f(x, v, *free)
+    return Derivatives(value, jacobian, product if v.nnz() else DM(value.shape[0], 1))
+
+
+def jacobian_error(
+    function: Callable[[Expr], Expr], x: Expr, size: int, rate: Callable[[Expr, Expr], Expr] | None = None
+) -> Expr:
+    """The rounding errors of J of `derivatives` (m x size), in units of the machine's precision: see `_rounding`."""
+
+    def jacobian(x: Expr) -> Expr:
+        f, free = _differentiated(function, x.shape[0], size, rate)
+        return f(x, SX(size, 1), *free)[1]
+
+    return rounding_error(jacobian, x)
+
+
+def rounding_error(function: Callable[[Expr], Expr], x: Expr) -> Expr:
+    """The rounding errors of `function(x)`, of its shape, in units of the machine's precision: see `_rounding`.
+
+    The function is called once, with SX symbols; other symbols in it stay as they are.
+    """
+    xs = SX.sym("x", x.shape[0])
+    y = SX(function(xs))
+    free = ca.Function("free", [xs], [y], {"allow_free": True}).free_sx()
+    found: Expr = running_error(ca.Function("traced", [xs, *free], [y], {"cse": True}))(x, *free)
+    return found
+
+
+def _differentiated(
+    function: Callable[[Expr], Expr], size: int, rates: int, rate: Callable[[Expr, Expr], Expr] | None
+) -> tuple[ca.Function, list[SX]]:
+    """(x, v, free symbols) -> (y, J, (dJ/dt) v) as a Function, and the free symbols of y."""
+    xs, vs = SX.sym("x", size), SX.sym("v", rates)
     y = function(xs)
     if not isinstance(y, (SX, DM)):
         raise TypeError(
@@ -47,9 +81,7 @@ def derivatives(
     yd = ca.jtimes(y, xs, xd)
     J, bias = ca.jacobian(yd, vs), ca.jtimes(yd, xs, xd)
     free = ca.Function("free", [xs, vs], [y, J, bias], {"allow_free": True}).free_sx()
-    f = ca.Function("derivatives", [xs, vs, *free], [y, J, bias], {"cse": True})
-    value, jacobian, product = f(x, v, *free)
-    return Derivatives(value, jacobian, product if v.nnz() else DM(y.shape[0], 1))
+    return ca.Function("derivatives", [xs, vs, *free], [y, J, bias], {"cse": True}), free
 
 
 def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:

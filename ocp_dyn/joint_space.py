@@ -41,6 +41,11 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
     """
     if columns is not None and tau.shape[1] != columns:
         raise ValueError(f"tau must have columns={columns} columns, got shape {tau.shape}")
+    return as_type(articulated_answers(model, q, tau, armature=armature)[0], tau)
+
+
+def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = False) -> tuple[Expr, Expr]:
+    """(H^-1 tau, D): D (nv) the articulated inertia that each dof feels, the rest of its joint held."""
     states = joint_states(model, q)
     forces = model.split_v(tau, "tau")
     none = DM(6, tau.shape[1])
@@ -48,12 +53,14 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
     pA: list[Expr] = [none] * (model.nb + 1)
     UDinv: dict[int, Expr] = {}
     Dinv_u: dict[int, Expr] = {}
+    felt: dict[int, Expr] = {}
     for i, p in reversed(list(model.edges)):
         X, S = states[i].XJ, states[i].S
         U = IA[i].apply(S)
         D = ca.triu2symm(ca.triu(S.T @ U))
         if armature:
             D = D + ca.diag(sparse(model.dofs.armature[model.dofs_of(i)]))
+        felt[i] = ca.diag(D)
         solved = solve_spd(D, ca.horzcat(forces[i] - S.T @ pA[i], U.T))
         Dinv_u[i], UDinv[i] = solved[:, : tau.shape[1]], solved[:, tau.shape[1] :].T
         if p:
@@ -65,7 +72,7 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
         a_i = each(states[i].XJ.apply, a[p])
         qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
         a.append(a_i + states[i].S @ qdd[-1])
-    return as_type(ca.vertcat(*qdd), tau)
+    return ca.vertcat(*qdd), ca.vertcat(*(felt[i] for i, _ in model.edges))
 
 
 def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:

@@ -241,6 +241,34 @@ def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Ex
     return as_type(ca.horzcat(*J), q)
 
 
+def point_jacobian_magnitudes(
+    model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> tuple[Expr, Expr]:
+    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before anything
+    cancels: |w| and |v| + |w| times the length of the way along the bodies from the joint to the point.
+
+    Entries of J round in proportion to these, whether or not they cancel. Sums of absolute values stand for lengths;
+    mostly constants, since a revolute joint moves no origin. O(depth).
+    """
+    f = resolve(model, frame)
+    path = model.path(f.body)
+    states = joint_states(model, q, bodies=path)
+    way = _size(f.X.r) + _size(as_point(point))
+    angular: list[Expr] = [DM(1, 1)] * model.nv
+    linear: list[Expr] = [DM(1, 1)] * model.nv
+    for i in reversed(path):
+        for k, s in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
+            Sw, Sv = halves(s)
+            angular[k], linear[k] = _size(Sw), _size(Sv) + _size(Sw) * way
+        way = way + _size(states[i].XJ.r)
+    return ca.horzcat(*angular), ca.horzcat(*linear)
+
+
+def _size(x: Expr) -> Expr:
+    """The sum of the absolute values of a column."""
+    return ca.sum1(ca.fabs(x))
+
+
 def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd."""
     return as_type(point_jacobian_dot_6d(model, frame, q, qd, point)[3:, :], q)

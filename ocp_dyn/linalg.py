@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
+from ._rounding import ROUNDING
 from ._types import Expr
 
 
@@ -200,31 +201,57 @@ def solve_cholesky(A: Expr, b: Expr) -> Expr:
     return ca.vertcat(*x)
 
 
-def solve_semidefinite(A: Expr, b: Expr, tolerance: float = 1e-10) -> Expr:
-    """A solution of A x = b for a symmetric positive semidefinite A, by LDL' with skipped pivots.
+class Semidefinite(NamedTuple):
+    """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
 
-    A pivot that has fallen below `tolerance` times its diagonal entry belongs to a row that depends on the
-    rows before it: its unknown is set to zero and its equation is left out. With full rank this is the
-    plain LDL' solve; a row that is left out holds as well as A x = b is consistent.
+    A pivot that rounding may have made belongs to such a row. The error of pivot d_i follows from those before it, in
+    units of the machine's precision,
+
+        e_i = e(A_ii) + sum_k l_ik^2 e_k,
+
+    and a pivot below `tolerance` times e_i is skipped. Rows of L are without the diagonal; d_inverse is 0 for rows left
+    out. With full rank this is the plain LDL' factor.
     """
-    n = A.shape[0]
-    L: list[list[Expr]] = []
-    d_inverse: list[Expr] = []
-    for i in range(n):
-        row: list[Expr] = []  # row i of L D, turned into L once the pivot is known
-        for j in range(i):
-            row.append(A[i, j] - sum((row[k] * L[j][k] for k in range(j)), start=type(A)(0)))
-        l = [row[k] * d_inverse[k] for k in range(i)]
-        pivot = A[i, i] - sum((row[k] * l[k] for k in range(i)), start=type(A)(0))
-        keep = pivot > tolerance * A[i, i]
-        d_inverse.append(ca.if_else(keep, 1 / ca.if_else(keep, pivot, 1), 0))
-        L.append(l)
-    y = ca.vertsplit(b)
-    for i in range(n):
-        for k in range(i):
-            y[i] = y[i] - L[i][k] * y[k]
-    x = [y[i] * d_inverse[i] for i in range(n)]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):
-            x[i] = x[i] - L[k][i] * x[k]
-    return ca.vertcat(*x)
+
+    L: list[list[Expr]]
+    d_inverse: list[Expr]
+
+    @staticmethod
+    def of(A: Expr, terms: Expr | None = None, tolerance: float = ROUNDING) -> Semidefinite:
+        """terms (n): where A = G M G', the squares of the rows of G in the metric M before anything cancels in them.
+
+        e(A_ii) is A_ii without them, else the geometric mean of the two: |g|^2 changes by this if the row g moves in
+        proportion to its terms.
+        """
+        L: list[list[Expr]] = []
+        d_inverse: list[Expr] = []
+        growth: list[Expr] = []  # e_k / d_k
+        for i in range(A.shape[0]):
+            row: list[Expr] = []  # row i of L D, turned into L once the pivot is known
+            for j in range(i):
+                row.append(A[i, j] - sum((row[k] * L[j][k] for k in range(j)), start=type(A)(0)))
+            l = [row[k] * d_inverse[k] for k in range(i)]
+            taken = [row[k] * l[k] for k in range(i)]
+            pivot = A[i, i] - sum(taken, start=type(A)(0))
+            error = A[i, i]
+            if terms is not None:
+                made_from = A[i, i] + terms[i]
+                error = ca.sqrt(A[i, i] * made_from) + tolerance * made_from
+            error = error + sum((t * g for t, g in zip(taken, growth, strict=True)), start=type(A)(0))
+            keep = pivot > tolerance * error
+            d_inverse.append(keep / (ca.if_else(keep, pivot, 0) + ca.logic_not(keep)))
+            growth.append(error * d_inverse[i])
+            L.append(l)
+        return Semidefinite(L, d_inverse)
+
+    def solve(self, b: Expr) -> Expr:
+        """A solution of A x = b: zero for rows left out, whose equations hold as well as A x = b is consistent."""
+        n, x = len(self.L), ca.vertsplit(b)
+        for i in range(n):
+            for k in range(i):
+                x[i] = x[i] - self.L[i][k] * x[k]
+        x = [y * d for y, d in zip(x, self.d_inverse, strict=True)]
+        for i in reversed(range(n)):
+            for k in range(i + 1, n):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return ca.vertcat(*x)

@@ -13,7 +13,7 @@ import ocp_dyn
 ROOT = Path(ocp_dyn.__file__).parent
 
 LAYERS = {
-    0: ("_types", "_autodiff", "linalg"),
+    0: ("_types", "_rounding", "_autodiff", "linalg"),
     1: ("spatial", "rotations"),
     2: ("joints",),
     3: ("model", "builder", "joint_derivatives"),
@@ -41,6 +41,9 @@ SAME_LAYER = {
     ("builder", "model"),
     ("linalg", "_types"),
     ("_autodiff", "_types"),
+    ("_autodiff", "_rounding"),
+    ("_rounding", "_types"),
+    ("linalg", "_rounding"),
     ("constrained", "joint_space"),
     ("functions", "registry"),
     ("constrained", "derivatives"),
@@ -50,7 +53,7 @@ SAME_LAYER = {
     ("call_derivatives", "lightest"),
 }
 """Within a layer the first of a pair may look into the second, never the other way."""
-SYMBOL_MAKERS = ("functions", "_autodiff", "codegen", "ocp")
+SYMBOL_MAKERS = ("functions", "_autodiff", "_rounding", "codegen", "ocp")
 """Rooms that may call `.sym`: below the formulations, algorithms take what they are given."""
 
 MODULES = sorted(path for path in ROOT.rglob("*.py"))

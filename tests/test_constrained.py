@@ -261,8 +261,8 @@ def test_solvers_are_named():
 
 
 CEILINGS = {
-    "FDc": 15700, "FDc kkt": 42500, "FDc null": 22000, "FDc aba": 20200, "FDc proximal": 19800,
-    "impact": 12600, "impact kkt": 38500, "impact null": 19700, "impact aba": 16600, "impact proximal": 16700,
+    "FDc": 15300, "FDc kkt": 42500, "FDc null": 23700, "FDc aba": 19900, "FDc proximal": 23900,
+    "impact": 12200, "impact kkt": 38500, "impact null": 21400, "impact aba": 16300, "impact proximal": 20800,
     "EoMc": 6600, "IDc": 13400,
 }  # fmt: skip
 

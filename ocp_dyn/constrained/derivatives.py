@@ -24,16 +24,15 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, M, as_type
-from ..constraints import Constraints, as_set, constraint_hessian, constraint_jacobian, constraint_velocity
+from ..constraints import Constraints, as_set, constraint_hessian, constraint_velocity
 from ..constraints.sets import Constraint
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import Names, bias_force
-from ..linalg import solve_semidefinite
 from ..model import Model
 from .dynamics import restitution
 from .frames import Motions
 from .rows import acceleration_derivatives, force_derivatives, velocity_derivatives
-from .solvers import RangeSpace
+from .solvers import RangeSpace, Rows
 
 
 def constrained_dynamics_derivatives(
@@ -60,17 +59,17 @@ def constrained_dynamics_derivatives(
     derivative. O(nb depth^2 + m nv^2).
     """
     members = as_set(constraints, t)
-    G = constraint_jacobian(model, members, q)
-    space = RangeSpace.of(model, G, q, armature)
+    given = Rows.of(model, members, q)
+    G, space = given.G, RangeSpace.of(model, given, q, armature)
     C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
-    qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd), solve_semidefinite)
+    qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd))
     at = Motions(model, q, qd, qdd)
     by_q, by_qd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, external=external, passive=passive)
     rows = _stacked(acceleration_derivatives, members, at)
     forces = ca.horzcat(_forces(members, at, lam) - by_q, -by_qd)
     # by tau: unit forces; they and the inverse of A then give all other d(lam) at the price of products
-    qdd_tau, lam_tau = space.solve(DM.eye(model.nv), DM(G.shape[0], model.nv), solve_semidefinite)
-    A_inverse = ca.triu2symm(ca.triu(solve_semidefinite(space.A, DM.eye(G.shape[0]))))
+    qdd_tau, lam_tau = space.solve(DM.eye(model.nv), DM(G.shape[0], model.nv))
+    A_inverse = ca.triu2symm(ca.triu(space.forces(DM.eye(G.shape[0]))))
     Lam = lam_tau @ forces - A_inverse @ rows
     X = space.raise_back(space.factor.solve_Lt(forces) + space.W @ Lam)
     qdd_q, qdd_qd, lam_q, lam_qd = (as_type(x, q) for y in (X, Lam) for x in ca.horzsplit(y, model.nv))
@@ -95,11 +94,11 @@ def impact_derivatives(
     rows as those of the velocity error after the impact plus e times those before. O(nb depth^2 + m nv^2).
     """
     members, nv = as_set(constraints, t), model.nv
-    G = constraint_jacobian(model, members, q)
+    given = Rows.of(model, members, q)
+    G, space = given.G, RangeSpace.of(model, given, q, armature)
     factor: Expr = restitution(e, G.shape[0])
-    space = RangeSpace.of(model, G, q, armature)
     before = constraint_velocity(model, members, q, qd)
-    jump, Lam = space.solve(model.rest(q), -(1 + factor) * before, solve_semidefinite)
+    jump, Lam = space.solve(model.rest(q), -(1 + factor) * before)
     weightless = replace(model, gravity=(0.0, 0.0, 0.0))
     rest = model.rest(q)
     by_q, _, _ = inverse_dynamics_derivatives(weightless, q, rest, jump)
@@ -109,7 +108,7 @@ def impact_derivatives(
     factor = factor if isinstance(factor, float) else ca.repmat(factor, G.shape[0] // factor.shape[0], nv)
     forces = ca.horzcat(_forces(members, Motions(model, q, rest, rest), Lam) - by_q, DM(nv, nv))
     rows = ca.horzcat(after + factor * first, G + factor * G)
-    X, dLam = space.solve(forces, -rows, solve_semidefinite)
+    X, dLam = space.solve(forces, -rows)
     u_q, u_qd = ca.horzsplit(X, nv)
     Lam_q, Lam_qd = ca.horzsplit(dLam, nv)
     return as_type(u_q, q), as_type(DM.eye(nv) + u_qd, q), as_type(Lam_q, q), as_type(Lam_qd, q)

@@ -13,7 +13,7 @@ from .._types import Expr, M
 from ..constraints import Constraints, constraint_hessian, constraint_jacobian, constraint_velocity
 from ..dynamics import Names, bias_force, mass_matrix
 from ..model import Model
-from .solvers import solver_of
+from .solvers import Rows, solver_of
 
 
 def constrained_dynamics(
@@ -39,11 +39,11 @@ def constrained_dynamics(
     and armature as in `inverse_dynamics`. O(nb depth^2 + m^2 nv + m^3) with "range".
     """
     solve = solver_of(solver)
-    G = constraint_jacobian(model, constraints, q, t=t)
+    rows = Rows.of(model, constraints, q, t)
     gamma = constraint_hessian(model, constraints, q, qd, t=t)
     C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
-    qdd, lam = solve(model, q, G, tau - C, gamma, armature)
-    return (qdd, lam, G @ qdd - gamma) if residual else (qdd, lam)
+    qdd, lam = solve(model, q, rows, tau - C, gamma, armature)
+    return (qdd, lam, rows.G @ qdd - gamma) if residual else (qdd, lam)
 
 
 def impact(
@@ -53,21 +53,23 @@ def impact(
     qd: M,
     e: Any = 0.0,
     *,
+    residual: bool = False,
     solver: str = "range",
     t: Any = None,
     armature: bool = False,
-) -> tuple[M, M]:
+) -> tuple[M, ...]:
     """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
-    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets and
-    solvers as in `constrained_dynamics`. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
+    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers and
+    residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
     """
     solve = solver_of(solver)
-    G = constraint_jacobian(model, constraints, q, t=t)
+    rows = Rows.of(model, constraints, q, t)
     before = constraint_velocity(model, constraints, q, qd, t=t)
-    jump, Lam = solve(model, q, G, model.rest(q), -(1 + restitution(e, G.shape[0])) * before, armature)
-    return qd + jump, Lam
+    wanted = -(1 + restitution(e, rows.G.shape[0])) * before
+    jump, Lam = solve(model, q, rows, model.rest(q), wanted, armature)
+    return (qd + jump, Lam, rows.G @ jump - wanted) if residual else (qd + jump, Lam)
 
 
 def constrained_equations(

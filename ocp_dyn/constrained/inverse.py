@@ -9,16 +9,17 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, sparse
-from ..constraints import Constraints, constraint_hessian, constraint_jacobian
+from .._rounding import ROUNDING
+from .._types import Expr, M
+from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
 from ..joints import Joint, Planar
-from ..linalg import solve_semidefinite, solve_spd
 from ..model import Model
-from .solvers import range_space
+from .reflections import Reflections, least_solution, lengths, solve_upper, solve_upper_transposed
+from .solvers import Rows, range_space
 
 RANK_TOLERANCE = 1e-9
-"""Singular values of G, its rows normalised, below this fraction of the largest count as zero."""
+"""Singular values of G, its rows divided by their sizes, below this fraction of the largest count as zero."""
 Actuated = Sequence[bool] | Sequence[str] | None
 
 
@@ -44,83 +45,96 @@ def constrained_inverse_dynamics(
 
     Exact (relaxed=False; the default with at least as many rows as unactuated dofs): of all accelerations that keep
     the constraints, qdd_c is the nearest to qdd on the actuated dofs, equal there if qdd can be kept at all; lam is
-    the least that satisfies the unactuated rows. Needs a fully actuated system, rank(G_u) = u, at every q where it is
-    used; redundant rows of G do no harm. Called with numbers (a DM for q) it raises ValueError where the rank is
-    lower; with symbols nothing can be checked: a Function divides by a vanishing pivot there and gives nan or huge
-    numbers. `is_fully_actuated` tells beforehand, and relaxed=True needs no rank.
+    the least that satisfies the unactuated rows. By orthogonal factors of G_u and of what it leaves of G_a, so that
+    errors grow with the condition of G_u, not with its square. Needs a fully actuated system, rank(G_u) = u, at
+    every q where it is used; redundant rows of G do no harm. Called with numbers (a DM for q) it raises ValueError
+    where the rank is lower; a Function gives nan there. `is_fully_actuated` tells beforehand, and relaxed=True
+    needs no rank.
 
-    Relaxed (relaxed=True; the default with fewer rows): the torques that give the actuated dofs the wanted
-    accelerations, `(S_a K S_a') tau_a = qdd_a - free_a` with K the compliance of the constrained system; the
-    unactuated dofs go where the equations of motion send them. An actuated dof whose acceleration the constraints
-    and those before it fix gets no torque and keeps no wish.
+    Relaxed (relaxed=True; the default with fewer rows): the wanted accelerations of the actuated dofs are rows like
+    those of the constraints, after them, and their torques are the forces of these rows. The unactuated dofs go
+    where the equations of motion send them. If the constraints and earlier dofs already determine an actuated dof's
+    acceleration, its torque is zero and its wanted acceleration is ignored.
 
     passive and armature as in `inverse_dynamics`.
     tau, qdd_c (nv) [N m, N; rad/s^2, m/s^2], lam (m) [N, N m]. O(nv^3) at worst.
     """
     a, u = actuated_dofs(model, actuated)
-    G = constraint_jacobian(model, constraints, q, t=t)
+    rows = Rows.of(model, constraints, q, t)
+    m = rows.G.shape[0]
     gamma = constraint_hessian(model, constraints, q, qd, t=t)
     C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
-    if len(u) > G.shape[0] if relaxed is None else relaxed:
-        return _relaxed(model, q, G, gamma, C, qdd, a, armature)
-    if len(u) > G.shape[0]:
+    if len(u) > m if relaxed is None else relaxed:
+        return _relaxed(model, q, rows, gamma, C, qdd, a, armature)
+    if len(u) > m:
         raise ValueError(
-            f"{G.shape[0]} constraint rows cannot actuate {len(u)} unactuated dofs: leave relaxed out or set it to True"
+            f"{m} constraint rows cannot actuate {len(u)} unactuated dofs: leave relaxed out or set it to True"
         )
-    _check_actuation(G, u)
-    qdd_c = _nearest(G, gamma, qdd, a, u)
-    force = mass_matrix(model, q, armature=armature) @ qdd_c + C
-    lam: M = type(q).zeros(G.shape[0], 1)
-    if u:
-        Gu = G[:, u]
-        lam = Gu @ solve_spd(Gu.T @ Gu, force[u])
-    tau = sparse(_mask(model, a)) * (force - G.T @ lam)
-    return tau, lam, qdd_c
+    H = mass_matrix(model, q, armature=armature)
+    _check_actuation(rows, H, u)
+    return _exact(rows, H, gamma, C, qdd, a, u)
 
 
-def _check_actuation(G: Expr, u: list[int]) -> None:
+def _check_actuation(rows: Rows, H: Expr, u: list[int]) -> None:
     """Raises where numbers show that the constraint forces do not reach every unactuated dof."""
-    if not isinstance(G, DM) or not u:
+    if not isinstance(rows.G, DM) or not u:
         return
-    rank = _rank(G, RANK_TOLERANCE, u)
+    rank = _rank(rows, H, RANK_TOLERANCE, u)
     if rank < len(u):
         raise ValueError(
-            f"not fully actuated at this q: {G.shape[0]} constraint rows reach {rank} of {len(u)} unactuated dofs "
+            f"not fully actuated at this q: {rows.G.shape[0]} constraint rows reach {rank} of {len(u)} unactuated dofs "
             "(rank of G_u), so not every wanted acceleration has torques; set relaxed=True, or add constraints"
         )
 
 
-def _nearest(G: Expr, gamma: Expr, qdd: Expr, a: list[int], u: list[int]) -> Expr:
-    """The x with G x = gamma that is nearest to qdd on the dofs a, by its multipliers mu:
+def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u: list[int]) -> tuple[Expr, Expr, Expr]:
+    """Of the x with G x = gamma the nearest to qdd on the dofs a, and the least forces that satisfy the dofs u.
 
-    x_a = qdd_a + G_a' mu,  G_u' mu = 0,  G G' mu + G_u x_u = gamma - G_a qdd_a   (G_u G_u' mu = 0 was added).
+    With G_u = Q [R; 0] and Q = [Y Z] by columns:
+
+        Z' G_a (x_a - qdd_a) = Z' (gamma - G_a qdd_a), the least solution;   R x_u = Y' (gamma - G_a x_a),
+
+        lam = Y R'^-1 (H x + C)_u.
+
+    If there are as many rows as unactuated dofs Z is empty and lam unique. Rows are brought to one size then, so that
+    newtons and newton metres weigh alike.
     """
-    Ga, Gu = G[:, a], G[:, u]
-    lacking = gamma - Ga @ qdd[a]
-    solved = solve_semidefinite(ca.triu2symm(ca.triu(G @ G.T)), ca.horzcat(lacking, Gu))
-    first, rest = solved[:, 0], solved[:, 1:]
-    mu = first
+    m, k = rows.G.shape[0], len(u)
+    unit = 1 / ca.sqrt(rows.terms(ca.diag(H))) if k == m else DM.ones(m, 1)
+    G, magnitudes = unit * rows.G, unit * rows.magnitudes
     x: Expr = type(qdd)(qdd.shape[0], 1)
-    if u:
-        x[u] = solve_semidefinite(ca.triu2symm(ca.triu(Gu.T @ rest)), Gu.T @ first)
-        mu = first - rest @ x[u]
-    x[a] = qdd[a] + Ga.T @ mu
-    return x
+    x[a] = qdd[a]
+    lam: Expr = type(qdd).zeros(m, 1)
+    lacking = unit * gamma - G[:, a] @ qdd[a]
+    Q = Reflections.of(ca.densify(G[:, u]), lengths(magnitudes[:, u].T)) if u else None
+    if k < m:
+        turned = ca.horzcat(G[:, a], lacking) if Q is None else Q.apply_transpose(ca.horzcat(G[:, a], lacking))[k:, :]
+        sizes = lengths(magnitudes[:, a]) if Q is None else ca.repmat(ca.norm_fro(magnitudes[:, a]), m - k, 1)
+        step = least_solution(turned[:, :-1], turned[:, -1], sizes)
+        x[a] = qdd[a] + step
+        lacking = lacking - G[:, a] @ step
+    if Q is not None:
+        x[u] = solve_upper(Q.R, Q.apply_transpose(lacking)[:k])
+    force = H @ x + C
+    if Q is not None:
+        forces = solve_upper_transposed(Q.R, force[u])
+        lam = unit * Q.apply(ca.vertcat(forces, DM(m - k, 1)))
+    tau: Expr = type(qdd)(qdd.shape[0], 1)
+    tau[a] = (force - rows.G.T @ lam)[a]
+    return tau, lam, x
 
 
 def _relaxed(
-    model: Model, q: Expr, G: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], armature: bool
+    model: Model, q: Expr, rows: Rows, gamma: Expr, C: Expr, qdd: Expr, a: list[int], armature: bool
 ) -> tuple[Expr, Expr, Expr]:
-    """Free motion and the answers to a unit torque on each actuated dof, as columns of one solve."""
-    n, m, k = model.nv, G.shape[0], len(a)
-    forces, wanted = ca.horzcat(-C, DM.eye(n)[:, a]), ca.horzcat(gamma, DM(m, k))
-    X, Lam = range_space(model, q, G, forces, wanted, armature)
-    answers = X[a, 1:]
-    tau_a = solve_semidefinite(ca.triu2symm(ca.triu(answers)), qdd[a] - X[a, 0])
+    """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the constraints."""
+    n, m = model.nv, rows.G.shape[0]
+    S = DM.eye(n)[a, :]
+    together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
+    x, forces = range_space(model, q, together, -C, ca.vertcat(gamma, qdd[a]), armature)
     tau: Expr = type(q)(n, 1)
-    tau[a] = tau_a
-    weights = ca.vertcat(1, tau_a)
-    return tau, Lam @ weights, X @ weights
+    tau[a] = forces[m:]
+    return tau, forces[:m], x
 
 
 def actuated_dofs(model: Model, actuated: Actuated = None) -> tuple[list[int], list[int]]:
@@ -164,29 +178,32 @@ def is_fully_actuated(
     Then `constrained_inverse_dynamics` is exact: any accelerations that keep the constraints have torques.
     """
     _, u = actuated_dofs(model, actuated)
-    G = constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t)
-    return _rank(G, tolerance, u) == len(u)
+    rows, H = _at(model, constraints, q, t)
+    return _rank(rows, H, tolerance, u) == len(u)
 
 
 def constraint_rank(
     model: Model, constraints: Constraints, q: Any, *, tolerance: float = RANK_TOLERANCE, t: Any = None
 ) -> int:
-    """Rank of G at q (numbers): the number of independent rows. Rows are normalised, so units do not matter."""
-    return _rank(constraint_jacobian(model, constraints, model.column(DM(q), model.nq, "q"), t=t), tolerance)
+    """Rank of G at q (numbers): the number of independent rows.
+
+    tolerance: singular values below that fraction of the largest count as zero, once the rows are divided by the sizes
+    of their terms and the dofs by those of their inertias, so that units do not matter.
+    """
+    return _rank(*_at(model, constraints, q, t), tolerance)
 
 
-def _rank(G: DM, tolerance: float, columns: Any = slice(None)) -> int:
-    """Rank of these columns of G, whose rows are brought to unit length as they are in the whole G."""
-    A = np.array(G.full())
-    length = np.linalg.norm(A, axis=1, keepdims=True)
-    A = (A / np.where(length > 0, length, 1.0))[:, columns]
+def _at(model: Model, constraints: Constraints, q: Any, t: Any) -> tuple[Rows, DM]:
+    """The rows of the constraints and H at q, in numbers."""
+    at: DM = model.column(DM(q), model.nq, "q")
+    return Rows.of(model, constraints, at, t), mass_matrix(model, at)
+
+
+def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> int:
+    """Rank of these columns of G, its rows divided by their sizes before anything cancels in them."""
+    unit, size = np.sqrt(np.array(ca.diag(H).full())), np.sqrt(np.array(rows.terms(ca.diag(H)).full()))
+    A = (np.array(rows.G.full()) / unit.T / np.where(size > 0, size, 1.0))[:, columns]
     if not A.size:
         return 0
     singular = np.linalg.svd(A, compute_uv=False)
-    return int(np.sum(singular > tolerance * max(1.0, singular[0])))
-
-
-def _mask(model: Model, a: list[int]) -> Any:
-    mask = np.zeros(model.nv)
-    mask[a] = 1.0
-    return mask
+    return int(np.sum(singular > max(tolerance * singular[0], ROUNDING)))

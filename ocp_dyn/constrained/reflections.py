@@ -1,12 +1,14 @@
-"""Orthogonal factors of small dense matrices by Householder reflections; no mechanics."""
+"""Orthogonal factors of small dense matrices, by Householder reflections or row by row; no mechanics."""
 
 from __future__ import annotations
 
+from math import nan
 from typing import NamedTuple
 
 import casadi as ca
 
-from .._types import Expr
+from .._rounding import ROUNDING
+from .._types import Expr, split
 
 
 class Reflections(NamedTuple):
@@ -17,15 +19,23 @@ class Reflections(NamedTuple):
     R: Expr
 
     @staticmethod
-    def of(A: Expr) -> Reflections:
-        """Factorises A; its columns must be independent. No pivoting, so the same operations for all numbers."""
+    def of(A: Expr, magnitudes: Expr) -> Reflections:
+        """Factorises A, whose columns must be independent. No pivoting, so the same operations for all numbers.
+
+        magnitudes (m): sizes of the columns before anything cancels in them. A column that depends on those before it
+        makes nan of everything: one whose remainder rounding may have made.
+        """
         m = A.shape[1]
         vs, betas = [], []
+        growth: list[Expr] = []  # the error of what is left of a column, over its length, by column
         for k in range(m):
             x = A[k:, k]
             size = ca.norm_2(x)
+            error = magnitudes[k] + sum((ca.fabs(A[j, k]) * growth[j] for j in range(k)), start=type(A)(0))
+            size = ca.if_else(size > ROUNDING * error, size, nan)
+            growth.append(error / size)
             alpha = ca.if_else(x[0] > 0, -size, size)  # away from x[0]: no cancellation
-            v = ca.vertcat(type(A)(k, 1), x[0] - alpha, x[1:])
+            v = ca.vertcat(type(A)(k, 1), x[0] - alpha, A[k + 1 :, k])
             beta = size * (size + ca.fabs(x[0]))
             A = A - v @ ((v.T @ A) / beta)
             vs.append(v)
@@ -45,19 +55,54 @@ class Reflections(NamedTuple):
         return X
 
 
+def lengths(A: Expr) -> Expr:
+    """The length of every row (n)."""
+    return ca.sqrt(ca.sum2(A**2))
+
+
+def least_solution(A: Expr, b: Expr, magnitudes: Expr) -> Expr:
+    """The least x of A x = b, whose rows may depend on those before them: these are left out.
+
+    By orthonormal rows Q of the row space, A = L Q (Gram & Schmidt, each row made orthogonal twice), L y = b, x = Q'y.
+    magnitudes: sizes of the rows before anything cancels in them. A row depends on those before it if what is left of
+    it is no more than rounding may have made of them.
+    """
+    Q: list[Expr] = []
+    y: list[Expr] = []
+    growth: list[Expr] = []  # the error of what is left of a row, over its length
+    x: Expr = type(b)(A.shape[1], 1)
+    for i in range(A.shape[0]):
+        left, l = A[i, :], [type(b)(1, 1)] * len(Q)
+        for _ in range(2):
+            for k, row in enumerate(Q):
+                along = ca.dot(left, row)
+                left, l[k] = left - along * row, l[k] + along
+        length = ca.norm_2(left)
+        error = magnitudes[i] + sum((ca.fabs(c) * g for c, g in zip(l, growth, strict=True)), start=type(b)(1, 1))
+        keep = length > ROUNDING * error
+        inverse = keep / (ca.if_else(keep, length, 0) + ca.logic_not(keep))
+        Q.append(left * inverse)
+        growth.append(error * inverse)
+        y.append((b[i] - sum((c * z for c, z in zip(l, y, strict=True)), start=type(b)(1, 1))) * inverse)
+        x = x + Q[i].T * y[i]
+    return x
+
+
 def solve_upper(R: Expr, b: Expr) -> Expr:
     """R^-1 b of an upper triangular R, b one column."""
-    m = R.shape[0]
-    x: list[Expr] = [None] * m
-    for i in reversed(range(m)):
-        x[i] = (b[i] - sum((R[i, j] * x[j] for j in range(i + 1, m)), start=type(b)(1, 1))) / R[i, i]
+    x = split(b)
+    for i in reversed(range(len(x))):
+        for j in range(i + 1, len(x)):
+            x[i] = x[i] - R[i, j] * x[j]
+        x[i] = x[i] / R[i, i]
     return ca.vertcat(*x)
 
 
 def solve_upper_transposed(R: Expr, b: Expr) -> Expr:
     """R'^-1 b of an upper triangular R, b one column."""
-    m = R.shape[0]
-    x: list[Expr] = []
-    for i in range(m):
-        x.append((b[i] - sum((R[j, i] * x[j] for j in range(i)), start=type(b)(1, 1))) / R[i, i])
+    x = split(b)
+    for i in range(len(x)):
+        for j in range(i):
+            x[i] = x[i] - R[j, i] * x[j]
+        x[i] = x[i] / R[i, i]
     return ca.vertcat(*x)

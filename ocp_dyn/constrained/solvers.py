@@ -3,83 +3,162 @@
     [ H  G' ] [  x   ]   [ f ]
     [ G  0  ] [ -lam ] = [ g ]        that is   H x = f + G' lam,   G x = g.
 
-| name | how | rows of G |
+| name | how | dependent rows |
 |---|---|---|
-| range | W = L'^-1 G' on the branch-sparse factor H = L'DL, then (W' D^-1 W) lam = g - G H^-1 f | any |
-| kkt | dense LDL' of the whole matrix in its own order | independent |
-| null | G' = Q R by Householder reflections, x = Y y + Z z with G Z = 0, (Z'HZ) z = ... | independent |
-| aba | test forces: H^-1 [f, G'] by articulated-body inertias, H is never formed (Kokkevis & Metaxas 1998) | any |
-| proximal | as range, lam by proximal iterations: the forces of least norm among all that fit | any |
+| range | W = L'^-1 G' on the branch-sparse factor H = L'DL, then (W' D^-1 W) lam = g - G H^-1 f | lam = 0 |
+| kkt | the same elimination on a dense factor of H: the whole matrix by LDL', blind to the tree | lam = 0 |
+| null | G' = Q R by Householder reflections, x = Y y + Z z with G Z = 0, (Z'HZ) z = ... | nan |
+| aba | test forces: H^-1 [f, G'] by articulated-body inertias (Kokkevis & Metaxas 1998) | lam = 0 |
+| proximal | as range, lam by proximal iterations: the forces of least norm among all that fit | shared |
 
 With armature=True the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
-it is unique. With dependent rows "range" and "aba" give no force
-to a row that depends on those before it.
+it is unique. A row depends on those before it if what is left of it is no more than rounding may have made of
+the terms that it was computed from (`Rows.terms`): also one that is zero but for rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import casadi as ca
 from casadi import DM
 
 from .._types import Expr
-from ..dynamics import factor, mass_matrix
-from ..joint_space import mass_matrix_inverse_product
-from ..linalg import LTDL, solve_semidefinite, solve_spd
+from ..constraints import Constraints, constraint_jacobian, constraint_magnitudes
+from ..dynamics import mass_matrix
+from ..joint_space import articulated_answers
+from ..linalg import LTDL, Semidefinite, ancestors, chain, ltdl, solve_spd
 from ..model import Model
 from .reflections import Reflections, solve_upper, solve_upper_transposed
 
 Solution = tuple[Expr, Expr]
-Solver = Callable[[Model, Expr, Expr, Expr, Expr, bool], Solution]
+
+
+class Rows(NamedTuple):
+    """The rows of a constraint set and the sizes of their terms, see `constraint_magnitudes` (m x nv both)."""
+
+    G: Expr
+    magnitudes: Expr
+
+    @staticmethod
+    def of(model: Model, constraints: Constraints, q: Expr, t: Any = None) -> Rows:
+        return Rows(constraint_jacobian(model, constraints, q, t=t), constraint_magnitudes(model, constraints, q, t=t))
+
+    def terms(self, inertias: Expr) -> Expr:
+        """Squares of the rows' magnitudes (m) over the inertia of each dof (nv): the units of G H^-1 G'."""
+        return self.magnitudes**2 @ (1 / inertias)
+
+    def may_depend(self, tree: Sequence[int]) -> bool:
+        """Whether rows depend on others by their number alone, or may by joining two branches of the dofs' tree.
+
+        From the pattern of G: there are more rows than dofs, more than six act on one body, or one is of two bodies, as
+        a loop's are.
+        """
+        pattern = self.G.sparsity()
+        supports: list[set[int]] = [set() for _ in range(pattern.size1())]
+        for row, column in zip(pattern.row(), pattern.get_col(), strict=True):
+            supports[row].add(column)
+        last = [max(support) for support in supports if support]
+        joining = any(support - {max(support), *ancestors(tree, max(support))} for support in supports if support)
+        return joining or len(supports) > len(tree) or any(last.count(k) > 6 for k in set(last))
+
+
+Solver = Callable[[Model, Expr, Rows, Expr, Expr, bool], Solution]
 
 
 class RangeSpace(NamedTuple):
-    """Constraints in the range space of H: W = L'^-1 G' and A = G H^-1 G'."""
+    """Constraints in the range space of H: W = L'^-1 G', A = G H^-1 G' and its pivots."""
 
     factor: LTDL
     W: Expr
     A: Expr
+    pivots: Semidefinite
+    terms: Expr
+    refined: bool
+    """Whether forces are solved for twice, see `_forces`: where `Rows.may_depend`."""
 
     @staticmethod
-    def of(model: Model, G: Expr, q: Expr, armature: bool) -> RangeSpace:
-        f = factor(model, mass_matrix(model, q, armature=armature))
-        W = f.solve_Lt(G.T)
-        return RangeSpace(f, W, _symmetric(W.T @ f.scale(W)))
+    def of(model: Model, rows: Rows, q: Expr, armature: bool) -> RangeSpace:
+        return RangeSpace.on(mass_matrix(model, q, armature=armature), model.dof_parent, rows)
+
+    @staticmethod
+    def on(H: Expr, tree: Sequence[int], rows: Rows) -> RangeSpace:
+        """On the factor of H by a tree."""
+        f = ltdl(H, tree)
+        W = f.solve_Lt(rows.G.T)
+        A, terms = _symmetric(W.T @ f.scale(W)), rows.terms(ca.diag(H))
+        return RangeSpace(f, W, A, Semidefinite.of(A, terms), terms, rows.may_depend(tree))
 
     def raise_back(self, y: Expr) -> Expr:
         """L^-1 D^-1 y: from the factor's coordinates to joint space."""
         return self.factor.solve_L(self.factor.scale(y))
 
-    def solve(self, f: Expr, g: Expr, by: Callable[[Expr, Expr], Expr]) -> Solution:
-        """(x, lam) of `H x = f + G' lam`, `G x = g`, several columns at once; by(A, b) solves A lam = b."""
+    def forces(self, b: Expr) -> Expr:
+        """lam with A lam = b; dependent rows get none."""
+        return _forces(self.pivots, b, lambda lam: self.factor.scale(self.W).T @ (self.W @ lam), self.refined)
+
+    def least_forces(self, b: Expr) -> Expr:
+        """The lam of least norm with A lam = b."""
+        return solve_proximal(self.A, b, self.terms)
+
+    def solve(self, f: Expr, g: Expr, forces: Callable[[Expr], Expr] | None = None) -> Solution:
+        """(x, lam) of `H x = f + G' lam`, `G x = g`, several columns at once; forces(b) solves A lam = b."""
         y = self.factor.solve_Lt(f)
-        lam = by(self.A, g - self.W.T @ self.factor.scale(y))
+        lam = (forces or self.forces)(g - self.W.T @ self.factor.scale(y))
         return self.raise_back(y + self.W @ lam), lam
 
 
-def range_space(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def _forces(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], refined: bool) -> Expr:
+    """lam with A lam = b; refined: what product(lam), by the factors of A, lacks of b is solved for once more.
+
+    Rows are taken in their order, so one that nearly depends on those before it may be kept where a later one would
+    serve better, and A has the square of their condition. The second solve brings the error down to the condition
+    itself [A. Bjorck, Stability analysis of the method of seminormal equations for linear least squares problems, 1987].
+    """
+    lam = factor.solve(b)
+    return lam + factor.solve(b - product(lam)) if refined else lam
+
+
+def range_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
     """(x, lam) by block elimination on the branch-sparse factor of H; f and g may have several columns.
 
     O(nb depth^2 + m^2 nv + m^3).
     """
-    return RangeSpace.of(model, G, q, armature).solve(f, g, solve_semidefinite)
+    return RangeSpace.of(model, rows, q, armature).solve(f, g)
 
 
-def proximal(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
-    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`."""
-    return RangeSpace.of(model, G, q, armature).solve(f, g, solve_proximal)
+def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+    """(x, lam) by LDL' of the whole matrix, which knows nothing of the tree. O((nv + m)^3).
+
+    H stands first: its pivots are positive, those of -G H^-1 G' after it negative, so none needs exchanging.
+    """
+    # a factor takes the last dof first: in reverse order it takes the root first, and the branches fill in
+    back = list(range(model.nv))[::-1]
+    H = mass_matrix(model, q, armature=armature)[back, back]
+    dense = RangeSpace.on(H, chain(model.nv), Rows(rows.G[:, back], rows.magnitudes[:, back]))
+    x, lam = dense._replace(refined=rows.may_depend(model.dof_parent)).solve(f[back, :], g)
+    return x[back, :], lam
 
 
-def solve_proximal(A: Expr, b: Expr, rho: float = 1e-6, iterations: int = 10) -> Expr:
+def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. What rows lack is solved for once more."""
+    space = RangeSpace.of(model, rows, q, armature)
+    x, lam = space.solve(f, g, space.least_forces)
+    dx, dlam = space.solve(type(q)(model.nv, 1), g - rows.G @ x, space.least_forces)
+    return x + dx, lam + dlam
+
+
+def solve_proximal(A: Expr, b: Expr, terms: Expr, rho: float = 1e-6, iterations: int = 10) -> Expr:
     """The least-norm solution of A x = b for a symmetric positive semidefinite A, b in its range.
 
-    x <- (A + r)^-1 (b + r x) from x = 0, r = rho trace(A)/m, one factor for all: an error along an eigenvalue s of A
-    shrinks by r/(r + s) each time. So below 1e-12 for s > 1e-5 trace/m, and rounding/rho = 1e-10 along the kernel.
+    x <- (A + r)^-1 (b + r x) from x = 0, one factor for all: an error along an eigenvalue s of A shrinks by
+    r/(r + s) each time. r is rho times the mean of the diagonal, or of `terms` where that cancels. So errors are below
+    1e-12 for s > 1e-5 times that mean, and rounding/rho = 1e-10 along the kernel.
     """
     m = A.shape[0]
-    r = rho * ca.trace(A) / m
+    cancelled: Expr = ca.sum1(terms)
+    r = rho * (ca.trace(A) + 1e-6 * cancelled) / m
     inverse = solve_spd(A + r * DM.eye(m), DM.eye(m))
     x = inverse @ b
     step = r * inverse
@@ -89,45 +168,34 @@ def solve_proximal(A: Expr, b: Expr, rho: float = 1e-6, iterations: int = 10) ->
     return y
 
 
-def kkt(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
-    """(x, lam) from the whole matrix at once, by a dense LDL' that knows nothing of the tree. O((nv + m)^3).
-
-    H stands first: its pivots are positive, those of -G H^-1 G' after it negative, so none needs exchanging.
-    Dependent rows give nan.
-    """
-    n, m = model.nv, G.shape[0]
-    # `solve_spd` eliminates from the last row up, so the unknowns stand in reverse: -lam, then x from tip to root
-    order = list(range(n + m))[::-1]
-    K: Expr = ca.blockcat([[mass_matrix(model, q, armature=armature), G.T], [G, type(q)(m, m)]])
-    right: Expr = ca.vertcat(f, g)
-    solved = solve_spd(K[order, order], right[order])[order]
-    return solved[:n], -solved[n:]
-
-
-def null_space(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
     """(x, lam) by projection on the null space of G. O(m nv^2 + (nv - m)^3).
 
     With G' = [Y Z] [R; 0]: R' y = g, (Z'HZ) z = Z' (f - H Y y), x = Y y + Z z, and the forces from
-    R lam = Y' (H x - f). Dependent rows give nan.
+    R lam = Y' (H x - f). All in units of each dof's own inertia, so that metres and radians weigh alike.
     """
-    n, m = model.nv, G.shape[0]
+    n, m = model.nv, rows.G.shape[0]
     if m > n:
         raise ValueError(f'solver "null" needs independent rows, got {m} of them for {n} dofs: use "proximal"')
     H = mass_matrix(model, q, armature=armature)
-    Q = Reflections.of(ca.densify(G.T))
-    y = solve_upper_transposed(Q.R, g)
+    unit, terms = 1 / ca.sqrt(ca.diag(H)), rows.terms(ca.diag(H))
+    H, f = ca.diag(unit) @ H @ ca.diag(unit), unit * f
+    Q = Reflections.of(ca.densify(unit * rows.G.T), ca.sqrt(terms))
+    y = solve_upper_transposed(Q.R, ca.densify(g))  # a structural zero over nan would stay zero
     x = Q.apply(ca.vertcat(y, type(q)(n - m, 1)))
     if n > m:
         Z = Q.apply(ca.vertcat(DM(m, n - m), DM.eye(n - m)))
         x = x + Z @ solve_spd(_symmetric(Z.T @ (H @ Z)), Z.T @ (f - H @ x))
-    return x, solve_upper(Q.R, Q.apply_transpose(H @ x - f)[:m])
+    return unit * x, solve_upper(Q.R, Q.apply_transpose(H @ x - f)[:m])
 
 
-def by_test_forces(model: Model, q: Expr, G: Expr, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def by_test_forces(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
     """(x, lam) from the answers of the free tree to f and to a unit test force along each row. O(m nb + m^3)."""
-    answers = mass_matrix_inverse_product(model, q, ca.horzcat(f, G.T), armature=armature)
+    G = rows.G
+    answers, D = articulated_answers(model, q, ca.horzcat(f, G.T), armature=armature)
     free, M = answers[:, 0], answers[:, 1:]
-    lam = solve_semidefinite(_symmetric(G @ M), g - G @ free)
+    factor = Semidefinite.of(_symmetric(G @ M), rows.terms(D))
+    lam = _forces(factor, g - G @ free, lambda lam: G @ (M @ lam), rows.may_depend(model.dof_parent))
     return free + M @ lam, lam
 
 

@@ -28,6 +28,7 @@ from .sets import Constraints as Constraints
 from .sets import as_set as as_set
 from .sets import constraint_hessian as constraint_hessian
 from .sets import constraint_jacobian as constraint_jacobian
+from .sets import constraint_magnitudes as constraint_magnitudes
 from .sets import constraint_names as constraint_names
 from .sets import constraint_position as constraint_position
 from .sets import constraint_rows as constraint_rows

@@ -11,7 +11,14 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, finite_vector, sparse
-from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, pose, resolve
+from ..kinematics import (
+    as_point,
+    point_acceleration_6d,
+    point_jacobian_6d,
+    point_jacobian_magnitudes,
+    pose,
+    resolve,
+)
 from ..model import Frame, Model
 from ..rotations import AXES, matrix_quaternion
 from ..spatial import halves, vee
@@ -90,6 +97,12 @@ class Contact:
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return -self._select(point_acceleration_6d(model, resolve(model, self.body), q, qd, point=self.point))
+
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        w, v = point_jacobian_magnitudes(model, self.body, q, self.point)
+        if self.axes is None:
+            return ca.vertcat(*[w] * 3, *[v] * 3)
+        return ca.vertcat(*[v] * len(self.axes))
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""

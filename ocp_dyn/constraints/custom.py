@@ -10,10 +10,10 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import Derivatives, derivatives
+from .._autodiff import Derivatives, derivatives, jacobian_error
 from .._types import Expr, finite_vector, sparse
 from ..model import Model
-from .sets import Constraint, at_time, velocity_of
+from .sets import Constraint, at_time, magnitudes_of, velocity_of
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,19 @@ class CustomConstraint:
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return -self._derive(model, q, qd).bias
 
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        """What the derivatives of phi add up from: their running error."""
+        phi, rate, x = self._along(model, q)
+        return jacobian_error(phi, x, model.nv + 1, rate)[:, : model.nv]
+
     def _derive(self, model: Model, q: Expr, qd: Expr | None = None) -> Derivatives:
         """phi along x = [q; t], v = [qd; 1]: time is a coordinate that runs at unit rate."""
+        phi, rate, x = self._along(model, q)
+        v = model.rest(q) if qd is None else qd
+        return derivatives(phi, x, ca.vertcat(v, DM(1)), rate)
+
+    def _along(self, model: Model, q: Expr) -> tuple[Callable[[Expr], Expr], Callable[[Expr, Expr], Expr], Expr]:
+        """phi(x), the rate of x, and x itself."""
         if self.timed and self.t is None:
             raise ValueError(
                 f"constraint {self.name!r} depends on time and none is given: pass t=... to the algorithm, "
@@ -79,9 +90,7 @@ class CustomConstraint:
         def rate(x: Expr, v: Expr) -> Expr:
             return ca.vertcat(model.q_dot(x[: model.nq], v[: model.nv]), v[model.nv])
 
-        t = self.t if self.timed else DM(1, 1)
-        v = model.rest(q) if qd is None else qd
-        return derivatives(phi, ca.vertcat(q, t), ca.vertcat(v, DM(1)), rate)
+        return phi, rate, ca.vertcat(q, self.t if self.timed else DM(1, 1))
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,9 @@ class JointCoupling:
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return self.ratio * self._other(model, q, qd).bias
+
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        return ca.fabs(self.jacobian(model, q))
 
     def _other(self, model: Model, q: Expr, qd: Expr | None = None) -> Derivatives:
         """f(q_j), f' and f'' qd_j^2."""
@@ -182,6 +194,9 @@ class LockedJoint:
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         return DM(self.dofs, 1)
 
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        return self.jacobian(model, q)
+
     def _dofs(self, model: Model) -> slice:
         found = model.qd_slice(self.joint)
         if found.stop - found.start != self.dofs:
@@ -234,6 +249,9 @@ class Baumgarte:
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         return self.constraint.jacobian(model, q)
+
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        return magnitudes_of(self.constraint, model, q)
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         gamma = self.constraint.hessian(model, q, qd)

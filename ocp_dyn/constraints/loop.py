@@ -20,7 +20,15 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, finite_vector, sparse
-from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..kinematics import (
+    as_point,
+    point_acceleration_6d,
+    point_jacobian_6d,
+    point_jacobian_magnitudes,
+    point_velocity_6d,
+    pose,
+    resolve,
+)
 from ..model import Frame, Model
 from ..rotations import matrix_quaternion
 from ..spatial import halves, skew, vee
@@ -124,6 +132,15 @@ class Loop:
             du, u = du - ca.cross(dwp, at.d) - ca.cross(wp, u), u - ca.cross(wp, at.d)
         turning = ca.vertcat(ca.cross(wp, ws - wp), ca.cross(wp, u))
         return -self._along(at.R) @ (ca.vertcat(dws - dwp, du) - turning)
+
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        """The motions of both ends, added: those that they share cancel in the rows."""
+        ends = ((self.predecessor, self.predecessor_pose), (self.successor, self.successor_pose))
+        (wp, vp), (ws, vs) = (point_jacobian_magnitudes(model, frame, q, r) for frame, (_, r) in ends)
+        if self.sliding:
+            vp = vp + wp * ca.sum1(ca.fabs(self._relative(model, q).d))
+        T = ca.fabs(sparse(self.axes))
+        return ca.sum2(T[:, :3]) @ (wp + ws) + ca.sum2(T[:, 3:]) @ (vp + vs)
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrenches on successor and predecessor: {frame: [moment about the world origin; force]}, world axes."""

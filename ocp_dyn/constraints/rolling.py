@@ -10,7 +10,15 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, finite_vector, sparse
-from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
+from ..kinematics import (
+    as_point,
+    point_acceleration_6d,
+    point_jacobian_6d,
+    point_jacobian_magnitudes,
+    point_velocity_6d,
+    pose,
+    resolve,
+)
 from ..model import Frame, Model
 from ..rotations import unit_axis
 from ..spatial import halves, skew
@@ -89,6 +97,11 @@ class RollingContact:
             b, a = self._tilt(model, q)
             rows += [ca.dot(n, dw), ca.dot(b, dw) + ca.dot(ca.cross(ca.cross(w, a), n), w)]
         return -ca.vertcat(*rows)
+
+    def magnitudes(self, model: Model, q: Expr) -> Expr:
+        w, v = point_jacobian_magnitudes(model, self.body, q, self.centre)
+        turns = [] if self.axis is None else [w, w]
+        return ca.vertcat(*[v + self.radius * w] * 3, *turns)
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         """The wrench on the body: {frame: [moment about the world origin; force]}, world axes."""

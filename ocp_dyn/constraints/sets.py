@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import casadi as ca
 from casadi import MX, SX
 
+from .._autodiff import rounding_error
 from .._types import Expr, M, as_type
 from ..model import Model
 
@@ -20,6 +21,7 @@ class Constraint(Protocol):
 
     Beyond these, a constraint may have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
     is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
+    `magnitudes(model, q)`, the sizes of what the entries of G add up from, see `constraint_magnitudes`;
     `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
     """
 
@@ -63,6 +65,15 @@ def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, 
     return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
 
 
+def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+    """The sizes of the terms that each entry of G adds up from, before they cancel (m x nv).
+
+    Entries of G round in proportion to these. A row whose terms cancel, such as that of a loop across the plane in
+    which its bodies move, is zero up to rounding: it constrains nothing, however its own small numbers compare.
+    """
+    return as_type(ca.vertcat(*(magnitudes_of(c, model, q) for c in as_set(constraints, t))), q)
+
+
 def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
     """A name for every row of phi, G, gamma, lam."""
     return tuple(row for c in as_set(constraints) for row in c.rows)
@@ -72,6 +83,13 @@ def velocity_of(constraint: Constraint, model: Model, q: Expr, qd: Expr) -> Expr
     """Velocity error of one constraint: its own, or G qd."""
     own = getattr(constraint, "velocity", None)
     return constraint.jacobian(model, q) @ qd if own is None else own(model, q, qd)
+
+
+def magnitudes_of(constraint: Constraint, model: Model, q: Expr) -> Expr:
+    """Magnitudes of one constraint: its own, or the running error of the operations that make its G."""
+    own = getattr(constraint, "magnitudes", None)
+    found: Expr = rounding_error(lambda q: constraint.jacobian(model, q), q) if own is None else own(model, q)
+    return found
 
 
 def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:

@@ -1,0 +1,322 @@
+"""Rows that depend on others, or are zero but for rounding: which are left out, in every solver and derivative."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, SX
+
+import ocp_dyn as od
+from ocp_dyn._rounding import ROUNDING, running_error
+from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained.reflections import Reflections, least_solution
+from ocp_dyn.constraints import constraint_magnitudes
+from ocp_dyn.linalg import Semidefinite
+from scripts.check_redundant import (
+    FAMILIES,
+    TOLERANCE,
+    Reference,
+    along_the_axis,
+    closed_chain,
+    column,
+    compare,
+    number,
+    standing,
+)
+from tests.helpers import close
+
+SKIPPING = [solver for solver in SOLVERS if solver != "null"]
+
+
+def rod():
+    """A body on a tilted axis, held along that axis at a point off it: the row is zero but for rounding."""
+    axis = (0.36, 0.48, 0.8)
+    builder = od.ModelBuilder("rod")
+    builder.add_body("rod", od.Revolute(axis), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    return builder.build(), (od.Contact("rod", (0.3, 0, -1), axes=[axis]),)
+
+
+@pytest.mark.parametrize("solver", SKIPPING)
+def test_a_row_that_is_rounding_does_not_hold(solver):
+    model, held = rod()
+    qdd, lam, left = od.constrained_dynamics(model, held, DM(0.51), DM(1), DM(0), solver=solver, residual=True)
+    close(qdd, od.forward_dynamics(model, DM(0.51), DM(1), DM(0)))
+    close(qdd, [-4.53697], 1e-5)
+    assert abs(float(lam)) < 1e-3
+    close(left, [0.0])
+
+
+def test_the_null_space_of_a_row_that_is_rounding_is_no_number():
+    model, held = rod()
+    qdd, lam = od.constrained_dynamics(model, held, DM(0.51), DM(1), DM(0), solver="null")
+    assert np.isnan(float(qdd))
+    assert np.isnan(float(lam))
+
+
+@pytest.mark.parametrize("seed", range(len(FAMILIES)), ids=list(FAMILIES))
+def test_redundant_sets_equal_a_dense_reference(seed):
+    """One set of each kind, all solvers; `scripts/check_redundant.py` takes 2,000 of them."""
+    _, errors = compare(seed)
+    assert errors is None or max(errors.values()) < TOLERANCE, errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(len(FAMILIES), 4 * len(FAMILIES)))
+def test_more_redundant_sets(seed):
+    _, errors = compare(seed, ("range",))
+    assert errors is None or max(errors.values()) < TOLERANCE, errors
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_null_space_is_right_or_no_number(seed):
+    """Six rows hold a free body at six points; a seventh row, or one that repeats, gives nan."""
+    rng = np.random.default_rng(seed)
+    builder = od.ModelBuilder("body")
+    builder.add_body("body", od.FloatingBase(), mass=2, com=(0.1, 0, 0), inertia=(0.2, 0.3, 0.4))
+    builder.add_body("arm", od.Revolute((1, 2, 3)), "body", mass=1, inertia=(0.1, 0.2, 0.2), origin=(0, 0.3, 0))
+    model = builder.build()
+    points = [od.Contact("body", tuple(rng.normal(size=3)), [tuple(rng.normal(size=3))]) for _ in range(6)]
+    q, qd, tau = DM(model.random_q(rng)), DM(7, 1), DM(rng.normal(size=7))
+    qdd, _ = od.constrained_dynamics(model, points, q, qd, tau, solver="null")
+    close(qdd, od.constrained_dynamics(model, points, q, qd, tau, solver="proximal")[0], 1e-9)
+    whole = (od.Contact("body"), od.Contact("body", tuple(rng.normal(size=3)), "z"))
+    assert np.isnan(od.constrained_dynamics(model, whole, q, qd, tau, solver="null")[0].full()).all()
+
+
+@pytest.mark.parametrize("kind", ["planar", "spherical"])
+def test_derivatives_leave_the_same_rows_out(kind, rng):
+    """d qdd/d tau is the mobility that the independent rows leave; d qd_plus/d qd the projection."""
+    model, loop, q = closed_chain(rng, kind, "revolute")
+    reference = Reference.of(model, loop, q)
+    assert reference.rank < 5
+    free = reference.V[:, reference.rank :]
+    Z = np.linalg.solve(reference.L.T, free)
+    args = (DM(q), DM(reference.free(rng)), DM(rng.normal(size=model.nv)))
+    found = od.constrained_dynamics_derivatives(model, loop, *args)
+    close(found[2], Z @ Z.T, 1e-9)
+    assert all(np.max(np.abs(d.full())) < 1e6 for d in found)
+    # along the motion: d qdd/d qd against differences of qdd, which keeps its rank at other velocities
+    by_qd = ca.DM(found[1]).full() @ reference.free(rng)
+    close(od.impact_derivatives(model, loop, *args[:2])[1], Z @ free.T @ reference.L.T, 1e-9)
+    assert np.all(np.isfinite(by_qd))
+    qdd = od.function(od.constrained_dynamics, model, loop)
+    close(qdd.jacobian()(*args, 0, 0)[2], Z @ Z.T, 1e-9)  # by automatic differentiation
+
+
+def test_directions_that_do_not_matter_lock_nothing(rng):
+    """A planar four-bar closed by the revolute joint of its plane keeps the one motion it has, whatever the axis."""
+    for axis in ((1, 2, 3), (0, 0, 1), (0.6, -0.3, 0.2)):
+        n = np.array(axis) / np.linalg.norm(axis)
+        x = np.cross(n, (0.3, 1.0, -0.2))
+        x /= np.linalg.norm(x)
+        y = np.cross(n, x)
+        builder = od.ModelBuilder("four_bar")
+        builder.add_body("crank", od.Revolute(n), mass=1, com=x / 2, inertia=np.eye(3) / 12)
+        builder.add_body("coupler", od.Revolute(n), "crank", mass=1, com=y / 2, inertia=np.eye(3) / 12, origin=x)
+        builder.add_body("rocker", od.Revolute(n), "coupler", mass=1, com=-x / 2, inertia=np.eye(3) / 12, origin=y)
+        builder.add_frame("pivot", "world", y)
+        model = builder.build()
+        R = np.column_stack([x, y, n])
+        loop = (od.Loop("pivot", "rocker", "revolute", (R, (0, 0, 0)), (R, -x)),)
+        f = od.function(od.constrained_dynamics, model, loop, residual=True)
+        qdd, lam, left = f(np.zeros(3), np.zeros(3), [1.0, 0, 0])
+        # a parallelogram: crank and rocker turn together, the coupler moves with its end
+        inertia = 1 / 12 + 1 / 4 + 1 + 1 / 12 + 1 / 4
+        weight = -float(od.gravity_force(model, DM(3, 1)).T @ DM([1.0, -1.0, 1.0]))
+        close(qdd, (1.0 + weight) / inertia * np.array([1.0, -1.0, 1.0]), 1e-9)
+        close(left, np.zeros(5), 1e-9)
+        assert np.max(np.abs(lam.full())) < 1e3
+
+
+def test_impact_tells_what_is_left_over():
+    """Two rows that ask for different speeds of one point: the second is left out, and the residual says so."""
+    model = od.models.pendulum(1)
+    body = model.body_names[-1]
+    twice = (od.Contact(body, (0, 0, -1.0), "x"), od.Contact(body, (0, 0, -0.5), "x"))
+    qd_plus, _, left = od.impact(model, twice, DM(0.2), DM(1.0), [0.0, 1.0], residual=True)
+    close(qd_plus, [0.0])
+    G, before = od.constraint_jacobian(model, twice, DM(0.2)), DM(1.0)
+    close(left, G @ qd_plus + DM([0.0, 1.0]) * (G @ before))
+    assert abs(float(left[1])) > 0.1
+
+
+def test_rank_counts_rows_before_they_cancel(rng):
+    model, held = rod()
+    assert od.constraint_rank(model, held, [0.51]) == 0
+    for family, rank in (("planar chain, revolute", 2), ("planar chain, fixed", 3)):
+        found = FAMILIES[family](rng)
+        assert od.constraint_rank(*found) <= rank
+    legs, soles, q = standing(rng, straight=False)
+    assert od.constraint_rank(legs, soles, q) == 12
+    assert od.is_fully_actuated(legs, soles, q)
+    model, held, q = along_the_axis(rng)
+    assert od.constraint_rank(model, held, q) == Reference.of(model, held, q).rank
+
+
+# Magnitudes
+
+
+KINDS = {
+    "six rows": lambda: od.Contact("b2", (0.1, 0.2, 0.3)),
+    "directions": lambda: od.Contact("b2", (0.1, 0.2, 0.3), [(1, 2, 3), (0, 1, -1)]),
+    "loop": lambda: od.Loop("b1", "b3", "fixed", successor_pose=(np.eye(3), (0.1, -0.2, 0.3))),
+    "loop, explicit": lambda: od.Loop("b1", "b3", [(1, 2, 3, -1, 0.5, 2), (0, 0, 4, 0, 0, 0)]),
+    "loop, sliding": lambda: od.Loop("b1", "b3", "cylindrical"),
+    "sphere": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0)),
+    "cylinder": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0), (0, 0.6, 0.8), axis=(1, 0, 0)),
+    "function": lambda: od.CustomConstraint(lambda q: ca.vertcat(q[0] * q[1], ca.sin(q[2]) - q[3] ** 2), 2, "f"),
+    "coupling": lambda: od.JointCoupling("b1_joint", "b2_joint", -2.5),
+    "lock": lambda: od.LockedJoint("b2_joint"),
+    "stabilised": lambda: od.Baumgarte(od.Contact("b2", axes="xz").at(chain(), np.zeros(5)), 0.1),
+}
+
+
+def chain(scale=1.0):
+    builder = od.ModelBuilder("chain")
+    axes = ((0.36, 0.48, 0.8), (1, 0, 0), (0, 0.6, 0.8), (0.6, 0, -0.8))
+    for k, axis in enumerate(axes):
+        builder.add_body(
+            f"b{k}", od.Revolute(axis), f"b{k - 1}" if k else "world", joint_name=f"b{k}_joint", mass=1,
+            com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), origin=np.array((0.3, -0.2, 0.5)) * scale,
+        )  # fmt: skip
+    builder.add_body("slide", od.Prismatic("x"), "b3", mass=1)
+    return builder.build()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_magnitudes_bound_the_rows_and_are_not_far_above(kind, rng):
+    """|G| <= magnitudes, reached within a small factor at some configuration, and zero where G is."""
+    model, constraint = chain(), (KINDS[kind](),)
+    largest = np.zeros((len(constraint[0].rows), model.nv))
+    for _ in range(60):
+        q = DM(rng.uniform(-3, 3, model.nq))
+        G, M = number(od.constraint_jacobian(model, constraint, q)), number(constraint_magnitudes(model, constraint, q))
+        assert np.all(np.abs(G) <= M * (1 + 1e-12))
+        largest = np.maximum(largest, np.abs(G) / np.where(M > 0, M, 1.0))
+    assert np.all(largest[M == 0] == 0)
+    assert np.all(np.max(largest, axis=1) > 0.1)  # by the dofs that the ends of a loop do not share
+
+
+class OwnRow:
+    """A constraint of the user's own without magnitudes: what is written down is what they are found from."""
+
+    rows = ("x", "y")
+
+    def position(self, model, q):
+        return ca.vertcat(q[0], q[1])
+
+    def jacobian(self, model, q):
+        return ca.vertcat(ca.horzcat(ca.sin(q[0]) - ca.sin(q[0] + q[1]) + ca.sin(q[1]), 1), ca.horzcat(0, 1))
+
+    def hessian(self, model, q, qd):
+        return DM(2, 1)
+
+
+def test_a_constraint_without_magnitudes_is_found_by_its_running_error():
+    """The entry cancels at q1 = 0 without being a structural zero; its magnitude stays that of the sines."""
+    model = od.models.pendulum(2)
+    found = number(constraint_magnitudes(model, (OwnRow(),), DM([0.7, 0.0])))
+    assert 2 * np.sin(0.7) < found[0, 0] < 10
+    x = DM([0.7, 0.0])
+    qdd, _ = od.constrained_dynamics(model, (OwnRow(),), x, DM([0.1, 0.0]), DM(2, 1))
+    assert float(qdd[1]) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_running_error_bounds_what_rounding_does(rng):
+    """Against twice the digits by numpy's long doubles: error <= e u, and e is not far too large."""
+    x = SX.sym("x", 3)
+    y = ca.vertcat(
+        (x[0] + 1e8) - x[1] * 1e8, x[0] / (x[1] - x[2]), ca.sqrt(x[0] ** 2 + x[1]) * ca.cos(x[2]), 3.0 * x[0]
+    )
+    f = ca.Function("f", [x], [y])
+    e = running_error(f)
+    for _ in range(200):
+        v = rng.uniform(0.5, 2, 3)
+        a, b, c = (np.longdouble(t) for t in v)
+        exact = [(a + 1e8) - b * 1e8, a / (b - c), np.sqrt(a**2 + b) * np.cos(c), 3 * a]
+        off = np.abs(np.array(exact) - f(v).full().ravel().astype(np.longdouble)).astype(float)
+        bound = e(v).full().ravel() * 2.0**-52
+        assert np.all(off <= bound)
+        assert np.all(bound < 1e3 * 2.0**-52 * np.maximum(np.abs(np.array(exact, dtype=float)), [1e9, 1e5, 1, 1]))
+
+
+# The solves beneath
+
+
+def test_pivots_are_judged_by_the_error_that_they_inherit():
+    """A row that follows from a nearly dependent one: its pivot is rounding, blown up by the small pivot before."""
+    rng = np.random.default_rng(5)
+    for size in (1e-3, 1e-4, 1e-5):
+        B = rng.normal(size=(2, 5))
+        rows = np.vstack([B[0], B[0] + size * B[1], B[1], 2 * B[0] - 3 * B[1], B.sum(axis=0)])
+        A, x = rows @ rows.T, rng.normal(size=5)
+        found = Semidefinite.of(DM(A)).solve(DM(A @ x)).full().ravel()
+        assert np.count_nonzero(found) == 2
+        close(rows.T @ found, rows.T @ x, 1e-16 / size**2 * 100)
+
+
+def test_a_pivot_is_kept_down_to_the_tolerance():
+    """Rows at an angle of 3e-6 are two rows, at 3e-7 they are one: the square is compared with `ROUNDING`."""
+    for angle, kept in ((3e-6, 2), (3e-7, 1)):
+        A = np.array([[1, np.cos(angle)], [np.cos(angle), 1]])
+        assert abs(A[1, 1] - A[0, 1] ** 2) == pytest.approx(angle**2, rel=1e-3)
+        found = Semidefinite.of(DM(A)).solve(DM(A @ [1.0, 1.0]))
+        assert np.count_nonzero(found.full()) == kept
+    assert (3e-7) ** 2 < ROUNDING < (3e-6) ** 2
+
+
+def test_terms_tell_rounding_from_small_rows():
+    """The same tiny row is kept if it was computed from tiny terms, and left out if its terms cancelled."""
+    A, b = DM([[1e-30]]), DM([1e-30])
+    close(Semidefinite.of(A, DM([1e-30])).solve(b), [1.0])
+    close(Semidefinite.of(A).solve(b), [1.0])
+    close(Semidefinite.of(A, DM([1.0])).solve(b), [0.0])
+
+
+def test_the_least_solution_leaves_dependent_rows_out(rng):
+    B = rng.normal(size=(3, 7))
+    mix = rng.normal(size=(6, 3))
+    A, x = mix @ B, rng.normal(size=7)
+    sizes = DM(np.linalg.norm(A, axis=1))
+    found = least_solution(DM(A), DM(A @ x), sizes).full().ravel()
+    close(found, np.linalg.pinv(A) @ (A @ x), 1e-9)
+    zero = np.vstack([A, 1e-17 * rng.normal(size=(1, 7))])
+    close(least_solution(DM(zero), DM([*(A @ x), 0.0]), DM([*sizes.full().ravel(), 1.0])), found, 1e-9)
+
+
+def test_reflections_of_dependent_columns_are_no_numbers(rng):
+    A = rng.normal(size=(6, 3))
+    lengths = DM(np.linalg.norm(A, axis=0))
+    assert np.all(np.isfinite(Reflections.of(DM(A), lengths).R.full()))
+    A[:, 2] = A[:, 0] - 2 * A[:, 1]
+    assert np.isnan(Reflections.of(DM(A), lengths).R.full()[2, 2])
+
+
+def test_inverse_dynamics_keeps_its_digits_where_feet_are_nearly_in_line(rng):
+    """Three points nearly in line hold a body against turning about the line by 1e-5 only: cond(G_u) = 1e5.
+
+    The equations hold to rounding, and the torques equal those of a factor by singular values as closely as the
+    condition allows; its square would leave nothing.
+    """
+    builder = od.ModelBuilder("body")
+    builder.add_body("body", od.FloatingBase(), mass=5, com=(0.1, 0, 0.05), inertia=(0.2, 0.3, 0.4))
+    for k in range(3):
+        builder.add_body(f"arm{k}", od.Revolute(rng.normal(size=3)), "body", mass=1, com=(0, 0.1, 0.2),
+                         inertia=(0.1, 0.1, 0.05), origin=rng.normal(size=3))  # fmt: skip
+    model = builder.build()
+    p, along, off = rng.normal(size=(3, 3))
+    held = tuple(od.Contact("body", tuple(x), "xyz") for x in (p, p + along, p + along / 2 + 1e-5 * off))
+    q, qdd = model.random_q(rng), rng.normal(size=model.nv)
+    at = (DM(q), DM(model.nv, 1), DM(qdd))
+    G, H = number(od.constraint_jacobian(model, held, at[0])), number(od.mass_matrix(model, at[0]))
+    assert 3e4 < np.linalg.cond(G[:, :6]) < 3e6
+    assert od.is_fully_actuated(model, held, q)
+    tau, lam, x = (column(y) for y in od.constrained_inverse_dynamics(model, held, *at))
+    C = column(od.bias_force(model, *at[:2]))
+    size = 1 + np.max(np.abs(lam))
+    assert np.max(np.abs(H @ x + C - G.T @ lam - tau)) < 1e-13 * size
+    assert np.max(np.abs(G @ x)) < 1e-13
+    force = H @ x + C
+    least = np.linalg.lstsq(G[:, :6].T, force[:6], rcond=1e-14)[0]
+    assert np.max(np.abs(lam - least)) < 1e-9 * size
