@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._files import whole_file
 from .._types import Array
 from ..io.json import model_from_dict, model_to_dict
 from .constraint_files import constraint_from_dict, constraint_to_dict
@@ -50,10 +51,8 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
         about["record"] = solution.record.names()
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as file:
+    with whole_file(path) as partial, partial.open("wb") as file:
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-    partial.replace(path)
     return path
 
 
