@@ -112,6 +112,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     } | ({"mimics": mimics} if mimics else {})  # fmt: skip
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest, which the checks then refuse
 def model_from_dict(data: Mapping[str, Any]) -> Model:
     """The model of what `model_to_dict` gave. Raises ModelError that names the entry for anything malformed.
 
