@@ -39,7 +39,7 @@ def constraint_from_dict(saved: Any, model: Model) -> Constraint:
         constraint: Constraint = KINDS[kind](**{key: _tuples(x) for key, x in saved.items() if key != "kind"})
         G = np.array(DM(constraint.jacobian(model, DM(model.neutral()))).full())
     except Exception as error:  # noqa: BLE001, whatever a constructor or CasADi says to values of any kind
-        raise ModelError(f"the {kind} cannot be made or does not fit the model: {error}") from None
+        raise ModelError(f"the {kind} cannot be made or does not fit the model: {str(error)[:200]}") from None
     if G.shape != (len(constraint.rows), model.nv) or not np.all(np.isfinite(G)):
         raise ModelError(f"the {kind} does not fit the model: its rows are {G.shape}, of {model.nv} velocities")
     return constraint

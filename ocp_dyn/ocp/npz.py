@@ -22,6 +22,12 @@ from .._types import Array
 LARGEST_RATIO = 1032
 """Bytes that one compressed byte can stand for at most: so deflate works."""
 
+DAMAGED = (
+    *(ValueError, TypeError, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, IndexError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What zipfile, zlib and numpy say to bytes that are not what they should be."""
+
 OVERHEAD = 64
 """Bytes that a compressed file may stand for beyond that, where it is short."""
 
@@ -46,10 +52,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
             members = archive.infolist()
             _check_members(members, len(content))
             return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
-    except (ValueError, TypeError, OSError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(str(error)) from error
-    except (zipfile.BadZipFile, zlib.error, struct.error, KeyError, IndexError, OverflowError) as error:
-        raise ValueError(str(error)) from error
+    except DAMAGED as error:
+        raise ValueError(str(error)[:100]) from error
 
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
