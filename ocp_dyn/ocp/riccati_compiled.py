@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Array
-from ..codegen import cache
+from ..codegen import cache, processes
 from ..codegen.toolchain import Compiler, find_compiler
 from .riccati import PASSES, TOLERANCE, NumpyRecursion, Recursion
 from .stage_matrices import Entries, Stages
@@ -77,9 +77,9 @@ def _library(compiler: Compiler, build: bool) -> Path | None:
     key = hashlib.sha256(f"{text}\0{compiler.identity}".encode()).hexdigest()[:32]
     found = cache.find(place, key)
     if found is None and build:
-        with cache.stage(place) as stage:
-            compiler.compile(SOURCE, stage / "riccati.o")
-            compiler.link([stage / "riccati.o"], stage / "riccati.so")
+        with cache.stage(place) as stage, processes.group() as group:
+            compiler.compile(group, SOURCE, stage / "riccati.o")
+            compiler.link(group, [stage / "riccati.o"], stage / "riccati.so")
             found = cache.store(place, key, stage / "riccati.so")
     return found
 
