@@ -48,9 +48,7 @@ _descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
 
 
 if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
-    os.register_at_fork(
-        before=_building.acquire, after_in_parent=_building.release, after_in_child=_building.release
-    )
+    os.register_at_fork(before=_building.acquire, after_in_parent=_building.release, after_in_child=_building.release)
 
 
 def describe(f: ca.Function) -> Description | None:

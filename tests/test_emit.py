@@ -128,6 +128,20 @@ def test_text_is_deterministic_small_and_exact():
     assert unused.nnz() == 1
 
 
+@needs_compiler
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_sign_of_zero_is_kept(tmp_path, order):
+    """Constants that are equal as numbers but not the same: which of them comes first does not matter."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    values = [ca.copysign(x, zero) for zero in (0.0, -0.0)] + [ca.atan2(zero, y) for zero in (0.0, -0.0)]
+    f = ca.Function("f", [x, y], [ca.vcat(values[::order])])
+    library = load("\n".join(driver.single_files(emit(f, "k"), "double")), tmp_path)
+    result = np.zeros(4)
+    one(library, [np.array([2.0]), np.array([-1.0])], [result])
+    assert result[::order].tolist() == [2.0, -2.0, math.pi, -math.pi]
+    np.testing.assert_array_equal(result, np.array(f(2.0, -1.0)).ravel())
+
+
 def test_an_order_by_demand_keeps_fewer_values_waiting():
     """Two limbs, listed outwards for both and then inwards: by demand one limb after the other."""
     n = 600

@@ -5,12 +5,10 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +44,20 @@ def test_a_file_appears_at_the_end(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def write_half(path: Path, error: BaseException) -> None:
+    with whole_file(path) as partial:
+        partial.write_text("half")
+        raise error
+
+
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), ValueError("x")])
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "a.txt"
     for before in (None, "old"):
         if before is not None:
             path.write_text(before)
-        with pytest.raises(type(error)), whole_file(path) as partial:
-            partial.write_text("half")
-            raise error
+        with pytest.raises(type(error)):
+            write_half(path, error)
         assert [p.read_text() for p in tmp_path.iterdir()] == ([before] if before else [])
 
 

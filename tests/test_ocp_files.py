@@ -165,7 +165,9 @@ def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a":' * 100_000, "nan", "1" * 10_000, "\ud800"])
 def test_text_that_is_no_object(content: bytes, tmp_path: Path, text: str) -> None:
-    refused(packed(members(content) | {"about.npy": npy(np.array([ord(c) for c in text], "<u4").view("<U1"))}), tmp_path, "")
+    refused(
+        packed(members(content) | {"about.npy": npy(np.array([ord(c) for c in text], "<u4").view("<U1"))}), tmp_path, ""
+    )
     if text.isascii():
         refused(packed(members(content) | {"about.npy": npy(text)}), tmp_path, "")
 
@@ -183,7 +185,7 @@ def test_random_damage(content: bytes, tmp_path: Path) -> None:
     """Bytes turned, lost and added, in the file and, under right checksums, in its members: an error, or all is right."""
     rng = np.random.default_rng(7)
     found = members(content)
-    names, outcomes = list(found), {"loads": 0, "errors": 0}
+    names, errors = list(found), []
     for trial in range(120):
         if trial % 2:
             damaged = damage(content, rng)
@@ -194,14 +196,12 @@ def test_random_damage(content: bytes, tmp_path: Path) -> None:
         try:
             again = load(damaged, tmp_path)
         except ValueError as error:
-            assert str(error).startswith(str(tmp_path / "damaged.npz"))
-            assert len(str(error)) < 500
-            outcomes["errors"] += 1
+            errors.append(str(error))
         else:
             again.table()
             assert again.variables()
-            outcomes["loads"] += 1
-    assert outcomes["errors"] > 60
+    assert len(errors) > 60
+    assert all(said.startswith(str(tmp_path / "damaged.npz")) and len(said) < 500 for said in errors)
 
 
 def damage(content: bytes, rng: np.random.Generator) -> bytes:
@@ -221,7 +221,7 @@ def damage(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def test_constraints_come_back_or_are_refused() -> None:
-    model = od.models.pendulum(3)
+    model, errors = od.models.pendulum(3), []
     first, last = model.body_names[0], model.body_names[-1]
     for constraint in (
         od.Contact(last, (0.1, 0.0, 0.2), "xz"),
@@ -237,11 +237,12 @@ def test_constraints_come_back_or_are_refused() -> None:
                 try:
                     found = constraint_from_dict(saved | {key: value}, model)
                 except od.ModelError as error:
-                    assert len(str(error)) < 500
+                    errors.append(str(error))
                 else:
                     assert len(found.rows) <= 6
         with pytest.raises(od.ModelError, match="cannot be made or does not fit the model"):
             constraint_from_dict(saved | {"unknown": 1}, model)
+    assert max(map(len, errors)) < 500
     for wrong in (None, [], {}, {"kind": "CustomConstraint"}, {"kind": ["Contact"]}):
         with pytest.raises(od.ModelError, match="a kind of Contact, "):
             constraint_from_dict(wrong, model)
@@ -251,7 +252,7 @@ def test_constraints_come_back_or_are_refused() -> None:
 
 
 def test_random_damage_of_a_model(tmp_path: Path) -> None:
-    path, rng = tmp_path / "model.json", np.random.default_rng(3)
+    path, rng, errors = tmp_path / "model.json", np.random.default_rng(3), []
     save_model(od.models.pendulum(2), path)
     content = path.read_bytes()
     for _ in range(100):
@@ -259,13 +260,14 @@ def test_random_damage_of_a_model(tmp_path: Path) -> None:
         try:
             load_model(path)
         except od.ModelError as error:
-            assert str(error).startswith(str(path))
+            errors.append(str(error))
+    assert all(said.startswith(str(path)) for said in errors)
 
 
 @pytest.mark.parametrize("number", ["1e308", "-1e308", "1e999", "1" * 5000, "1e-320", "NaN", "true", '"inf"', "[[[]]]"])
 def test_numbers_that_no_model_holds(tmp_path: Path, number: str) -> None:
     """One after the other in the place of every number of a file."""
-    path = tmp_path / "model.json"
+    path, errors = tmp_path / "model.json", []
     save_model(od.models.pendulum(1), path)
     text = path.read_text()
     parts = json.JSONDecoder().decode(text)
@@ -278,4 +280,5 @@ def test_numbers_that_no_model_holds(tmp_path: Path, number: str) -> None:
         try:
             load_model(path)
         except od.ModelError as error:
-            assert str(error).startswith(str(path))
+            errors.append(str(error))
+    assert all(said.startswith(str(path)) for said in errors)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
-import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +10,14 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from . import build as building
-from . import cache, driver, emit, lanes, names, placement, toolchain
+from . import cache
 from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
+from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
+
+MAKERS = (build.__module__,)
+"""Modules that write the C text and call the compiler, with all that they import."""
 
 LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
 
@@ -102,7 +102,7 @@ def compile(
         backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
     recipes = _recipes(listed, options, keys)
     made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(listed, backends, recipes, strict=True)]
-    return Compiled(made, compiler and compiler.name, recipe)
+    return Compiled(made, None if compiler is None else compiler.name, recipe)
 
 
 def cached(
@@ -183,15 +183,7 @@ def _identities(functions: list[ca.Function], keys: Sequence[str] | None) -> lis
 
 def _key(text: str, compiler: Compiler, kind: Kind) -> str:
     """Digest of all that the library depends on."""
-    parts = (text, compiler.identity, repr(kind), _version())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-@functools.cache
-def _version() -> str:
-    """What writes the C text and calls the compiler: the modules that do, and CasADi."""
-    text = "".join(inspect.getsource(module) for module in (emit, placement, lanes, driver, names, toolchain, building))
-    return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"
+    return digest(text, compiler.identity, repr(kind), made_by(*MAKERS))
 
 
 def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:

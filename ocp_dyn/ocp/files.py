@@ -101,7 +101,7 @@ class _Content(NamedTuple):
         if not isinstance(about, dict) or about.get("format") != FILE_FORMAT:
             raise ValueError(f"it is not of the format {FILE_FORMAT!r}")
         if "not_finite" in about:
-            lost = frozenset(_texts(about["not_finite"]))
+            lost: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
         else:  # a file from before this entry
             stats = about.get("stats")
             converged = isinstance(stats, dict) and stats.get("converged") is True
@@ -136,7 +136,7 @@ def _solution(content: _Content) -> Solution:
 
     saved = content.entry("phases")
     if not isinstance(saved, list) or not saved:
-        raise ValueError(f"'phases' must be a list of phases, got {_short(saved)}")
+        raise _wrong("a list of phases", saved)
     content.check_finite("phases", finite(saved))
     model = model_from_dict(content.entry("model"))
     phases = tuple(_phase(content, model, k, phase) for k, phase in enumerate(saved))
@@ -156,9 +156,9 @@ def _phase(content: _Content, model: Model, k: int, saved: Any) -> PhaseSolution
 
     where = f"phases[{k}]"
     if not isinstance(saved, dict) or not {"name", "contacts", "places"} <= saved.keys():
-        raise ValueError(f"{where} must hold 'name', 'contacts' and 'places', got {_short(saved)}")
+        raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
-        raise ValueError(f"{where}: 'name' must be a text and 'contacts' a list, got {_short(saved)}")
+        raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(constraint_from_dict(c, model) for c in saved["contacts"])
     places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
     t = content.array(f"t{k}", (None,))
@@ -236,31 +236,31 @@ def _integer(text: str) -> int | float:
 
 def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f"an object was expected, got {_short(value)}")
+        raise _wrong("an object", value)
     return value
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"a number was expected, got {_short(value)}")
+        raise _wrong("a number", value)
     return float(value)
 
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"true or false was expected, got {_short(value)}")
+        raise _wrong("true or false", value)
     return value
 
 
 def _listed(value: Any, size: int) -> list[float]:
     if not isinstance(value, list) or len(value) != size:
-        raise ValueError(f"a list of {size} numbers was expected, got {_short(value)}")
+        raise _wrong(f"a list of {size} numbers", value)
     return [_number(x) for x in value]
 
 
 def _texts(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-        raise ValueError(f"a list of names was expected, got {_short(value)}")
+        raise _wrong("a list of names", value)
     return value
 
 
@@ -274,7 +274,7 @@ def _stats(value: Any) -> dict[str, Any]:
     if "converged" in found:
         _boolean(found["converged"])
     if not isinstance(found.get("status", ""), str):
-        raise ValueError(f"'status' must be a text, got {_short(found['status'])}")
+        raise _wrong("a text as 'status'", found["status"])
     _texts(found.get("transitions", []))
     return found
 
@@ -283,9 +283,9 @@ def _shape(shape: tuple[int | None, ...]) -> str:
     return f"({', '.join('any' if n is None else str(n) for n in shape)})"
 
 
-def _short(value: Any) -> str:
+def _wrong(expected: str, value: Any) -> ValueError:
     text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return ValueError(f"{expected} was expected, got {text if len(text) <= 80 else text[:77] + '...'}")
 
 
 ENTRIES = {

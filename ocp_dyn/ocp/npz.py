@@ -63,7 +63,10 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     if len({member.filename for member in members}) < len(members):
         raise ValueError("a name stands in it twice")
     for member in members:
-        if not member.filename.endswith(".npy") or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        if not member.filename.endswith(".npy") or member.compress_type not in (
+            zipfile.ZIP_STORED,
+            zipfile.ZIP_DEFLATED,
+        ):
             raise ValueError(f"{member.filename[:80]!r} in it is no array")
         ratio = LARGEST_RATIO if member.compress_type == zipfile.ZIP_DEFLATED else 1
         if member.file_size > ratio * member.compress_size + OVERHEAD:

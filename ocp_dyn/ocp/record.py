@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from .._types import Array, Indices
 from .nlp import Assembled, Variable
 from .variables import Transcription, number
-
 
 INDEXED = {
     "variable": ("variables", 0),
@@ -71,7 +70,7 @@ class Record:
         return ((f.name, getattr(self, f.name)) for f in fields(self))
 
     @staticmethod
-    def of_file(names: dict[str, list[str]], arrays: dict[str, Array]) -> Record:
+    def of_file(names: Mapping[str, Sequence[str]], arrays: dict[str, Array]) -> Record:
         """The record whose `names` and `arrays` these are; ValueError if they do not fit each other."""
         given, expected = {*names, *arrays}, {f.name for f in fields(Record)}
         if given != expected:
