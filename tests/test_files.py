@@ -179,6 +179,7 @@ def save_many(folder: str, amplitude: float, count: int) -> None:
         save_model(model, Path(folder) / "m.json")
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
 @needs_posix
 def test_several_processes_write_and_read(tmp_path):
     """No save is lost, and every load finds one of the motions."""

@@ -439,6 +439,7 @@ def test_threads_get_one_function():
     assert all(f is found[0] for f in found)
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_process_forked_while_a_function_is_built_can_build(monkeypatch):
     inside = threading.Event()
