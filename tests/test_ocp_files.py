@@ -135,6 +135,7 @@ CHANGES: list[tuple[str, Callable[[Any], Any], str]] = [
     ("record_value", lambda x: x[1:], "'record_value' has"),
     ("record_scale", lambda x: x * np.nan, "'record_scale' holds numbers"),
     ("record_sizes", lambda x: -x - 1, "counts wrongly"),
+    ("record_upper", lambda x: x * np.nan, "bounds that are no numbers"),
 ]
 
 

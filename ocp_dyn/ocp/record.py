@@ -97,6 +97,8 @@ class Record:
             index, size = getattr(self, key), len(getattr(self, names))
             if np.any((index < lowest) | (index >= size)):
                 raise ValueError(f"'record_{key}' points to what is not there: of {names} there are {size}")
+        if any(np.any(np.isnan(getattr(self, key))) for key in ("lower", "upper", "row_lower", "row_upper")):
+            raise ValueError("its record holds bounds that are no numbers")
         if any(np.any(getattr(self, key) < 0) for key in COUNTED) or len(self.sizes) != len(self.parameters):
             raise ValueError("its record counts wrongly")
         if self.sizes.sum() != self.values.size:
