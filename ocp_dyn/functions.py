@@ -6,7 +6,9 @@ A signature, from the registry or the user's own, says what the inputs and outpu
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import threading
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -40,7 +42,13 @@ class Description(NamedTuple):
 
 
 _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionary()
+_building = threading.RLock()
+"""Held while a Function is looked up and built: CasADi's graphs are for one thread at a time. Algorithms may ask for others."""
 _descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
+
+
+if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
+    os.register_at_fork(before=_building.acquire, after_in_parent=_building.release, after_in_child=_building.release)
 
 
 def describe(f: ca.Function) -> Description | None:
@@ -82,7 +90,8 @@ def function(
     the model as it is. With external, parameters or signature the model is always as it is.
 
     Called with numbers it returns DM; with SX it expands; with MX it is one call node. The Function is
-    built with common subexpressions merged, once per (algorithm, model, static, options), and kept.
+    built with common subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get
+    the same one.
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
@@ -97,19 +106,21 @@ def function(
         raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
     spec = _specification(algorithm, name, signature)
     request = _Request(algorithm, static, spec, tuple(external), tuple(parameters), derivatives, reduce, options)
-    kept = _cache.setdefault(model, {})
-    try:
-        if request.key in kept:
-            return kept[request.key]
-    except (TypeError, NotImplementedError):  # the latter from symbols
-        raise TypeError(
-            "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (what stays an "
-            f"input is named by parameters=), got {static!r}"
-        ) from None
-    f = kept[request.key] = _build(request, model)
-    labels = _labels(f, request, model, registered=signature is None)
-    _descriptions[f] = Description(model.name, model.joints, labels)
-    return f
+    with _building:
+        kept = _cache.setdefault(model, {})
+        try:
+            if request.key in kept:
+                return kept[request.key]
+        except (TypeError, NotImplementedError):  # the latter from symbols
+            raise TypeError(
+                "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (what stays an "
+                f"input is named by parameters=), got {static!r}"
+            ) from None
+        f = _build(request, model)
+        labels = _labels(f, request, model, registered=signature is None)
+        _descriptions[f] = Description(model.name, model.joints, labels)
+        kept[request.key] = f
+        return f
 
 
 @dataclass(frozen=True)

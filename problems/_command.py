@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.viz import stick_figure
 
@@ -90,7 +91,8 @@ def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *,
 Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` holds everything:
 `ocp_dyn.ocp.Solution.load("walk.npz")`.
 """
-    (out / "report.md").write_text(text)
+    with whole_file(out / "report.md") as partial:
+        partial.write_text(text)
 
 
 def _shown(value: Any) -> str:

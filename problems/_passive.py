@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 
+from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import LimitCycle, NoGait, StepMap
 
 from ._command import parser, prepare
@@ -93,7 +94,8 @@ def draw(cycle: LimitCycle, leg: float, slope: float, path: Path, title: str) ->
     circle.plot(cycle.multipliers.real, cycle.multipliers.imag, "x", ms=8)
     circle.set(aspect="equal", title="Floquet multipliers", xlabel="real", ylabel="imaginary")
     figure.suptitle(title)
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=120)
     plt.close(figure)
 
 
@@ -131,7 +133,8 @@ def run(
         text = (
             f"# {title}\n\n![one step, limit cycle, multipliers](gait.png)\n\n| quantity | value |\n|---|---|\n{rows}\n"
         )
-        (chosen.out / "report.md").write_text(text)
+        with whole_file(chosen.out / "report.md") as partial:
+            partial.write_text(text)
     if chosen.json:
         print(json.dumps(numbers))
     return 0

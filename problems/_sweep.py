@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ocp_dyn import ocp
+from ocp_dyn.io import whole_file
 
 from ._gaits import Gait, Task, solve
 
@@ -37,10 +39,9 @@ class Library:
             return None
 
     def write(self, path: Path, content: bytes) -> None:
-        """The file appears whole or not at all."""
-        partial = path.with_name(path.name + ".part")
-        partial.write_bytes(content)
-        partial.replace(path)
+        """The file appears complete or not at all."""
+        with whole_file(path) as partial:
+            partial.write_bytes(content)
 
 
 @dataclass
@@ -77,12 +78,13 @@ class Sweep:
     def keep(self, gait: Gait, content: bytes) -> ocp.Solution:
         """Writes a gait's file, unless there is a better one already."""
         path, before = self.library.path(gait), self.library.load(gait) if self.done.get(gait) else None
-        self.library.write(path.with_suffix(".new"), content)
-        found = ocp.Solution.load(path.with_suffix(".new"))
+        with tempfile.TemporaryDirectory() as folder:
+            fresh = Path(folder, path.name)
+            fresh.write_bytes(content)
+            found = ocp.Solution.load(fresh)
         if before is not None and not (found.converged and found.objective < before.objective):
-            path.with_suffix(".new").unlink()
             return before
-        path.with_suffix(".new").replace(path)
+        self.library.write(path, content)
         self.done[gait] = found.converged
         return found
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from ocp_dyn import ocp
+from ocp_dyn.io import whole_file
 
 from . import human_walk
 from ._command import parser, prepare
@@ -99,7 +100,8 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         axes.set_xlabel("speed [m/s]")
         axes.spines[["top", "right"]].set_visible(False)
     cost.set_ylim(bottom=0)
-    figure.savefig(path, dpi=150)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=150)
 
 
 COLOURS = ("#0072b2", "#444444", "#d55e00", "#009e73", "#cc79a7")
@@ -161,7 +163,10 @@ def _keep_settings(library: Library, settings: dict[str, Any]) -> None:
     path = library.folder / "library.json"
     if not path.exists():
         library.write(path, json.dumps(settings).encode())
-    found = json.loads(path.read_text())
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it, or give --out another folder") from None
     if found != settings:
         raise ValueError(f"{library.folder} holds gaits of {found}, not {settings}: give --out another folder")
 

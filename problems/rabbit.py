@@ -33,6 +33,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.io import whole_file
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
@@ -254,7 +255,8 @@ def draw(solution: ocp.Solution, zero: ZeroDynamics, path: Path) -> None:
     efforts.set(title="torques (dashed: under virtual constraints)", xlabel="time [s]", ylabel="torque [N m]")
     efforts.legend(frameon=False, fontsize="small")
     _portrait(portrait, solution, zero)
-    figure.savefig(path, dpi=120)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=120)
     plt.close(figure)
 
 
@@ -336,8 +338,9 @@ def main(argv: list[str] | None = None) -> int:
     code = finish(options, solution, numbers(solution, step, best), TITLE)
     if options.out is not None and best.exists:
         draw(solution, best, options.out / "rabbit.png")
-        with (options.out / "report.md").open("a") as report:
-            report.write("\n![one step, torques, zero dynamics](rabbit.png)\n")
+        report = options.out / "report.md"
+        with whole_file(report) as partial:
+            partial.write_text(report.read_text() + "\n![one step, torques, zero dynamics](rabbit.png)\n")
     return code
 
 

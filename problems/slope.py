@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ocp_dyn import ocp
+from ocp_dyn.io import whole_file
 
 from . import human_walk
 from ._command import finish, parser, prepare
@@ -107,7 +108,8 @@ def draw(found: dict[float, ocp.Solution], path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=150)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -13,7 +13,7 @@ import ocp_dyn
 ROOT = Path(ocp_dyn.__file__).parent
 
 LAYERS = {
-    0: ("_types", "_rounding", "_autodiff", "linalg"),
+    0: ("_types", "_rounding", "_autodiff", "_files", "linalg"),
     1: ("spatial", "rotations"),
     2: ("joints",),
     3: ("model", "builder", "joint_derivatives"),

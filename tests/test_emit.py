@@ -128,6 +128,32 @@ def test_text_is_deterministic_small_and_exact():
     assert unused.nnz() == 1
 
 
+class WithConstants:
+    """A Function whose constants are others: CasADi's expressions know no -0.0, its lists of instructions may."""
+
+    def __init__(self, f: ca.Function, others: dict[float, float]) -> None:
+        self.f, self.others = f, others
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.f, name)
+
+    def instruction_constant(self, k: int) -> float:
+        return self.others[self.f.instruction_constant(k)]
+
+
+@needs_compiler
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_the_sign_of_zero_is_kept(tmp_path, zeros):
+    """Constants that are equal as numbers but not the same: which of them comes first does not matter."""
+    x = ca.SX.sym("x")
+    f = ca.Function("f", [x], [ca.vertcat(ca.copysign(x, 3.0), ca.copysign(x, 4.0), ca.atan2(4.0, -x))])
+    kernel = emit(WithConstants(f, {3.0: zeros[0], 4.0: zeros[1]}), "k")
+    result = np.zeros(3)
+    one(load("\n".join(driver.single_files(kernel, "double")), tmp_path), [np.array([2.0])], [result])
+    signs = [math.copysign(1.0, zero) for zero in zeros]
+    assert result.tolist() == [2.0 * signs[0], 2.0 * signs[1], math.pi * signs[1]]
+
+
 def test_an_order_by_demand_keeps_fewer_values_waiting():
     """Two limbs, listed outwards for both and then inwards: by demand one limb after the other."""
     n = 600

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+import os
 import sys
+import threading
+import time
 import weakref
 from pathlib import Path
 
@@ -410,3 +414,47 @@ def test_locked_and_own_constraints_on_lighter_models(rng):
             close(a, b, 1e-9)
     assert seen
     assert all(model is MODEL for model in seen)
+
+
+def test_threads_get_one_function():
+    """Eight that ask at once while it is built, and an algorithm that asks for another one meanwhile."""
+
+    def slow(model, q):
+        time.sleep(0.05)
+        return od.function(od.mass_matrix, model)(q)
+
+    model = tree("chain")
+    barrier, found = threading.Barrier(8), []
+
+    def ask():
+        barrier.wait()
+        found.append(od.function(slow, model, signature="q -> H"))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all(f is found[0] for f in found)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_forked_while_a_function_is_built_can_build(monkeypatch):
+    inside = threading.Event()
+
+    def slow(model, q):
+        inside.set()
+        time.sleep(0.1)
+        return q
+
+    model = tree("chain")
+    builder = threading.Thread(target=od.function, args=(slow, model), kwargs={"signature": "q -> x"})
+    builder.start()
+    inside.wait()
+    process = multiprocessing.get_context("fork").Process(target=od.function, args=(od.mass_matrix, model))
+    process.start()
+    process.join(10)
+    builder.join()
+    assert process.exitcode == 0

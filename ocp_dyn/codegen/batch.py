@@ -12,9 +12,13 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from .interface import instructions, row_major
+from .emit import instructions
+from .interface import row_major
 
 Array = NDArray[Any]
+Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments that make an object again, as pickles keep it."""
+
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
 PIECE = 4_000_000
 """Instructions times states that are worth a thread: about a millisecond for one state at a time."""
@@ -144,17 +148,21 @@ class Buffer:
 class CompiledFunction:
     """A Function of numpy arrays: one state, or a batch of them along the first axis.
 
-    name; name_in, name_out; shape_in, shape_out: of one state, a column being flat; dtype; backend.
+    name; name_in, name_out; shape_in, shape_out: of one state, a column being flat; dtype; backend. Copies and pickles hold
+    the Function: where they are unpacked, its library is found in the cache or built again.
     """
 
-    def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int) -> None:
+    def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
         self.name, self.name_in, self.name_out = f.name(), tuple(f.name_in()), tuple(f.name_out())
         self.shape_in = tuple(_shape(f.size_in(i)) for i in range(f.n_in()))
         self.shape_out = tuple(_shape(f.size_out(j)) for j in range(f.n_out()))
         self.dtype = DTYPES[precision]
         self.backend = backend.name
         self._backend, self._threads = backend, threads
-        self._instructions = instructions(f)
+        self._instructions, self._recipe = instructions(f), recipe
+
+    def __reduce__(self) -> Recipe:
+        return self._recipe
 
     def __repr__(self) -> str:
         given, made = (

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from . import cache, driver
-from .emit import emit
-from .interface import instructions
+from . import cache, driver, processes
+from .emit import emit, instructions
 from .toolchain import Compiler
 
 QUIET = 2.0
@@ -38,20 +37,21 @@ def build(
     sizes = [instructions(f) for f in functions]
     order = sorted(range(len(functions)), key=lambda k: -sizes[k])
     made: dict[int, Path] = {}
-    with cache.stage(place) as stage, ThreadPoolExecutor(workers) as pool:
+    # the group ends before the pool does, which waits for the compilers of its threads
+    with cache.stage(place) as stage, ThreadPoolExecutor(workers) as pool, processes.group() as group:
         running: dict[int, list[Future[Path]]] = {}
         progress = _Progress(len(functions))
         try:
             for k in order:
                 progress.tell(f"writing {functions[k].name()}")
                 running[k] = [
-                    pool.submit(_object, compiler, stage / f"{k}_{part}.c", text, sizes[k])
+                    pool.submit(_object, compiler, group, stage / f"{k}_{part}.c", text, sizes[k])
                     for part, text in enumerate(_sources(functions[k], kind))
                 ]
             for k in order:
                 objects = [future.result() for future in running[k]]
                 library = stage / f"{k}.so"
-                compiler.link(objects, library)
+                compiler.link(group, objects, library)
                 made[k] = cache.store(place, keys[k], library)
                 progress.done = len(made)
                 progress.tell(f"{functions[k].name()} is compiled")
@@ -69,10 +69,10 @@ def _sources(f: ca.Function, kind: Kind) -> list[str]:
     return many + (driver.single_files(kernel, kind.precision) if kind.single and kind.width > 1 else [])
 
 
-def _object(compiler: Compiler, source: Path, text: str, instructions: int) -> Path:
+def _object(compiler: Compiler, group: processes.Group, source: Path, text: str, instructions: int) -> Path:
     source.write_text(text, encoding="ascii")
     made = source.with_suffix(".o")
-    compiler.compile(source, made, instructions)
+    compiler.compile(group, source, made, instructions)
     return made
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import functools
-import hashlib
-import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import casadi as ca
 
-from . import build as building
-from . import cache, driver, emit, lanes, names, placement, toolchain
-from .batch import CompiledFunction, Library, VirtualMachine
+from . import cache
+from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
+from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
+
+MAKERS = (build.__module__,)
+"""Modules that write the C text and call the compiler, with all that they import."""
 
 LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
 
@@ -27,8 +28,8 @@ class Compiled(Mapping[str, CompiledFunction]):
     backend: "compiled", or "virtual machine" where no compiler was found; compiler: its command, or None.
     """
 
-    def __init__(self, functions: Iterable[CompiledFunction], compiler: str | None) -> None:
-        self._functions = {f.name: f for f in functions}
+    def __init__(self, functions: Iterable[CompiledFunction], compiler: str | None, recipe: Recipe) -> None:
+        self._functions, self._recipe = {f.name: f for f in functions}, recipe
         self.compiler = compiler
         self.backend = "compiled" if compiler else "virtual machine"
 
@@ -43,6 +44,9 @@ class Compiled(Mapping[str, CompiledFunction]):
         if name in functions:
             return functions[name]
         raise AttributeError(f"{name!r} was not compiled; there are {', '.join(functions)}")
+
+    def __reduce__(self) -> Recipe:
+        return self._recipe
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._functions)
@@ -88,14 +92,17 @@ def compile(
     listed = _listed(functions)
     width = check_lanes(lanes, precision)
     workers = _threads(threads)
-    compiler = find_compiler()
+    compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
+    recipe = (_again, (listed, options, None if keys is None else list(keys)))
     if compiler is None:
-        return Compiled([CompiledFunction(f, VirtualMachine(f), precision, workers) for f in listed], None)
-    kind = Kind(width, precision, single or width == 1)
-    paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
-    loaded = (Library(ctypes.CDLL(str(path)), width) for path in paths)
-    made = [CompiledFunction(f, library, precision, workers) for f, library in zip(listed, loaded, strict=True)]
-    return Compiled(made, compiler.name)
+        backends: list[Backend] = [VirtualMachine(f) for f in listed]
+    else:
+        kind = Kind(width, precision, single or width == 1)
+        paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
+        backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
+    recipes = _recipes(listed, options, keys)
+    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(listed, backends, recipes, strict=True)]
+    return Compiled(made, None if compiler is None else compiler.name, recipe)
 
 
 def cached(
@@ -114,12 +121,37 @@ def cached(
     width, workers = check_lanes(lanes, precision), _threads(threads)
     kind, place = Kind(width, precision, single or width == 1), cache.directory()
     texts = _identities(listed, keys)
-    found = ((f, cache.find(place, _key(text, compiler, kind))) for f, text in zip(listed, texts, strict=True))
+    recipes = _recipes(listed, _Options(lanes, precision, threads, single), keys)
+    found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
-        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers)
-        for f, path in found
+        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
+        for f, path, recipe in zip(listed, found, recipes, strict=True)
         if path is not None
     }
+
+
+class _Options(NamedTuple):
+    """What `compile` was asked for, beside the functions."""
+
+    lanes: int | None
+    precision: str
+    threads: int | None
+    single: bool
+
+
+def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
+    """What an earlier call of `compile` made, maybe in another process."""
+    return compile(functions, **options._asdict(), keys=keys)
+
+
+def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> CompiledFunction:
+    return _again([f], options, keys)[f.name()]
+
+
+def _recipes(functions: list[ca.Function], options: _Options, keys: Sequence[str] | None) -> list[Recipe]:
+    """How each of the functions is made again."""
+    listed = [None] * len(functions) if keys is None else [[key] for key in keys]
+    return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
 
 
 def compiler_found() -> bool:
@@ -151,15 +183,7 @@ def _identities(functions: list[ca.Function], keys: Sequence[str] | None) -> lis
 
 def _key(text: str, compiler: Compiler, kind: Kind) -> str:
     """Digest of all that the library depends on."""
-    parts = (text, compiler.identity, repr(kind), _version())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-@functools.cache
-def _version() -> str:
-    """What writes the C text and calls the compiler: the modules that do, and CasADi."""
-    text = "".join(inspect.getsource(module) for module in (emit, placement, lanes, driver, names, toolchain, building))
-    return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"
+    return digest(text, compiler.identity, repr(kind), made_by(*MAKERS))
 
 
 def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:

@@ -358,6 +358,12 @@ class _Writer:
             yield f"    y{j}[AT({slot}, {position})] = {self.operands[v]};"
 
 
+def instructions(f: ca.Function) -> int:
+    """How many operations `f` takes, about."""
+    counts = f.is_a("SXFunction") or f.is_a("MXFunction")
+    return int((f if counts else f.expand()).n_instructions())
+
+
 def literal(x: float) -> str:
     """`x` exactly, as C writes it."""
     if math.isnan(x):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import casadi as ca
 
+from .._files import alone_in
 from . import dispatch, external, manual, project, text, toolchain
 from .accuracy import single_errors
 from .compile import check_lanes
@@ -207,18 +208,29 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write(target: Path, files: dict[str, str]) -> None:
-    """A new directory appears at once; in one that exists, each file is replaced at once."""
+    """A new directory appears at once; in one that exists, each file is replaced at once, by one export at a time."""
     exists = target.exists()
-    if not exists:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     # the stage must be on the same disk: an existing target may be a mount of its own
     with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
         complete = Path(stage) / "files"
         complete.mkdir()  # unlike the stage itself, with the user's usual permissions
         for name, content in files.items():
             (complete / name).write_bytes(content.encode())
-        if not exists:
-            complete.rename(target)
+        if not exists and _appears(complete, target):
             return
-        for name in files:
-            (complete / name).replace(target / name)
+        with alone_in(target):
+            _check_target(target, files)
+            for name in files:
+                (complete / name).replace(target / name)
+
+
+def _appears(complete: Path, target: Path) -> bool:
+    """Whether the directory `complete` could become `target`; False if another export has just made that one."""
+    try:
+        complete.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
+        return False
+    return True

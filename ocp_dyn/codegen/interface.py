@@ -216,12 +216,6 @@ def _configuration(description: Description) -> tuple[float, ...]:
     return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
 
 
-def instructions(f: ca.Function) -> int:
-    """How many operations `f` takes, about."""
-    counts = f.is_a("SXFunction") or f.is_a("MXFunction")
-    return int((f if counts else f.expand()).n_instructions())
-
-
 def row_major(f: ca.Function) -> ca.Function:
     """f with dense arguments, matrices stored row by row."""
     return _relaid(f, f.name(), f.name_in() + f.name_out(), True)

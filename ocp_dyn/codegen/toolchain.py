@@ -11,6 +11,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from .processes import Group
+
 FLAGS = ("-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-fvisibility=hidden", "-w")
 """Contraction to fused multiply-adds is wanted; nothing that lets the compiler change the meaning of numbers."""
 
@@ -42,21 +44,20 @@ class Compiler:
     def name(self) -> str:
         return " ".join(self.command)
 
-    def compile(self, source: Path, made: Path, instructions: int = 0) -> None:
+    def compile(self, group: Group, source: Path, made: Path, instructions: int = 0) -> None:
         """An object file of a C file that belongs to a function of so many instructions."""
-        self._run(*(OPTIMISED_LARGE if instructions > LARGE else OPTIMISED), "-c", str(source), "-o", str(made))
+        self._run(group, *(OPTIMISED_LARGE if instructions > LARGE else OPTIMISED), "-c", str(source), "-o", str(made))
 
-    def link(self, objects: list[Path], made: Path) -> None:
+    def link(self, group: Group, objects: list[Path], made: Path) -> None:
         """A shared library of object files."""
-        self._run("-shared", *map(str, objects), "-o", str(made), "-lm")
+        self._run(group, "-shared", *map(str, objects), "-o", str(made), "-lm")
 
-    def _run(self, *arguments: str) -> None:
-        command = [*self.command, *self.flags, *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-        if result.returncode:
-            said = "\n".join(result.stderr.strip().splitlines()[:10]) or "nothing"
+    def _run(self, group: Group, *arguments: str) -> None:
+        status, words = group.run([*self.command, *self.flags, *arguments])
+        if status:
+            said = "\n".join(words.strip().splitlines()[:10]) or "nothing"
             raise RuntimeError(
-                f"{self.name} failed with exit status {result.returncode} and said:\n{said}\n"
+                f"{self.name} failed with exit status {status} and said:\n{said}\n"
                 "Another compiler may be named in the environment variable CC"
             )
 

@@ -12,7 +12,6 @@ import dataclasses
 import inspect
 import json
 import math
-import os
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
+from .._files import whole_file
 from .._types import ModelError
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, Frame, Mimic, Model
@@ -42,7 +42,7 @@ ADDED_FIELDS = ("stiffness", "armature", "rest")
 
 
 def save_model(model: Model, path: str | PathLike[str]) -> None:
-    """Writes `model` as JSON, a body per line; an existing file is replaced only once all is written.
+    """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
     Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), OSError if it cannot be written.
     """
@@ -54,13 +54,8 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
             rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in value)
             text = f"[\n{rows}\n ]"
         parts.append(f" {json.dumps(key)}: {text}")
-    target = Path(fspath(path))
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
+    with whole_file(path) as partial:
         partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def load_model(path: str | PathLike[str]) -> Model:
@@ -117,6 +112,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     } | ({"mimics": mimics} if mimics else {})  # fmt: skip
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest, which the checks then refuse
 def model_from_dict(data: Mapping[str, Any]) -> Model:
     """The model of what `model_to_dict` gave. Raises ModelError that names the entry for anything malformed.
 

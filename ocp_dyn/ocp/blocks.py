@@ -16,8 +16,13 @@ import numpy as np
 from casadi import DM, SX
 
 from .._types import Array, Expr, Indices
+from ..codegen.identity import digest, made_by
 from .chain import Call, derivatives, gauss_newton
-from .derived import Derived, derived, digest
+from .derived import Derived, derived
+from .differentiated_dynamics import differentiated
+
+MAKERS = (__name__, differentiated.__module__)
+"""Modules that decide, with all that they import, which derivatives are found for given values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +209,8 @@ class Block:
                 pattern,
             )
 
-        self.key = digest(self.values_function, ca.Function("squares", [zs, ps], [whole[2], whole[3]]))
+        squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
+        self.key = digest(self.values_function.serialize(), squares.serialize(), made_by(*MAKERS))
         found = derived(self.key, derive)
         self.first_function, self.second_function, self.gauss_function = found[:3]
         self.jacobian_pattern, self.hessian_pattern = found[3:]

@@ -1,4 +1,4 @@
-"""The derivatives of a kind of block, and the digest under which their machine code is kept.
+"""The derivatives of a kind of block, kept for the next one.
 
 The next problem of the same process with blocks of the same values finds their derivatives. They are not kept on disk: to
 read a graph back takes as long as to differentiate again.
@@ -6,25 +6,11 @@ read a graph back takes as long as to differentiate again.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
-
-SOURCES = (
-    "*.py",
-    "joints/*.py",
-    "model/*.py",
-    "ocp/blocks.py",
-    "ocp/chain.py",
-    "ocp/derived.py",
-    "ocp/differentiated_dynamics.py",
-)
-"""Files of this library whose text may decide what is derived from given values."""
 
 
 class Derived(NamedTuple):
@@ -51,16 +37,3 @@ def derived(key: str, derive: Callable[[], Derived]) -> Derived:
     while len(_kept) > KEPT:
         _kept.popitem(last=False)
     return found
-
-
-def digest(*values: ca.Function) -> str:
-    """What the derivatives of a block depend on: its values, this library's rules, CasADi's version."""
-    parts = (*(f.serialize() for f in values), _version())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-@functools.cache
-def _version() -> str:
-    root = Path(__file__).parents[1]
-    text = "".join(path.read_text(encoding="utf-8") for pattern in SOURCES for path in sorted(root.glob(pattern)))
-    return f"{ca.CasadiMeta.version()} {hashlib.sha256(text.encode()).hexdigest()}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
+from .._files import whole_file
 from .._types import Array
 from ..layouts import Layout
 
@@ -54,9 +55,8 @@ def to_csv(solution: Solution, path: str | Path, layout: str = "", delimiter: st
         ]
         lines.append(delimiter.join(cells))
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".part")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with whole_file(path) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -11,6 +11,18 @@ import numpy as np
 from .._types import Array, Indices
 from .nlp import Assembled, Variable
 from .variables import Transcription, number
+
+INDEXED = {
+    "variable": ("variables", 0),
+    "label": ("labels", -1),
+    "x_phase": ("phases", -1),
+    "row": ("rows", 0),
+    "g_phase": ("phases", -1),
+}
+"""Fields of a record that are indices: into which names, and the lowest index."""
+
+COUNTED = ("entry", "instance", "sizes")
+"""Fields of a record that count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +70,39 @@ class Record:
         return ((f.name, getattr(self, f.name)) for f in fields(self))
 
     @staticmethod
-    def of_file(names: dict[str, list[str]], arrays: dict[str, Array]) -> Record:
-        """The record whose `names` and `arrays` these are."""
-        return Record(**{key: tuple(value) for key, value in names.items()}, **arrays)  # type: ignore[arg-type]
+    def of_file(names: Mapping[str, Sequence[str]], arrays: dict[str, Array]) -> Record:
+        """The record whose `names` and `arrays` these are; ValueError if they do not fit each other."""
+        given, expected = {*names, *arrays}, {f.name for f in fields(Record)}
+        if given != expected:
+            raise ValueError(f"its record lacks or has too much of {', '.join(sorted(given ^ expected))}")
+        made: dict[str, Any] = {key: tuple(value) for key, value in names.items()}
+        for key, value in arrays.items():
+            if value.ndim != 1 or value.dtype.kind != ("i" if key in INDEXED or key in COUNTED else "f"):
+                raise ValueError(f"'record_{key}' holds {value.dtype} of the shape {value.shape}")
+            made[key] = value
+        found = Record(**made)
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Lists of one thing are of one length, indices lie in what they are indices into."""
+        by_x = ("entry", "label", "x_phase", "x_time", "scale", "lower", "upper")
+        by_row = ("instance", "g_phase", "g_time", "value", "row_lower", "row_upper")
+        for first, others in (("variable", by_x), ("row", by_row)):
+            size = getattr(self, first).size
+            for key in others:
+                if getattr(self, key).size != size:
+                    raise ValueError(f"'record_{key}' has {getattr(self, key).size} numbers, expected {size}")
+        for key, (names, lowest) in INDEXED.items():
+            index, size = getattr(self, key), len(getattr(self, names))
+            if np.any((index < lowest) | (index >= size)):
+                raise ValueError(f"'record_{key}' points to what is not there: of {names} there are {size}")
+        if any(np.any(np.isnan(getattr(self, key))) for key in ("lower", "upper", "row_lower", "row_upper")):
+            raise ValueError("its record holds bounds that are no numbers")
+        if any(np.any(getattr(self, key) < 0) for key in COUNTED) or len(self.sizes) != len(self.parameters):
+            raise ValueError("its record counts wrongly")
+        if self.sizes.sum() != self.values.size:
+            raise ValueError(f"'record_values' has {self.values.size} numbers, expected {self.sizes.sum()}")
 
 
 def record(t: Transcription, program: Assembled, x: Array) -> Record:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Array
-from ..codegen import cache
+from ..codegen import cache, processes
+from ..codegen.identity import digest, made_by
 from ..codegen.toolchain import Compiler, find_compiler
 from .riccati import PASSES, TOLERANCE, NumpyRecursion, Recursion
 from .stage_matrices import Entries, Stages
@@ -74,12 +74,12 @@ def recursion(stages: Stages, compile: bool | str = "auto") -> Recursion:
 def _library(compiler: Compiler, build: bool) -> Path | None:
     """The compiled recursion in the cache; None if it is not there and not to be built."""
     place, text = cache.directory(), SOURCE.read_text(encoding="ascii")
-    key = hashlib.sha256(f"{text}\0{compiler.identity}".encode()).hexdigest()[:32]
+    key = digest(text, compiler.identity, made_by(find_compiler.__module__))
     found = cache.find(place, key)
     if found is None and build:
-        with cache.stage(place) as stage:
-            compiler.compile(SOURCE, stage / "riccati.o")
-            compiler.link([stage / "riccati.o"], stage / "riccati.so")
+        with cache.stage(place) as stage, processes.group() as group:
+            compiler.compile(group, SOURCE, stage / "riccati.o")
+            compiler.link(group, [stage / "riccati.o"], stage / "riccati.so")
             found = cache.store(place, key, stage / "riccati.so")
     return found
 

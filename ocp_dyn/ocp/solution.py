@@ -243,5 +243,5 @@ class Solution:
 
     @staticmethod
     def load(path: str | Path) -> Solution:
-        """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged."""
+        """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged, OSError if unreadable."""
         return load_solution(path)

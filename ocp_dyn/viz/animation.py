@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, partial_file, used_points
+from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
 from .gait import Motion, Stretch, ground_forces, unroll, weight
 from .player import Scene, page
 from .skeleton import Segment, locate, side_words, size, skeleton
@@ -75,7 +75,7 @@ def animate(
                 progress(k + 1, len(film.times))
 
     hold = 0.0 if film.repeats else HOLD
-    with partial_file(path) as partial:
+    with picture_file(path) as partial:
         if ffmpeg:
             _write_mp4(ffmpeg, partial, frames(), size, 100 / ticks, round(hold * 100 / ticks))
         else:
@@ -263,7 +263,7 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         azimuth=0.0 if "side" in film.planes else 90.0,
         words=side_words(model),
     )
-    with partial_file(path) as partial:
+    with picture_file(path) as partial:
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")
     if progress is not None:
         progress(count, count)

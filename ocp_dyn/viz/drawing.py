@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .._files import whole_file
 from .._types import Array
 from .skeleton import Point, Segment, Side
 
@@ -53,26 +53,16 @@ def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
     """Writes the figure, whole or not at all; `None` writes nothing."""
     kind = picture_format(path)
     if path is not None:
-        with partial_file(Path(path)) as partial:
+        with picture_file(Path(path)) as partial:
             made.savefig(partial, format=kind, dpi=dpi, facecolor="white")
 
 
-class partial_file:
-    """Context: a temporary name beside `path`, moved there if all went well and removed if not."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.partial = path, path.with_name(f".{path.name}.{os.getpid()}.part")
-
-    def __enter__(self) -> Path:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        return self.partial
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.partial.replace(self.path)
-        else:
-            with suppress(FileNotFoundError):
-                self.partial.unlink()
+@contextmanager
+def picture_file(path: Path) -> Iterator[Path]:
+    """The name to write a picture to (see `whole_file`), in a directory that is made if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as partial:
+        yield partial
 
 
 def tinted(colour: str, strength: float) -> tuple[float, float, float]:

@@ -1,0 +1,74 @@
+"""Files that appear complete or not at all, whoever else writes or reads them at the same time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """A new name in the directory of `path`; what is written there replaces `path` in one step at the end.
+
+    Readers of `path` see the old file or the new one, each complete, even while several processes write it; the last
+    of these wins. If the body raises, on a full disk or on Ctrl-C, the old file stays as it was and the new one is
+    removed. A file that is replaced hands on its permissions; a new one gets the usual ones. Behind a symbolic link
+    the file it points to is replaced. What is no file (/dev/stdout, a named pipe) is written to directly.
+
+    Raises OSError if the file cannot be written: no such directory, a directory of this name, no permission, no space.
+    """
+    mode = _mode(path)
+    if mode is not None and not stat.S_ISREG(mode):
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "a file is to be written, and this is a directory", os.fspath(path))
+        yield Path(path)
+        return
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+    target = Path(os.path.realpath(path))
+    # not made of the name of the target, which may be as long as the file system allows
+    partial = target.with_name(f".ocp_dyn-{secrets.token_hex(8)}.part")
+    try:
+        yield partial
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())  # a file system may put off writing, and tell only now that it is full
+        if mode is not None:
+            shutil.copymode(target, partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _mode(path: str | PathLike[str]) -> int | None:
+    """Kind and permissions of what `path` leads to; None if there is nothing."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Keeps others who ask for the same out of a directory until the end, where the system can lock directories."""
+    try:
+        import fcntl
+    except ImportError:  # not POSIX
+        yield
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:  # some network file systems have no such locks
+            if error.errno not in (errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS):
+                raise
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,75 @@
+"""Programs that end when this process does, however it ends: compilers must not go on for nobody.
+
+On POSIX systems they share a process group with a shell that waits for the end of a pipe. This process holds the other
+end and never writes: when it closes the pipe, or is killed and the system does, the shell ends the whole group,
+with what the compilers have started. Elsewhere they run as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+WATCH = "read _; kill -TERM 0"
+"""What the shell runs. SIGTERM, so that compilers remove their temporary files."""
+
+
+class Group:
+    """Programs that were started together and end together."""
+
+    def __init__(self) -> None:
+        self._lock, self._ended = threading.Lock(), False
+        self._watch = _watch()
+
+    def run(self, command: Sequence[str]) -> tuple[int, str]:
+        """Exit status and error output of a command. RuntimeError after `end`."""
+        with self._lock:  # what starts while the group ends would be left behind
+            if self._ended:
+                raise RuntimeError("the build was cut off")
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,  # a group in the background must not read from a terminal
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                process_group=None if self._watch is None else self._watch.pid,
+            )
+        with process:
+            _, said = process.communicate()
+        return process.returncode, said
+
+    def end(self) -> None:
+        """Ends what still runs; then nothing more can be started."""
+        with self._lock:
+            self._ended = True
+            if self._watch is not None:
+                self._watch.communicate()  # closes the pipe and waits
+
+
+@contextmanager
+def group() -> Iterator[Group]:
+    """A group that ends with the block."""
+    made = Group()
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def _watch() -> subprocess.Popen[bytes] | None:
+    if os.name != "posix":
+        return None
+    try:
+        return subprocess.Popen(
+            ["/bin/sh", "-c", WATCH],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+    except OSError:  # no shell
+        return None

@@ -1,0 +1,233 @@
+"""Files under load: several writers and readers at once, a full disk, an interrupt; permissions and links."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.io import load_model, save_model, whole_file
+from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp.solution import PhaseSolution
+
+REPOSITORY = Path(__file__).parent.parent
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="permissions, signals and limits are those of POSIX")
+
+
+def motion(amplitude: float = 1.0, nodes: int = 200) -> Solution:
+    """A motion without a solver: numbers that do not compress, so that writing takes a while."""
+    model = od.models.pendulum(2)
+    t, rng = np.linspace(0.0, 1.0, nodes), np.random.default_rng(0)
+    q, v = amplitude * rng.normal(size=(2, nodes, 2))
+    a, tau, lam = np.diff(v, axis=0), np.diff(q, axis=0), np.zeros((nodes - 1, 0))
+    phase = PhaseSolution("swing", t, q, v, a, tau, lam, (), {})
+    stats = {"converged": True, "status": "made by hand"}
+    return Solution(model, (phase,), {"cost": amplitude}, (), 0.0, False, stats)
+
+
+def test_a_file_appears_at_the_end(tmp_path):
+    path = tmp_path / "a.txt"
+    with whole_file(path) as partial:
+        partial.write_text("new")
+        assert not path.exists()
+        assert partial.parent == tmp_path
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def write_half(path: Path, error: BaseException) -> None:
+    with whole_file(path) as partial:
+        partial.write_text("half")
+        raise error
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt(), ValueError("x")])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "a.txt"
+    for before in (None, "old"):
+        if before is not None:
+            path.write_text(before)
+        with pytest.raises(type(error)):
+            write_half(path, error)
+        assert [p.read_text() for p in tmp_path.iterdir()] == ([before] if before else [])
+
+
+def test_writers_at_once_do_not_see_each_other(tmp_path):
+    path = tmp_path / "a.txt"
+    with whole_file(path) as one, whole_file(path) as other:
+        assert one != other
+        one.write_text("one")
+        other.write_text("other")
+    assert path.read_text() == "one", "the last to finish wins"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@needs_posix
+def test_permissions_are_those_of_any_file(tmp_path):
+    path = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        with whole_file(path) as partial:
+            partial.write_text("")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    with whole_file(path) as partial:
+        partial.write_text("")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+@needs_posix
+def test_a_file_that_may_not_be_written_stays(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(0o444)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # also where root runs the tests
+    with pytest.raises(PermissionError, match=r"a\.txt"), whole_file(path):
+        pytest.fail("nothing is to be written")
+    assert path.read_text() == "old"
+
+
+@needs_posix
+def test_links_pipes_and_directories(tmp_path):
+    (tmp_path / "store").mkdir()
+    real, link = tmp_path / "store" / "real.txt", tmp_path / "link.txt"
+    link.symlink_to(real)
+    for text in ("first", "second"):
+        with whole_file(link) as partial:
+            partial.write_text(text)
+        assert real.read_text() == text
+        assert link.is_symlink()
+    with whole_file("/dev/null") as partial:
+        partial.write_text("gone")
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(IsADirectoryError, match="store"), whole_file(tmp_path / "store"):
+        pytest.fail("nothing is to be written")
+
+
+def test_names_as_long_as_the_file_system_allows(tmp_path):
+    path = tmp_path / ("n" * 250 + ".json")
+    save_model(od.models.pendulum(1), path)
+    assert load_model(path).joint_names == od.models.pendulum(1).joint_names
+
+
+# Writers of the library
+
+
+def write_solution(folder: Path) -> Path:
+    return motion().save(folder / "a.npz")
+
+
+def write_table(folder: Path) -> Path:
+    return motion().to_csv(folder / "a.csv")
+
+
+def write_model(folder: Path) -> Path:
+    save_model(od.models.pendulum(40), folder / "a.json")
+    return folder / "a.json"
+
+
+def write_picture(folder: Path) -> Path:
+    motion(nodes=20).plot(folder / "a.png")
+    return folder / "a.png"
+
+
+WRITERS = [write_solution, write_table, write_model, write_picture]
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+import tests.test_files as t
+t.motion(nodes=20).plot(Path(sys.argv[2]) / "first.png")  # caches of others are filled
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+for write in t.WRITERS:
+    try:
+        write(Path(sys.argv[1]))
+    except OSError as error:
+        print(write.__name__, error.errno)
+"""
+
+
+@needs_posix
+def test_a_full_disk_leaves_nothing_and_the_old_files(tmp_path):
+    place, other = tmp_path / "full", tmp_path / "other"
+    place.mkdir()
+    paths = [write(place) for write in WRITERS]
+    before = [path.read_bytes() for path in paths]
+    assert min(map(len, before)) > 3000
+    command = [sys.executable, "-c", LIMITED, str(place), str(other)]
+    said = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [f"{write.__name__} {errno.EFBIG}" for write in WRITERS]
+    assert [path.read_bytes() for path in paths] == before
+    assert sorted(place.iterdir()) == sorted(paths)
+
+
+def save_many(folder: str, amplitude: float, count: int) -> None:
+    solution, model = motion(amplitude), od.models.pendulum(3).scale(amplitude)
+    for _ in range(count):
+        solution.save(Path(folder) / "a.npz")
+        save_model(model, Path(folder) / "m.json")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
+@needs_posix
+def test_several_processes_write_and_read(tmp_path):
+    """No save is lost, and every load finds one of the motions."""
+    save_many(str(tmp_path), 1.0, 1)
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=save_many, args=(str(tmp_path), k, 40)) for k in (1.0, 2.0, 3.0)]
+    for process in writers:
+        process.start()
+    loads = 0
+    while any(process.is_alive() for process in writers):
+        found = Solution.load(tmp_path / "a.npz")
+        np.testing.assert_array_equal(found.q, motion(found.cost["cost"]).q)
+        assert load_model(tmp_path / "m.json").nv == 3
+        loads += 1
+    for process in writers:
+        process.join()
+    assert [process.exitcode for process in writers] == [0, 0, 0]
+    assert loads > 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npz", "m.json"]
+
+
+# Exports
+
+
+def test_exporters_of_one_new_directory(tmp_path, monkeypatch):
+    """Each finds no directory, and all but the first find one at the end."""
+    functions = [od.function(od.mass_matrix, od.models.pendulum(2))]
+    od.codegen.export(functions, tmp_path / "alone" / "robot")
+    module, errors = sys.modules["ocp_dyn.codegen.export"], []
+    appears, barrier = module._appears, threading.Barrier(4)
+
+    def together(complete, target):
+        barrier.wait(10)
+        return appears(complete, target)
+
+    def export():
+        try:
+            od.codegen.export(functions, tmp_path / "robot")
+        except Exception as error:  # noqa: BLE001, any is a failure
+            errors.append(error)
+
+    monkeypatch.setattr(module, "_appears", together)
+    threads = [threading.Thread(target=export) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    expected = {p.name: p.read_bytes() for p in (tmp_path / "alone" / "robot").iterdir()}
+    assert {p.name: p.read_bytes() for p in (tmp_path / "robot").iterdir()} == expected
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["alone", "robot"]

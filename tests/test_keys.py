@@ -1,0 +1,133 @@
+"""Keys of kept machine code: every module that has a part in making it is in the key."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.codegen import identity
+from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.ocp import blocks
+from tests.hopper import problem
+
+ROOT = Path(od.__file__).parent
+COMPILE = sys.modules["ocp_dyn.codegen.compile"]
+CODE = COMPILE.MAKERS
+
+HANDS_OVER = {"ocp_dyn.ocp.steps"}
+"""Modules on the path that only say which derivatives are meant."""
+
+
+def name_of(path: Path) -> str:
+    parts = ("ocp_dyn", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in ROOT.rglob("*.py")}
+
+
+def imported(name: str) -> set[str]:
+    """Modules that a module imports, by its syntax tree."""
+    path = MODULES[name]
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
+            base = base if node.level else str(node.module)
+            found |= {f"{base}.{a.name}" if f"{base}.{a.name}" in MODULES else base for a in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found & MODULES.keys()
+
+
+def closure(*names: str) -> set[str]:
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += imported(name)
+    return found
+
+
+def modules_run(work) -> set[str]:
+    """Modules of the library whose code runs during `work()`."""
+    files = set()
+
+    def note(frame, event, _):
+        if event == "call":
+            files.add(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    threading.setprofile(note)  # for threads that begin meanwhile
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return {name for name, path in MODULES.items() if str(path) in files}
+
+
+@pytest.mark.parametrize("makers", [CODE, blocks.MAKERS], ids=["code", "derivatives"])
+def test_the_key_holds_all_that_its_makers_import(makers):
+    assert set(identity.sources(*makers)) == closure(*makers)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
+def test_what_runs_while_code_is_made_is_in_its_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    build, run = COMPILE.build, set()
+
+    def traced(*arguments):
+        made = []
+        run.update(modules_run(lambda: made.extend(build(*arguments))))
+        return made
+
+    monkeypatch.setattr(COMPILE, "build", traced)
+    for lanes in (1, 4):
+        od.codegen.compile([od.function(od.forward_dynamics, od.models.pendulum(2))], lanes=lanes)
+    assert {f"ocp_dyn.codegen.{name}" for name in ("emit", "driver", "lanes", "toolchain", "processes")} <= run
+    assert run <= set(identity.sources(*CODE))
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_what_runs_while_derivatives_are_found_is_in_their_key(monkeypatch, form):
+    run = set()
+
+    def traced(_key, derive):
+        made = []
+        run.update(modules_run(lambda: made.append(derive())))
+        return made[0]
+
+    monkeypatch.setattr(blocks, "derived", traced)
+    replace(problem(free=False), form=form, parameters=()).check()
+    assert "ocp_dyn.ocp.chain" in run
+    assert "ocp_dyn.ocp.differentiated_dynamics" in run
+    assert run - HANDS_OVER <= set(identity.sources(*blocks.MAKERS))
+
+
+def test_a_changed_module_makes_another_key(monkeypatch):
+    names, source = identity.sources(*CODE), identity._source
+    keys = {identity.made_by(*CODE)}
+    for changed in names:
+        monkeypatch.setattr(
+            identity,
+            "_source",
+            lambda name, changed=changed: (source(name)[0] + "#" * (name == changed), source(name)[1]),
+        )
+        keys.add(identity.made_by.__wrapped__(*CODE))
+    assert len(keys) == len(names) + 1
+
+
+def test_a_module_that_has_no_source_is_told():
+    with pytest.raises(RuntimeError, match=r"source of ocp_dyn\.nowhere is not there"):
+        identity.made_by("ocp_dyn.nowhere")
