@@ -505,3 +505,15 @@ def test_through_the_emitter():
         factor = units.factor(dims[f.name_out(0)])
         check(f.name(), outputs(f, given)[0] / factor, got.reshape(factor.shape[:2]) / factor)
     assert [float(np.squeeze(y)) for y in code["tiny"](np.array([[2.0]]))] == [2e-20, 2.2e-20, 1e-20, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("length", [1e-6, 1e-3, 1e4])
+def test_inverse_kinematics_of_small_and_large_arms(length):
+    """As many steps to the same angles, where the tolerance is in units of the arm."""
+    start, target = (0.3, 0.5, -0.2), np.array((0.7, 0.0, -1.1))
+    found, expected = (
+        od.inverse_kinematics(model, od.PointTarget(model.frame_names[-1], l * target), start, tolerance=1e-10 * l)
+        for model, l in ((od.models.pendulum(3).scale(length), length), (od.models.pendulum(3), 1.0))
+    )
+    assert (found.reached, found.iterations) == (expected.reached, expected.iterations) == (True, found.iterations)
+    np.testing.assert_allclose(found.q, expected.q, atol=1e-9)
