@@ -242,7 +242,7 @@ class Summed:
 
     @staticmethod
     def of(body: Inertia) -> Summed:
-        return Summed(body, Inertia(ca.fabs(body.m), ca.fabs(body.h), ca.fabs(body.I)))
+        return Summed(body, Inertia(abs(body.m), abs(body.h), abs(body.I)))
 
     def __add__(self, other: Summed) -> Summed:
         return Summed(self.body + other.body, self.size + other.size)
@@ -253,10 +253,12 @@ class Summed:
 
     def to_parent(self, X: Transform) -> Summed:
         """As `Inertia.to_parent`."""
-        E, r, m = ca.fabs(X.E), ca.fabs(X.r), self.size.m
-        g = E.T @ self.size.h
-        h, (rx, gx) = g + m * r, (ca.fabs(skew(x)) for x in (r, g))
-        return Summed(self.body.to_parent(X), Inertia(m, h, E.T @ self.size.I @ E + rx @ gx + ca.fabs(skew(h)) @ rx))
+        size = self.size
+        E, r = (abs(x) for x in (X.E, X.r))
+        g = E.T @ size.h
+        h = g + size.m * r
+        rx, gx, hx = (abs(skew(x)) for x in (r, g, h))
+        return Summed(self.body.to_parent(X), Inertia(size.m, h, E.T @ size.I @ E + rx @ gx + hx @ rx))
 
     def clean(self) -> Inertia:
         """The inertia with structural zeros where only rounding is left over; a mass stays as it is."""
