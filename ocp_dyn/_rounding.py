@@ -17,9 +17,6 @@ from casadi import SX
 
 from ._types import Expr, split
 
-ROUNDING = 1e-12
-"""Fraction of the terms it was computed from below which a value counts as zero: rounding, with a wide margin."""
-
 
 def running_error(f: ca.Function) -> ca.Function:
     """The errors e(y) of an SX function's outputs, as a Function of the same inputs; inputs are rounded numbers.

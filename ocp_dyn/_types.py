@@ -23,16 +23,39 @@ Vector = Sequence[float] | Array
 """What a user may write for a vector of numbers."""
 
 
-def sparse(values: Any, tolerance: float = 1e-12) -> DM:
-    """Numbers as a structurally sparse DM: |x| < tolerance becomes 0, values next to +-1 become +-1.
+ROUNDING = 1e-12
+"""What rounding, of the figures in a file too, leaves of a number at most, beside the numbers that it was made from."""
 
-    Structural zeros are what keeps expression graphs small, so every constant of a model passes here.
+
+def sparse(values: Any) -> DM:
+    """Pure numbers, entries of rotations and unit vectors, as a structurally sparse DM: 0 and +-1 where next to them.
+
+    Structural zeros are what keeps expression graphs small, so every constant of a model passes here, or through
+    `sparse_beside` if it has a unit.
     """
     x = np.array(values, dtype=float)
-    x[np.abs(x) < tolerance] = 0.0
+    x[np.abs(x) < ROUNDING] = 0.0
     for unit in (1.0, -1.0):
-        x[np.abs(x - unit) < tolerance] = unit
-    return ca.sparsify(DM(x))
+        x[np.abs(x - unit) < ROUNDING] = unit
+    return exact(x)
+
+
+def sparse_beside(values: Any, size: Any = None) -> DM:
+    """Numbers of one unit as a structurally sparse DM: 0 where they are nothing beside `size`.
+
+    A length of 1e-12 m is rounding on a crane and a part of a micro-robot: only the numbers that it stands beside, or
+    was summed from, can tell. size: the largest of these, for all values or entry by entry; None: the largest of the
+    values. Nothing becomes +-1, for 1 kg is a mass like any other.
+    """
+    x = np.array(values, dtype=float)
+    limit = ROUNDING * np.array(np.abs(x).max(initial=0.0) if size is None else size)
+    x[np.abs(x) < limit] = 0.0
+    return exact(x)
+
+
+def exact(values: Any) -> DM:
+    """Numbers as a structurally sparse DM, bit for bit: numbers each of a unit of its own, or kept in a file."""
+    return ca.sparsify(DM(np.array(values, dtype=float)))
 
 
 def split(x: Expr, *sizes: int) -> list[Expr]:

@@ -33,12 +33,13 @@ from .model.parts import (
     check_inertia,
     checked_mimics,
     clean,
-    clean_inertia,
+    merged,
     placement,
+    product,
     vector,
 )
 from .rotations import quaternion_matrix
-from .spatial import Inertia, Transform
+from .spatial import Inertia, Transform, largest
 
 __all__ = ["WORLD", "DofOptions", "ModelBuilder", "check_inertia", "random_tree"]
 
@@ -125,7 +126,7 @@ class ModelBuilder:
         if not isinstance(joint, Joint):
             raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {joint!r}")
         X = self._parent_frame(parent, where)
-        placed = placement(origin, rotation, where) @ X.X
+        placed = product(placement(origin, rotation, where), X.X)
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
             self._merge(name, X.body, placed, inertia_of_body)
@@ -155,7 +156,7 @@ class ModelBuilder:
         where = f"frame {name!r}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
-        X = placement(origin, rotation, where) @ parent.X
+        X = product(placement(origin, rotation, where), parent.X)
         self._frames[name] = Frame(name, parent.body, X)
 
     def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
@@ -178,26 +179,38 @@ class ModelBuilder:
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
+        lengths = self._lengths()
         return Model(
             name=self.name,
             gravity=(gx, gy, gz),
             parent=(-1, *(b.parent for b in bodies)),
             joints=(Fixed(), *(b.joint for b in bodies)),
-            X_tree=(Transform.identity(), *(clean(b.X_tree) for b in bodies)),
-            I=(
-                Inertia.zero(),
-                *(clean_inertia(b.inertia) for b in bodies),
+            X_tree=(
+                Transform.identity(),
+                *(clean(b.X_tree, max(lengths[i], lengths[b.parent])) for i, b in enumerate(bodies, 1)),
             ),
+            I=(Inertia.zero(), *(b.inertia for b in bodies)),
             joint_names=tuple(b.joint_name for b in bodies),
             body_names=tuple(b.name for b in bodies),
-            frames={n: Frame(n, f.body, clean(f.X)) for n, f in self._frames.items()},
+            frames={n: Frame(n, f.body, clean(f.X, lengths[f.body])) for n, f in self._frames.items()},
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
             mimics=tuple(self._mimics),
         )
 
+    def _lengths(self) -> list[float]:
+        """How far every body reaches, to its mass centre and the joints on it: an offset may be rounding beside that.
+
+        The ground reaches nowhere: how far apart things stand there says nothing about them.
+        """
+        reach = [largest(b.inertia.h) / (float(b.inertia.m) or 1.0) for b in self._bodies]
+        for b in self._bodies:
+            if b.parent:
+                reach[b.parent - 1] = max(reach[b.parent - 1], largest(b.X_tree.r))
+        return [0.0, *reach]
+
     def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:
         if body:  # what is fixed to the ground does not move and has no inertia to add
-            self._bodies[body - 1].inertia = self._bodies[body - 1].inertia + inertia.to_parent(X)
+            self._bodies[body - 1].inertia = merged(self._bodies[body - 1].inertia, inertia, X)
         self._frames[name] = Frame(name, body, X)
 
     def _links(self, joint: Joint, where: str) -> tuple[Joint, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, sparse
+from ._types import Expr, M, as_type, exact
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
 from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
@@ -141,7 +141,7 @@ def forward_dynamics(
         U[i] = IA[i].apply(S)
         D = ca.triu2symm(ca.triu(S.T @ U[i]))
         if armature:
-            D = D + ca.diag(sparse(model.dofs.armature[model.dofs_of(i)]))
+            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
         u = forces[i] - S.T @ pA[i]
         solved = solve_spd(D, ca.horzcat(u, U[i].T))
         Dinv_u[i], UDinv[i] = solved[:, 0], solved[:, 1:].T

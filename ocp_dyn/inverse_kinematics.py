@@ -168,15 +168,17 @@ def inverse_kinematics(
         step += 1
         g = J.T @ r
         free = ~bounds.held(q, g)
-        if np.max(np.abs(g[free]), initial=0.0) <= 1e-12 * (1 + np.linalg.norm(J) * np.linalg.norm(r)):
+        gain = np.linalg.norm(J, axis=0)  # what a unit of every dof moves; all limits are relative to it
+        if np.all(np.abs(g[free]) <= 1e-12 * gain[free] * np.linalg.norm(r)):
             settled = True
             continue
         v = np.zeros(model.nv)
-        v[free] = np.linalg.solve(J[:, free].T @ J[:, free] + mu * np.eye(int(free.sum())), -g[free])
+        damping = mu * float(gain.max()) ** 2
+        v[free] = np.linalg.solve(J[:, free].T @ J[:, free] + damping * np.eye(int(free.sum())), -g[free])
         ahead = bounds.clip(np.array(model.integrate(DM(q), DM(v)).full()).ravel())
         r_ahead, J_ahead = problem.at(ahead)
         if r_ahead @ r_ahead < r @ r:
-            settled = float(np.linalg.norm(v)) < 1e-10
+            settled = float(np.linalg.norm(gain * v)) < 1e-10 * float(gain.max())
             q, r, J, mu = ahead, r_ahead, J_ahead, max(mu / 10, 1e-12)
         else:
             mu *= 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, sparse
+from ._types import Expr, M, as_type, exact
 from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
 from .kinematics import joint_states
@@ -59,7 +59,7 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = Fa
         U = IA[i].apply(S)
         D = ca.triu2symm(ca.triu(S.T @ U))
         if armature:
-            D = D + ca.diag(sparse(model.dofs.armature[model.dofs_of(i)]))
+            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
         felt[i] = ca.diag(D)
         solved = solve_spd(D, ca.horzcat(forces[i] - S.T @ pA[i], U.T))
         Dinv_u[i], UDinv[i] = solved[:, : tau.shape[1]], solved[:, tau.shape[1] :].T

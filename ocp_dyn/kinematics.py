@@ -16,7 +16,7 @@ import casadi as ca
 from casadi import DM
 
 from ._autodiff import traced
-from ._types import Expr, M, Vector, as_type, finite_vector, sparse
+from ._types import Expr, M, Vector, as_type, finite_vector, sparse_beside
 from .joint_derivatives import subspace_rate
 from .joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
 from .model import Frame, Model
@@ -323,4 +323,4 @@ def as_point(point: Vector | Expr) -> Expr:
         if point.shape != (3, 1):
             raise ValueError(f"a point must be 3x1, got shape {point.shape}")
         return point
-    return sparse(finite_vector(point, 3, "a point"))
+    return sparse_beside(finite_vector(point, 3, "a point"))

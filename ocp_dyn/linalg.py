@@ -12,8 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
-from ._rounding import ROUNDING
-from ._types import Expr
+from ._types import ROUNDING, Expr
 
 
 @dataclass(frozen=True, repr=False)

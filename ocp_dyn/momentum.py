@@ -9,7 +9,7 @@ from casadi import DM
 from ._types import Expr, M, Vector, as_type
 from .kinematics import as_point, joint_states
 from .model import Model
-from .spatial import Inertia, Transform, crm, halves, skew
+from .spatial import Inertia, Transform, crm, halves, largest, skew
 
 
 def center_of_mass(model: Model, q: M) -> M:
@@ -149,7 +149,7 @@ def center_of_pressure(
     goes through `point` across `normal` (of any length). Infinite where the force lies in the plane.
     """
     p, N = as_point(point), as_point(normal)
-    if isinstance(N, DM) and float(ca.norm_2(N)) < 1e-9:
+    if isinstance(N, DM) and not largest(N):
         raise ValueError(f"the normal of the plane must not be zero, got {normal!r}")
     n, f = halves(wrench)
     return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)

@@ -14,7 +14,7 @@ import casadi as ca
 from casadi import DM
 
 from ._autodiff import derivatives
-from ._types import Expr, M, as_type, sparse
+from ._types import Expr, M, as_type, exact
 from .model import Model
 
 SLIP_SPEED = 0.01
@@ -30,8 +30,8 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     """
     if not slip_speed > 0:
         raise ValueError(f"slip_speed must be positive, got {slip_speed!r} rad/s (m/s)")
-    damping, friction = sparse(model.dofs.damping), sparse(model.dofs.friction)
-    springs = sparse(model.dofs.stiffness) * _stretch(model, q)
+    damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
+    springs = exact(model.dofs.stiffness) * _stretch(model, q)
     return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)
 
 
@@ -41,7 +41,7 @@ def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_S
     By qd diagonal, -damping - friction/slip_speed (1 - tanh^2); by q a block per joint with springs, diagonal but for
     rotations of three dofs. O(nv).
     """
-    damping, friction = sparse(model.dofs.damping), sparse(model.dofs.friction)
+    damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
     slope = -damping - friction / slip_speed * (1 - ca.tanh(qd / slip_speed) ** 2)
     stretches = []
     rests = model.split_q(DM(model.dofs.rest))
@@ -52,7 +52,7 @@ def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_S
             difference = partial(joint.difference, rests[i])
             stretch = derivatives(difference, position, DM(joint.nv, 1), joint.q_dot).jacobian
         stretches.append(stretch)
-    springs = ca.diag(sparse(model.dofs.stiffness)) @ ca.diagcat(*stretches)
+    springs = ca.diag(exact(model.dofs.stiffness)) @ ca.diagcat(*stretches)
     return as_type(-springs, q), as_type(ca.diag(slope), q)
 
 
@@ -61,19 +61,19 @@ def spring_energy(model: Model, q: M) -> M:
 
     `-dV_s/dq` is the springs' part of `passive_force`; for a spherical joint so where its three stiffnesses are equal.
     """
-    k = sparse(model.dofs.stiffness)
+    k = exact(model.dofs.stiffness)
     stretch = _stretch(model, q)
     return as_type(ca.dot(k * stretch, stretch) / 2, q)
 
 
 def with_armature(model: Model, H: M) -> M:
     """H + diag(armature): the joint-space inertia with that of the motors' rotors."""
-    return as_type(H + ca.diag(sparse(model.dofs.armature)), H)
+    return as_type(H + ca.diag(exact(model.dofs.armature)), H)
 
 
 def armature_force(model: Model, qdd: M) -> M:
     """armature qdd (nv) [N m, N]: what it takes to turn the rotors."""
-    return as_type(sparse(model.dofs.armature) * qdd, qdd)
+    return as_type(exact(model.dofs.armature) * qdd, qdd)
 
 
 def _stretch(model: Model, q: Expr) -> Expr:

@@ -19,15 +19,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, sparse
+from ._types import ROUNDING, Array, ModelError, exact
 from .joints import Euler, FloatingBase, Joint, MultiDof, Planar, Prismatic, Revolute, Spherical, Translation, Universal
 from .model import Frame, Model
+from .model.parts import clean, product
 from .rotations import rotation_about
-from .spatial import Inertia, Transform
+from .spatial import Inertia, Summed, Transform
+
+FARTHEST = 10
+"""How many times as far as its neighbours an origin may be moved."""
 
 
 def reduce(model: Model) -> Model:
@@ -108,14 +111,17 @@ def _links(joint: Joint) -> tuple[Joint, ...]:
 
 
 def _regrouped(model: Model) -> Model:
-    """Moves to the parent what every joint cannot feel, from the tips inwards."""
-    inertia = list(model.I)
+    """Moves to the parent what every joint cannot feel, from the tips inwards.
+
+    What cancels is judged by all that was summed.
+    """
+    inertia = [Summed.of(body) for body in model.I]
     for i, p in reversed(list(model.edges)):
-        moved = _unfelt(model.joints[i], inertia[i])
-        inertia[i] = _clean(Inertia(inertia[i].m - moved.m, inertia[i].h - moved.h, inertia[i].I - moved.I))
+        moved = Summed.of(_unfelt(model.joints[i], inertia[i].clean()))
+        inertia[i] -= moved
         if p:
-            inertia[p] = inertia[p] + moved.to_parent(model.X_tree[i])
-    return replace(model, I=tuple(inertia[:1] + [_clean(body) for body in inertia[1:]]))
+            inertia[p] += moved.to_parent(model.X_tree[i])
+    return replace(model, I=tuple(body.clean() for body in inertia))
 
 
 def _unfelt(joint: Joint, body: Inertia) -> Inertia:
@@ -127,19 +133,12 @@ def _unfelt(joint: Joint, body: Inertia) -> Inertia:
         a = np.array(joint.axis)
         along = float(a @ np.array(body.h.full()).ravel())
         second = float(a @ np.array(body.second_moments.full()) @ a)
-        return Inertia(body.m, sparse(along * a), sparse(second * (np.eye(3) - np.outer(a, a))))
+        return Inertia(body.m, exact(along * a), exact(second * (np.eye(3) - np.outer(a, a))))
     if isinstance(joint, (Prismatic, Translation)):
         return Inertia(DM(1, 1), DM(3, 1), body.I)
     if isinstance(joint, (Spherical, Euler)):
         return Inertia(body.m, DM(3, 1), DM(3, 3))
     return Inertia.zero()
-
-
-def _clean(body: Inertia) -> Inertia:
-    """Zeros that are only rounding away: entries below 1e-13 of the largest."""
-    scale = max(1e-3, float(ca.norm_inf(ca.vec(ca.densify(body.I)))))
-    I = DM(body.I)
-    return Inertia(sparse(body.m), sparse(body.h), sparse(I, 1e-13 * scale))
 
 
 # Frames chosen anew
@@ -156,8 +155,10 @@ def _reframed(model: Model, onward: float) -> Model:
     joints, X_tree = list(model.joints), list(model.X_tree)
     for i, p in model.edges:
         joint, placed = joints[i], X_old[i]
+        summed = _length(placed)
         if p in X_new:
             placed = placed @ X_new[p].inverse()  # from the parent's new frame
+            summed += _length(X_new[p])
         if isinstance(joint, (Revolute, Prismatic)):
             E = _axis_to_coordinate(np.array(joint.axis))
             a, turn = E @ np.array(joint.axis), Transform(E, np.zeros(3))
@@ -167,13 +168,13 @@ def _reframed(model: Model, onward: float) -> Model:
             if extra is not None or not np.array_equal(E, np.eye(3)):
                 X_new[i] = turn if extra is None else extra @ turn
                 placed = X_new[i] @ placed
+                summed += _length(X_new[i])
         if i in X_new or p in X_new:
-            X_tree[i] = _sparse_transform(placed)
+            X_tree[i] = _sparse_transform(placed, summed)
     back = {i: _sparse_transform(X.inverse()) for i, X in X_new.items()}
-    inertia = [_clean(body.to_parent(back[i])) if i in back else body for i, body in enumerate(model.I)]
+    inertia = [Summed.of(body).to_parent(back[i]).clean() if i in back else body for i, body in enumerate(model.I)]
     frames = {
-        n: Frame(n, f.body, _sparse_transform(f.X @ back[f.body]) if f.body in back else f.X, f)
-        for n, f in model.frames.items()
+        n: Frame(n, f.body, product(f.X, back[f.body]) if f.body in back else f.X, f) for n, f in model.frames.items()
     }
     return replace(model, joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(inertia), frames=frames)
 
@@ -194,13 +195,14 @@ def _across(a: Array) -> Array:
 
 def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transform], onward: float) -> Transform | None:
     """Slide along and turn about the axis a that leave the lightest transforms to this body and the next; None: none."""
-    best, least = None, _weight(placed) + onward * sum(_weight(X) for X in onwards)
+    length = max(_length(X) for X in (placed, *onwards))
+    best, least = None, _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
     for angle in _angles(a, placed, onwards):
         turn = Transform(np.array(rotation_about(a, DM(angle)).full()).T, np.zeros(3))
-        for slide in _slides(a, placed, onwards) if slides else [0.0]:
+        for slide in _slides(a, placed, onwards, length) if slides else [0.0]:
             extra = turn @ Transform(np.eye(3), slide * a)
-            back = extra.inverse()
-            weight = _weight(extra @ placed) + onward * sum(_weight(X @ back) for X in onwards)
+            back, size = extra.inverse(), length + abs(slide)
+            weight = _weight(extra @ placed, size) + onward * sum(_weight(X @ back, size) for X in onwards)
             if weight < least - 1e-9:
                 best, least = extra, weight
     return best
@@ -211,26 +213,34 @@ def _angles(a: Array, placed: Transform, onwards: list[Transform]) -> list[float
     b = _across(a)
     c = np.cross(a, b)
     found = {0.0: 0.0}  # by rounded values, so that each is tried once
-    for d in (*placed.E.T, *(d for X in onwards for d in (*X.E, X.r))):
+    for d in (*placed.E.T, *(d for X in onwards for d in (*X.E, X.r / (_length(X) or 1.0)))):
         angle = float(np.arctan2(d @ c, d @ b)) % (np.pi / 2)
         if np.hypot(d @ b, d @ c) > 1e-9 and min(angle, np.pi / 2 - angle) > 1e-9:
             found |= {round(angle + k * np.pi / 2, 9): angle + k * np.pi / 2 for k in range(4)}
     return sorted(found.values())
 
 
-def _slides(a: Array, placed: Transform, onwards: list[Transform]) -> list[float]:
-    """Distances along a that put the origin where a coordinate of some transform vanishes, the shortest first."""
+def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float) -> list[float]:
+    """Distances along a that put the origin where a coordinate of some transform vanishes, the shortest first.
+
+    length: the largest in these transforms. None is longer by far, as where axes are all but at right angles: an
+    inertia about an origin far away is rounding.
+    """
     axis = placed.E.T @ a
-    ahead = [float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) > 1e-9]
-    found = {0.0: 0.0} | {round(slide, 9): slide for slide in (*ahead, *(float(X.r @ a) for X in onwards))}
+    ahead = [float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) * FARTHEST * length > abs(placed.r[k])]
+    found = {0: 0.0}  # by rounded values, so that each is tried once
+    for slide in (*ahead, *(float(X.r @ a) for X in onwards)):
+        if length:
+            found.setdefault(round(slide / length * 1e9), slide)
     return sorted(found.values(), key=abs)
 
 
-def _weight(X: Transform) -> float:
-    """How much a transform costs: an entry of r, a general entry of E, and a little a change of sign."""
+def _weight(X: Transform, length: float) -> float:
+    """How much a transform costs: an entry of r beside a length, a general entry of E, a little a change of sign."""
     size = np.abs(X.E)
-    general = np.sum((size > 1e-12) & (size < 1 - 1e-12))
-    return float(2.5 * np.sum(np.abs(X.r) > 1e-12) + 2.0 * general + 0.5 * np.sum(X.E < 1e-12 - 1))
+    general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
+    offset = np.sum(np.abs(X.r) > ROUNDING * length)
+    return float(2.5 * offset + 2.0 * general + 0.5 * np.sum(X.E < ROUNDING - 1))
 
 
 def _numbers(X: Transform) -> Transform:
@@ -238,5 +248,11 @@ def _numbers(X: Transform) -> Transform:
     return Transform(np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel())
 
 
-def _sparse_transform(X: Transform) -> Transform:
-    return Transform(sparse(X.E), sparse(X.r))
+def _length(X: Transform) -> float:
+    """The largest entry of r of a transform on numpy arrays."""
+    return float(np.abs(X.r).max())
+
+
+def _sparse_transform(X: Transform, length: float = 0.0) -> Transform:
+    """The transform on DM, with structural zeros where it is zero, r where it is nothing beside a length."""
+    return clean(Transform(DM(X.E), DM(X.r)), length)

@@ -9,13 +9,14 @@ class has `.matrix()`, the 6x6 matrix it stands for, for tests and for reading.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, sparse, split
+from ._types import Expr, exact, sparse, sparse_beside, split
 
 ZERO3 = DM(3, 1)
 
@@ -115,7 +116,7 @@ class Transform:
     @staticmethod
     def pose(R: object, p: object = (0.0, 0.0, 0.0)) -> Transform:
         """Transform to a frame whose axes are the columns of R and whose origin is p (numbers)."""
-        return Transform(sparse(R).T, sparse(p))
+        return Transform(sparse(R).T, sparse_beside(p))
 
     def __matmul__(self, other: Transform) -> Transform:
         """`X_CB @ X_BA = X_CA`: first `other`, then `self`."""
@@ -179,9 +180,13 @@ class Inertia:
     @staticmethod
     def from_com(mass: float, com: Any, inertia: Any) -> Inertia:
         """From mass [kg], centre of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
-        c = DM(com)
+        I = sparse_beside(inertia)
+        gyration = math.sqrt(largest(I) / mass) if mass else 0.0
+        c = sparse_beside(com, max(largest(DM(com)), gyration))
         cx = skew(c)
-        return Inertia(sparse(mass), sparse(mass * c), sparse(DM(inertia) - mass * (cx @ cx)))
+        return (
+            Summed.of(Inertia(DM(mass), ZERO3, I)) + Summed.of(Inertia(DM(1, 1), mass * c, -mass * (cx @ cx)))
+        ).clean()
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.I + other.I)
@@ -211,7 +216,7 @@ class Inertia:
     def second_moments(self) -> Expr:
         """J = integral of p p' dm = tr(I)/2 - I (3x3) [kg m^2]; of numbers without what only rounding leaves over."""
         J = ca.trace(self.I) / 2 * DM.eye(3) - self.I
-        return ca.sparsify(J, 1e-14 * float(ca.norm_inf(ca.vec(ca.densify(self.I))))) if isinstance(J, DM) else J
+        return ca.sparsify(J, 1e-14 * largest(self.I)) if isinstance(J, DM) else J
 
     def to_parent(self, X: Transform) -> Inertia:
         """X' I X: the same body in the coordinates of frame A of X: A -> B [RBDA, 2.66]."""
@@ -223,6 +228,47 @@ class Inertia:
     def matrix(self) -> Expr:
         hx = skew(self.h)
         return ca.blockcat([[self.I, hx], [hx.T, self.m * DM.eye(3)]])
+
+
+@dataclass(frozen=True)
+class Summed:
+    """An inertia of numbers, and how large entry by entry the terms were that it was summed from.
+
+    A joint may feel a single entry, beside which the others are huge, so each is judged by its own terms.
+    """
+
+    body: Inertia
+    size: Inertia
+
+    @staticmethod
+    def of(body: Inertia) -> Summed:
+        return Summed(body, Inertia(abs(body.m), abs(body.h), abs(body.I)))
+
+    def __add__(self, other: Summed) -> Summed:
+        return Summed(self.body + other.body, self.size + other.size)
+
+    def __sub__(self, other: Summed) -> Summed:
+        a, b = self.body, other.body
+        return Summed(Inertia(a.m - b.m, a.h - b.h, a.I - b.I), self.size + other.size)
+
+    def to_parent(self, X: Transform) -> Summed:
+        """As `Inertia.to_parent`."""
+        size = self.size
+        E, r = (abs(x) for x in (X.E, X.r))
+        g = E.T @ size.h
+        h = g + size.m * r
+        rx, gx, hx = (abs(skew(x)) for x in (r, g, h))
+        return Summed(self.body.to_parent(X), Inertia(size.m, h, E.T @ size.I @ E + rx @ gx + hx @ rx))
+
+    def clean(self) -> Inertia:
+        """The inertia with structural zeros where only rounding is left over; a mass stays as it is."""
+        body, size = self.body, self.size
+        return Inertia(exact(body.m), sparse_beside(body.h, size.h), sparse_beside(body.I, size.I))
+
+
+def largest(x: DM) -> float:
+    """The largest magnitude among numbers."""
+    return float(ca.norm_inf(ca.vec(ca.densify(x))))
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ SAME_LAYER = {
     ("_autodiff", "_types"),
     ("_autodiff", "_rounding"),
     ("_rounding", "_types"),
-    ("linalg", "_rounding"),
     ("constrained", "joint_space"),
     ("functions", "registry"),
     ("constrained", "derivatives"),

@@ -8,7 +8,8 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn._rounding import ROUNDING, running_error
+from ocp_dyn._rounding import running_error
+from ocp_dyn._types import ROUNDING
 from ocp_dyn.constrained import SOLVERS
 from ocp_dyn.constrained.reflections import Reflections, least_solution
 from ocp_dyn.constraints import constraint_magnitudes

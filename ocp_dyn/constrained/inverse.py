@@ -9,8 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._rounding import ROUNDING
-from .._types import Expr, M
+from .._types import ROUNDING, Expr, M
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
 from ..joints import Joint, Planar

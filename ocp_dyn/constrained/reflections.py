@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .._rounding import ROUNDING
-from .._types import Expr, split
+from .._types import ROUNDING, Expr, split
 
 
 class Reflections(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import derivatives
-from .._types import Expr, sparse, split
+from .._types import Expr, exact, sparse, split
 from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact
 from ..constraints.sets import velocity_of
 from ..spatial import skew
@@ -131,7 +131,7 @@ def _ends(constraint: Loop, at: Motions) -> tuple[FrameMotion, FrameMotion, Expr
 
 def _in_predecessor(constraint: Loop, p: FrameMotion, R: Expr, angular: Dual, linear: Dual) -> Expr:
     """Derivatives of T_w' [angular; linear], T_w = diag(R, R) T: the axes turn with the predecessor."""
-    T = sparse(constraint.axes)
+    T = exact(constraint.axes)
     halves = [R.T @ (x.d + skew(x.value) @ _turns(p)) for x in (angular, linear)]
     return T[:, :3] @ halves[0] + T[:, 3:] @ halves[1]
 
@@ -159,7 +159,7 @@ def _(constraint: Loop, at: Motions) -> Expr:
 def _(constraint: Loop, at: Motions) -> Expr:
     p, s, R = _ends(constraint, at)
     Q = R.T @ (s.R @ sparse(np.reshape(constraint.successor_pose[0], (3, 3))))
-    T, apart = sparse(constraint.axes), s.p - p.p
+    T, apart = exact(constraint.axes), s.p - p.p
     turned = _vee_derivatives(Q, R.T @ (_turns(s) - _turns(p)))
     return T[:, :3] @ turned + T[:, 3:] @ (R.T @ (apart.d + skew(apart.value) @ _turns(p)))
 
@@ -168,7 +168,7 @@ def _(constraint: Loop, at: Motions) -> Expr:
 def _(constraint: Loop, at: Motions, lam: Expr) -> Expr:
     """On the successor W = T_w lam at its origin; the opposite on the predecessor, at the same point if sliding."""
     p, s, R = _ends(constraint, at)
-    T = sparse(constraint.axes)
+    T = exact(constraint.axes)
     n, f = (p.turning(R @ (half.T @ lam)) for half in (T[:, :3], T[:, 3:]))
     on_s = at.force_derivative(s, n, f)
     return on_s - at.force_derivative(p, n + (s.p - p.p).cross(f) if constraint.sliding else n, f)

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sparse
+from .._types import Expr, Vector, finite_vector, sparse, sparse_beside
 from ..kinematics import (
     as_point,
     point_acceleration_6d,
@@ -85,7 +85,9 @@ class Contact:
                 f"contact at {self.name!r} has no reference pose, so no phi: "
                 "give Contact(..., reference=(R, p)) or take it from a configuration with contact.at(model, q)"
             )
-        return self.position_from(model, q, sparse(np.reshape(self.reference[0], (3, 3))), sparse(self.reference[1]))
+        return self.position_from(
+            model, q, sparse(np.reshape(self.reference[0], (3, 3))), sparse_beside(self.reference[1])
+        )
 
     def position_from(self, model: Model, q: Expr, R_ref: Expr, p_ref: Expr) -> Expr:
         """phi against a reference pose that may be symbolic."""

@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sparse
+from .._types import Expr, Vector, exact, finite_vector, sparse
 from ..kinematics import (
     as_point,
     point_acceleration_6d,
@@ -109,7 +109,7 @@ class Loop:
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
-        return sparse(self.axes) @ ca.vertcat(vee(Rp.T @ Rs), Rp.T @ (xs - xp))
+        return exact(self.axes) @ ca.vertcat(vee(Rp.T @ Rs), Rp.T @ (xs - xp))
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         at = self._relative(model, q)
@@ -139,7 +139,7 @@ class Loop:
         (wp, vp), (ws, vs) = (point_jacobian_magnitudes(model, frame, q, r) for frame, (_, r) in ends)
         if self.sliding:
             vp = vp + wp * ca.sum1(ca.fabs(self._relative(model, q).d))
-        T = ca.fabs(sparse(self.axes))
+        T = ca.fabs(exact(self.axes))
         return ca.sum2(T[:, :3]) @ (wp + ws) + ca.sum2(T[:, 3:]) @ (vp + vs)
 
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
@@ -164,7 +164,7 @@ class Loop:
 
     def _along(self, R: Expr) -> Expr:
         """T_w', a row per axis."""
-        T = sparse(self.axes)
+        T = exact(self.axes)
         return ca.horzcat(T[:, :3] @ R.T, T[:, 3:] @ R.T)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import sparse
+from .._types import exact
 from ..model import Mimic, Model
 from .custom import JointCoupling
 
@@ -47,13 +47,13 @@ def mimic_map(model: Model) -> MimicMap:
         A, rows = np.eye(size), [at[name] for name in follows]
         for name, m in follows.items():
             A[at[name], at[m.other]] = m.ratio
-        return sparse(np.delete(A, rows, axis=1)), rows
+        return exact(np.delete(A, rows, axis=1)), rows
 
     A, _ = matrix(model.nv, "qd_slice")
     A_q, rows = matrix(model.nq, "q_slice")
     b = np.zeros(model.nq)
     b[rows] = [m.offset for m in follows.values()]
-    return MimicMap(A, sparse(b), A_q)
+    return MimicMap(A, exact(b), A_q)
 
 
 def _composed(model: Model, mimic: Mimic) -> Mimic:

@@ -23,7 +23,7 @@ from casadi import DM
 
 from .. import joints as joint_kinds
 from .._files import whole_file
-from .._types import ModelError
+from .._types import ROUNDING, ModelError
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, Frame, Mimic, Model
 from ..model.parts import SIZE_NQ, checked_mimics
@@ -316,7 +316,9 @@ def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
     made = getattr(joint, key)
     if made == value:
         return
-    if isinstance(made, str) or np.shape(made) != np.shape(value) or not np.allclose(made, value, rtol=0, atol=1e-12):
+    # an axis is a direction or, with lengths, what a screw advances: rounding beside the larger of both
+    alike = not isinstance(made, str) and np.shape(made) == np.shape(value)
+    if not alike or not np.allclose(made, value, rtol=0, atol=ROUNDING * max(1.0, float(np.abs(value).max()))):
         raise entry.fail(key, f"{made} for a {type(joint).__name__}")
     object.__setattr__(joint, key, value)
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._types import Array, ModelError, Vector
+from .._types import ROUNDING, Array, ModelError, Vector
 from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..model import Model
@@ -283,7 +283,8 @@ def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
 
     Files fix dummy and rounded inertias to bigger links. What counts is the moving body they make together, so
     a link may be wrong by a thousandth of the largest moment of inertia of its moving body (fixed to the ground:
-    of the model's largest), as a link by itself may by a thousandth of its own.
+    of the model's largest), as a link by itself may by a thousandth of its own, and by what is rounding beside the
+    model's largest.
     """
     largest = [0.0]
     for body in model.I[1:]:
@@ -297,8 +298,9 @@ def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
         if link.inertial is None or link.inertial.inertia is None:
             continue
         I = np.array(link.inertial.inertia.to_matrix())
+        slack = max(1e-3 * largest[model.frame(link.name).body], ROUNDING * largest[0])
         try:
-            check_inertia(I, tree.where("link", link.name), slack=1e-3 * largest[model.frame(link.name).body])
+            check_inertia(I, tree.where("link", link.name), slack)
         except ModelError as error:
             raise ModelError(f'{error}, or load with inertia="keep"') from None
 

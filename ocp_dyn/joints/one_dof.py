@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sparse
+from .._types import Expr, Vector, exact, finite_vector, sparse, sparse_beside
 from ..rotations import rotation_about, unit_axis
-from ..spatial import ZERO3, Transform
+from ..spatial import ZERO3, Transform, largest
 from .protocol import Joint, JointState
 
 
@@ -69,12 +69,12 @@ class Helical(Joint):
             if not np.linalg.norm(a[:3]) > 1e-9:
                 raise ValueError(f"a helical axis must turn, got {axis!r} with r = 0: use Prismatic")
             r, t = unit_axis(a[:3]), a[3:]
-        object.__setattr__(self, "axis", (*r, *(float(x) for x in np.array(sparse(t).full()).ravel())))
+        object.__setattr__(self, "axis", (*r, *(float(x) for x in np.array(sparse_beside(t).full()).ravel())))
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
-        r, t = sparse(self.axis[:3]), sparse(self.axis[3:])
+        r, t = sparse(self.axis[:3]), exact(self.axis[3:])
         E = rotation_about(self.axis[:3], q).T
-        wobble = sparse(ca.cross(r, t))  # what the rotation changes of t
+        wobble = sparse_beside(ca.cross(r, t), largest(t))  # what the rotation changes of t
         u, du = (E @ t, -ca.cross(r, E @ t)) if wobble.nnz() else (t, ZERO3)
         S = ca.vertcat(r, u)
         return JointState(Transform(E, t @ q), S, S @ qd, ca.vertcat(ZERO3, du * (qd * qd)))

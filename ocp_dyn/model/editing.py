@@ -12,7 +12,7 @@ from casadi import DM
 from .._types import Array, ModelError, Vector, finite_vector
 from ..joints import Joint
 from ..spatial import Inertia, Transform, skew
-from .parts import WORLD, DofData, Frame, body_inertia, clean, clean_inertia, placement, vector
+from .parts import WORLD, DofData, Frame, body_inertia, merged, placement, product, vector
 
 if TYPE_CHECKING:
     from .tree import Model
@@ -39,7 +39,7 @@ def with_frame(model: Model, name: str, to: str, origin: Vector, rotation: objec
     if name == WORLD or name in model.frames:
         raise ModelError(f"frame {name!r}: the model has a frame of that name already: choose another")
     host = model.frame(to)
-    X = placement(origin, rotation, f"frame {name!r}") @ host.X
+    X = product(placement(origin, rotation, f"frame {name!r}"), host.X)
     return replace(model, frames={**model.frames, name: Frame(name, host.body, X)})
 
 
@@ -68,11 +68,11 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
             f"prefix={(other.name or 'other') + '_'!r}"
         )
     host = Frame(WORLD, 0) if to == WORLD and WORLD not in model.frames else model.frame(to)
-    X = placement(origin, rotation, "attach") @ host.X
+    X = product(placement(origin, rotation, "attach"), host.X)
 
     def moved(body: int, placed: Transform) -> tuple[int, Transform]:
         """Body and transform of what is placed in a body of the other model."""
-        return (body + model.nb, placed) if body else (host.body, clean(placed @ X))
+        return (body + model.nb, placed) if body else (host.body, product(placed, X))
 
     hung = [moved(p, other.X_tree[i]) for i, p in other.edges]
     frames = {prefix + f.name: Frame(prefix + f.name, *moved(f.body, f.X)) for f in other.frames.values()}
@@ -105,19 +105,19 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
 
     host, placed, inertia = [0], [Transform.identity()], list(model.I)
     for i, p in model.edges:
-        X = model.X_tree[i] @ placed[p]
+        X = product(model.X_tree[i], placed[p])
         host.append(host[p] if i in locked else i)
-        placed.append(locked[i] @ X if i in locked else Transform.identity())
+        placed.append(product(locked[i], X) if i in locked else Transform.identity())
         if i in locked and host[i]:
-            inertia[host[i]] = inertia[host[i]] + model.I[i].to_parent(placed[i])
+            inertia[host[i]] = merged(inertia[host[i]], model.I[i], placed[i])
     kept = [i for i, _ in model.edges if i not in locked]
     return _selected(
         model,
         kept,
         parents={i: host[model.parent[i]] for i in kept},
-        X_tree={i: clean(model.X_tree[i] @ placed[model.parent[i]]) for i in kept},
-        inertia={i: clean_inertia(inertia[i]) for i in kept},
-        frames=[replace(f, body=host[f.body], X=clean(f.X @ placed[f.body])) for f in model.frames.values()],
+        X_tree={i: product(model.X_tree[i], placed[model.parent[i]]) for i in kept},
+        inertia={i: inertia[i] for i in kept},
+        frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError, Vector, finite_vector, sparse
-from ..spatial import Inertia, Transform
+from .._types import Array, ModelError, Vector, finite_vector, sparse, sparse_beside
+from ..spatial import Inertia, Summed, Transform, largest
 
 WORLD = "world"
 """Name of the ground; frames fixed to the ground belong to body 0."""
@@ -125,22 +125,27 @@ def rotation_matrix(rotation: object, where: str) -> DM:
 
 def placement(origin: Vector, rotation: object, where: str) -> Transform:
     """The transform to a frame at `origin` whose axes are the columns of `rotation`."""
-    return Transform(rotation_matrix(rotation, where).T, sparse(vector(origin, 3, f"{where}: origin")))
+    return Transform(rotation_matrix(rotation, where).T, sparse_beside(vector(origin, 3, f"{where}: origin")))
 
 
-def clean(X: Transform) -> Transform:
-    """X with structural zeros where it is zero."""
-    return Transform(_sparse(X.E), _sparse(X.r))
+def clean(X: Transform, length: float) -> Transform:
+    """X with structural zeros where it is zero, r where it is nothing beside a length; symbols pass."""
+    return Transform(
+        sparse(X.E) if isinstance(X.E, DM) else X.E,
+        sparse_beside(X.r, max(length, largest(X.r))) if isinstance(X.r, DM) else X.r,
+    )
 
 
-def clean_inertia(body: Inertia) -> Inertia:
-    """The inertia with structural zeros where it is zero."""
-    return Inertia(_sparse(body.m), _sparse(body.h), _sparse(body.I))
+def product(A: Transform, B: Transform) -> Transform:
+    """A @ B with structural zeros where it is zero."""
+    return clean(A @ B, sum(largest(X.r) for X in (A, B) if isinstance(X.r, DM)))
 
 
-def _sparse(x: Expr) -> Expr:
-    """Numbers as `sparse` has them; the symbols of a model with parameters pass."""
-    return sparse(x) if isinstance(x, DM) else x
+def merged(body: Inertia, other: Inertia, X: Transform) -> Inertia:
+    """The inertia of a body and of another one that is fixed to it, with structural zeros; X leads to the other's axes."""
+    if not all(isinstance(x, DM) for x in (body.m, body.h, body.I, other.m, other.h, other.I, X.E, X.r)):
+        return body + other.to_parent(X)
+    return (Summed.of(body) + Summed.of(other).to_parent(X)).clean()
 
 
 def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = True) -> Inertia:
@@ -169,7 +174,7 @@ def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
     if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
         raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
     A, B, C = np.linalg.eigvalsh(I)
-    if A < -1e-6 * scale - 1e-12 - slack or A + B < C * (1 - 1e-3) - 1e-9 - slack:
+    if A < -1e-6 * scale - slack or A + B < C * (1 - 1e-3) - slack:
         raise ModelError(
             f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
             "and none larger than the sum of the other two. Check units and signs of the products of inertia"

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import Array, Expr, M, Vector, sparse, split
+from .._types import Array, Expr, M, Vector, sparse_beside, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
@@ -279,7 +279,7 @@ class Model:
     def gravity_vector(self) -> Expr:
         """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
         numbers = all(isinstance(g, (int, float)) for g in self.gravity)
-        return sparse(self.gravity) if numbers else ca.vertcat(*self.gravity)
+        return sparse_beside(self.gravity) if numbers else ca.vertcat(*self.gravity)
 
     def __str__(self) -> str:
         rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
