@@ -10,12 +10,9 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._types import Array
-from ..constrained import constrained_dynamics
 from ..constraints import Constraint, Contact, RollingContact
-from ..dynamics import forward_dynamics
-from ..functions import function
-from ..joints import Joint, Prismatic
 from ..model import Model
+from .equations import Equations
 from .stage import Foothold
 
 if TYPE_CHECKING:
@@ -54,7 +51,7 @@ def defects(solution: Solution) -> Defects:
         )
     nodes, opens = [], []
     for phase in solution.phases:
-        flow = make_flow(solution.model, phase.contacts)
+        flow = make_flow(solution.equations, phase.contacts)
         h = np.diff(phase.t)
         q_open, v_open = phase.q[0], phase.v[0]
         for k in range(len(h)):
@@ -78,16 +75,14 @@ def drift(solution: Solution) -> Drift:
     return Drift(position, velocity)
 
 
-def make_flow(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
+def make_flow(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Function:
     """(q, v) after time h under torques of given mean and rate, at a tight tolerance."""
+    model = equations.model
     x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
     q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
     mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
     tau = mean + (s - 0.5) * h * rate
-    if contacts:
-        qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
-    else:
-        qdd = function(forward_dynamics, model)(q, v, tau)
+    qdd, _ = equations.forward_dynamics(contacts, q, v, tau)
     ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
     options: Any = {"abstol": 1e-10, "reltol": 1e-10, "linear_multistep_method": "adams"}
     return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, options | {"nonlinear_solver_iteration": "functional"})
@@ -114,10 +109,5 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseSolution) -> 
 def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
     """Largest difference of angles [rad] and of lengths [m] between two configurations."""
     gap = np.abs(np.array(model.difference(q0, q1).full()).ravel())
-    lengths = np.array([is_length for joint in model.joints[1:] for is_length in _lengths(joint)])
+    lengths = model.lengths[1]
     return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))
-
-
-def _lengths(joint: Joint) -> list[bool]:
-    """Which degrees of freedom of a joint are translations: by its class, or by its labels."""
-    return [isinstance(joint, Prismatic) or label in ("x", "y", "z", "t") for label in joint.v_labels]

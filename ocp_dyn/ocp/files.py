@@ -45,6 +45,8 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "step_length": solution.step_length,
         "mirrored": solution.mirrored,
         "stats": solution.stats,
+        "passive": solution.passive,
+        "armature": solution.armature,
     }
     if solution.record is not None:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
@@ -87,6 +89,9 @@ def load_solution(path: str | Path) -> Solution:
         stats=about["stats"],
         iterate=_prefixed(arrays, "iterate_"),
         record=Record.of_file(about["record"], _prefixed(arrays, "record_")) if "record" in about else None,
+        # files of earlier versions do not say: then joints did nothing by themselves
+        passive=about.get("passive", False),
+        armature=about.get("armature", False),
     )
 
 

@@ -27,14 +27,11 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._types import Array
-from ..constrained import constrained_dynamics, constrained_dynamics_derivatives, impact_derivatives
 from ..constraints import Constraint, constraint_jacobian
-from ..derivatives import forward_dynamics_derivatives
-from ..dynamics import forward_dynamics, mass_matrix
-from ..functions import function
 from ..kinematics import point_jacobian_6d, point_position
 from ..model import Model
 from .arrivals import Arrival, arrivals, fixed_rows
+from .equations import Equations
 from .integrators import flow_step, scheme
 from .jumps import jump_derivative, jump_of
 
@@ -81,7 +78,7 @@ def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = 
     model, nv = solution.model, solution.model.nv
     DP = np.eye(2 * nv)
     for p, phase in enumerate(solution.phases):
-        for A in flow_derivatives(model, phase, step):
+        for A in flow_derivatives(solution.equations, phase, step):
             DP = A @ DP
         DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
@@ -100,11 +97,12 @@ def _check(solution: Solution, step: float) -> None:
         raise ValueError(f"step [s] must be positive, got {step!r}")
 
 
-def flow_derivatives(model: Model, phase: PhaseSolution, step: float) -> list[Array]:
+def flow_derivatives(equations: Equations, phase: PhaseSolution, step: float) -> list[Array]:
     """(2 nv, 2 nv) for every interval: the state at its end by the state at its node, in tangent coordinates."""
-    nv, width = model.nv, np.diff(phase.t)
+    model, width = equations.model, np.diff(phase.t)
+    nv = model.nv
     found = []
-    substep = _substep(model, phase.contacts)
+    substep = _substep(equations, phase.contacts)
     for k, h in enumerate(width):
         n = max(1, math.ceil(h / step - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
@@ -115,8 +113,9 @@ def flow_derivatives(model: Model, phase: PhaseSolution, step: float) -> list[Ar
     return found
 
 
-def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
+def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Function:
     """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
+    model = equations.model
     nq, nv = model.nq, model.nv
     x, u = MX.sym("x", nq + nv + 4 * nv * nv), MX.sym("u", 2 * nv + 1)
     tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
@@ -124,12 +123,8 @@ def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
 
     def f(z: MX) -> MX:
         q, v, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
-        if contacts:
-            qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
-            by_q, by_v = function(constrained_dynamics_derivatives, model, contacts)(q, v, tau)[:2]
-        else:
-            qdd = function(forward_dynamics, model)(q, v, tau)
-            by_q, by_v = function(forward_dynamics_derivatives, model)(q, v, tau)[:2]
+        qdd, _ = equations.forward_dynamics(contacts, q, v, tau)
+        by_q, by_v = equations.forward_derivatives(contacts, q, v, tau)
         F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
         return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
 
@@ -156,7 +151,7 @@ def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
     image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
     both = np.kron(np.eye(2), image)
     q, v = phase.q[-1].copy(), phase.v[-1]
-    rate = both @ _rate(model, phase)
+    rate = both @ _rate(solution.equations, phase)
     if mirror is not None:
         q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
     if last:
@@ -170,21 +165,18 @@ def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
         return S
-    by_q, by_v = (np.array(DM(x).full()) for x in function(impact_derivatives, model, following.contacts)(q, v)[:2])
-    placed = _placing(model, steps, q)
+    by_q, by_v = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, v))
+    placed = _placing(solution.equations, steps, q)
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_v]])
     product: Array = hit @ S
     return product
 
 
-def _rate(model: Model, phase: PhaseSolution) -> Array:
+def _rate(equations: Equations, phase: PhaseSolution) -> Array:
     """(v, qdd) at the end of a phase: the rate of the tangent coordinates."""
     q, v = phase.q[-1], phase.v[-1]
     tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
-    if phase.contacts:
-        qdd = function(constrained_dynamics, model, phase.contacts)(q, v, tau)[0]
-    else:
-        qdd = function(forward_dynamics, model)(q, v, tau)
+    qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, v, tau)))
     return np.concatenate([v, np.array(qdd).ravel()])
 
 
@@ -202,8 +194,9 @@ def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Arr
     return S
 
 
-def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
+def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
     """delta of q after the new contacts are met, by the least step in the metric of H that moves no standing foot."""
+    model = equations.model
     rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
     for step in steps:
         G = np.array(DM(step.contact.jacobian(model, DM(q))).full())
@@ -211,7 +204,7 @@ def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
         rows.append(G)
         wanted.append(np.zeros_like(G) if step.rows is None else -G)
     A, b = np.vstack(rows), np.vstack(wanted)
-    H = np.array(function(mass_matrix, model)(q).full())
+    H = np.array(equations.mass_matrix(q).full())
     raised = np.linalg.solve(H, A.T)
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
 

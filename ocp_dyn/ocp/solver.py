@@ -45,6 +45,8 @@ BUILT_FROM = (
     "torque",
     "contact_level",
     "baumgarte",
+    "passive",
+    "armature",
     "limits",
 )
 """What of a Problem is built into its program: when none of it has changed, the program serves again."""
