@@ -19,7 +19,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import compass_walker, pendulum
 from ocp_dyn.ocp import PhaseSolution, Solution
 from ocp_dyn.ocp.arrivals import arrivals, fixed_rows
-from ocp_dyn.ocp.checks import advance, make_flow
+from ocp_dyn.ocp.checks import Flow, advance
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.floquet import flow_derivatives
 from ocp_dyn.ocp.sensitivity import sensitivities
@@ -149,7 +149,7 @@ def test_derivatives_of_a_flow_are_those_of_differences(contacts: tuple, rng: np
     )
     equations = Equations(model)
     found = flow_derivatives(equations, phase, 0.0025)[0]
-    flow, torques = make_flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
+    flow, torques = Flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
 
     def end(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return advance(flow, np.array(model.integrate(q, x[:nv])).ravel(), v + x[nv:], torques)

@@ -157,7 +157,7 @@ class Model:
         rng = np.random.default_rng(0)
 
         def place(q: Array) -> Array:
-            return E.T @ np.array(DM(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r).full()).ravel()
+            return np.asarray(E.T @ np.array(DM(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r).full()).ravel())
 
         at = [joint.random_q(rng) for _ in range(2)]
         for k in np.flatnonzero(self.lengths[0][: joint.nq]):

@@ -51,7 +51,7 @@ class MirrorMap:
 
     def of_dofs(self, data: Array) -> Array:
         """Numbers of the dofs without a sign (nv), such as their damping, each where its partner's was."""
-        return np.abs(np.array(self.v_matrix.full())) @ data
+        return np.asarray(np.abs(np.array(self.v_matrix.full())) @ data)
 
     @cached_property
     def _neutral(self) -> list[Transform]:
