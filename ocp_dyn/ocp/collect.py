@@ -57,6 +57,7 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         record=record(t, program, x),
         passive=problem.passive,
         armature=problem.armature,
+        slip_speed=problem.slip_speed,
     )
 
 

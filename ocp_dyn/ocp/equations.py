@@ -3,7 +3,7 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 tau the motors' torques, tau_p and armature what the joints do by themselves (`ocp_dyn.passive`). passive=False leaves
-out tau_p: springs, damping and friction; armature=False the rotors' inertia. A model without such data has the
+out tau_p: springs, damping and friction; armature=False the rotors' inertia. slip_speed: see `passive_force`. A model without such data has the
 equations of its bodies alone, and none of their graphs grows.
 """
 
@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from casadi import SX
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
 
 from .._types import Expr, ModelError
 from ..constrained import (
@@ -30,7 +32,7 @@ from ..derivatives import forward_dynamics_derivatives
 from ..dynamics import forward_dynamics, inverse_dynamics, mass_matrix
 from ..functions import function
 from ..model import Model
-from ..passive import armature_force, passive_force
+from ..passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
 from ..reduction import reduce
 from .differentiated_dynamics import differentiated
 from .nlp import Rows
@@ -48,36 +50,36 @@ class Equations:
     model: Model
     passive: bool = True
     armature: bool = True
+    slip_speed: float = SLIP_SPEED
 
     def of(self, model: Model) -> Equations:
         """The same equations of another model, such as this one with other parameters."""
         return replace(self, model=model)
 
     @property
-    def rotors(self) -> dict[str, bool]:
-        """Options of algorithms that know inertia alone: empty where there is no armature."""
-        return {"armature": True} if self.armature and self.model.dofs.armature.any() else {}
+    def acts(self) -> bool:
+        """Whether springs, damping or friction are in the equations."""
+        dofs = self.model.dofs
+        return self.passive and any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
 
     @property
-    def loads(self) -> dict[str, bool]:
-        """Options of algorithms that know forces and inertia: empty where joints do nothing by themselves."""
-        dofs = self.model.dofs
-        acts = any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
-        return self.rotors | ({"passive": True} if self.passive and acts else {})
+    def rotors(self) -> dict[str, bool]:
+        """The option of algorithms by which armatures count; empty where there are none."""
+        return {"armature": True} if self.armature and self.model.dofs.armature.any() else {}
 
     def inverse_dynamics(self, q: Expr, v: Expr, a: Expr) -> Expr:
         """The generalised forces of motors and contacts, tau + G' lam, that give the acceleration a."""
-        return self._call(inverse_dynamics, **self.loads)(q, v, a)
+        force = self._call(inverse_dynamics, **self.rotors)(q, v, a)
+        return force - self._joints(q, v) if self.acts else force
 
     def force_rows(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
-        """`inverse_dynamics` in the body of a block: by recursion for the tree, where it consists of numbers.
+        """`inverse_dynamics` in the body of a block: by recursion for the bodies, where the model consists of numbers.
 
         What the joints do by themselves stands beside it, a few terms that are differentiated with the block.
         """
         force = self._tree(rows, q, v, a)
-        if "armature" in self.loads:
-            force = force + armature_force(self.model, a)
-        return force - passive_force(self.model, q, v) if "passive" in self.loads else force
+        force = force + armature_force(self.model, a) if self.rotors else force
+        return force - self._joints(q, v) if self.acts else force
 
     def momentum_rows(self, rows: Rows, q: Expr, change: Expr) -> Expr:
         """(H + diag(armature)) change, for a change of velocities: ID at rest with these accelerations less that with none.
@@ -90,27 +92,32 @@ class Equations:
 
     def forward_dynamics(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """(qdd, lam) under the motors' torques tau."""
+        force = self._driven(q, v, tau)
         if contacts:
-            qdd, lam = self._call(constrained_dynamics, contacts, **self.loads)(q, v, tau)
+            qdd, lam = self._call(constrained_dynamics, contacts, **self.rotors)(q, v, force)
             return qdd, lam
         free = self.of(lean(self.model)) if has_symbols(self.model) else self
-        return free._call(forward_dynamics, **self.loads)(q, v, tau), type(tau)(0, 1)
+        return free._call(forward_dynamics, **self.rotors)(q, v, force), type(tau)(0, 1)
 
     def corrected_dynamics(
         self, contacts: Constraints, q: Expr, v: Expr, tau: Expr, correction: Expr
     ) -> tuple[Expr, Expr]:
         """(qdd, lam) with `G qdd = gamma - correction`."""
-        _, C, G, gamma = self._call(constrained_equations, contacts, **self.loads)(q, v)
-        qdd, lam = range_space(self.model, q, G, tau - C, gamma - correction, bool(self.rotors))
+        _, C, G, gamma = self._call(constrained_equations, contacts)(q, v)
+        force = self._driven(q, v, tau) - C
+        qdd, lam = range_space(self.model, q, G, force, gamma - correction, bool(self.rotors))
         return qdd, lam
 
     def forward_derivatives(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """Derivatives of qdd by tangents of q and by v."""
-        if contacts:
-            found = self._call(constrained_dynamics_derivatives, contacts, **self.loads)(q, v, tau)
-        else:
-            found = self._call(forward_dynamics_derivatives, **self.loads)(q, v, tau)
-        return found[0], found[1]
+        algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
+        static = (contacts,) if contacts else ()
+        found = self._call(algorithm, *static, **self.rotors)(q, v, self._driven(q, v, tau))
+        by_q, by_v, by_tau = found[:3]
+        if self.acts:
+            slopes = self._slopes(q, v)
+            by_q, by_v = by_q + by_tau @ slopes[0], by_v + by_tau @ slopes[1]
+        return by_q, by_v
 
     def impact(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
         """(velocity after, impulses) where the contacts are closed at once."""
@@ -130,6 +137,32 @@ class Equations:
         """The step d (nv) with G d = change that is least in the metric of the mass matrix."""
         return range_space(self.model, q, G, self.model.rest(q), change, bool(self.rotors))[0]
 
+    def fastest(self, q: Expr) -> float:
+        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at rest.
+
+        Of the free model at the numbers q; 0 without them. Explicit methods need steps below some 2.7 of its inverse.
+        """
+        if not self.acts:
+            return 0.0
+        nv = self.model.nv
+        slopes = ca.horzcat(*self._slopes(DM(q), DM.zeros(nv, 1)))
+        rows = np.linalg.solve(np.array(DM(self.mass_matrix(q)).full()), np.array(DM(slopes).full()))
+        return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
+
+    def _joints(self, q: Expr, v: Expr) -> Expr:
+        """tau_p."""
+        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.slip_speed)(q, v)
+
+    def _slopes(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of tau_p by tangents of q and by v."""
+        options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.slip_speed}
+        by_q, by_v = self._call(passive_derivatives, **options)(q, v)
+        return by_q, by_v
+
+    def _driven(self, q: Expr, v: Expr, tau: Expr) -> Expr:
+        """tau + tau_p."""
+        return tau + self._joints(q, v) if self.acts else tau
+
     def _tree(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
         """ID(q, v, a) of the bodies alone, its derivatives by recursion where the model consists of numbers."""
         if has_symbols(self.model):
@@ -139,6 +172,7 @@ class Equations:
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
         """The algorithm's Function; the algorithm itself for a model with symbols in it, which no Function may hold."""
         if has_symbols(self.model):
+            options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
         return function(algorithm, self.model, *static, **options)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._types import Array
 from ..io.json import model_from_dict, model_to_dict
+from ..passive import SLIP_SPEED
 from .constraint_files import constraint_from_dict, constraint_to_dict
 from .record import Record
 
@@ -47,6 +48,7 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         "stats": solution.stats,
         "passive": solution.passive,
         "armature": solution.armature,
+        "slip_speed": solution.slip_speed,
     }
     if solution.record is not None:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
@@ -92,6 +94,7 @@ def load_solution(path: str | Path) -> Solution:
         # files of earlier versions do not say: then joints did nothing by themselves
         passive=about.get("passive", False),
         armature=about.get("armature", False),
+        slip_speed=about.get("slip_speed", SLIP_SPEED),
     )
 
 

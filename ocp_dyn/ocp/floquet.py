@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
 
+SHARE = 0.5
+"""Largest step of the integration, as a part of the time in which springs and losses of joints act."""
+
 SMALL = 1e-8
 
 
@@ -70,7 +73,8 @@ class Floquet:
 def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = None) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.floquet` for the map and `Floquet` for the result.
 
-    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node. problem: that of the
+    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node; smaller where springs and
+    losses of the joints act faster. problem: that of the
     solution, needed where it has a `Jump`. ValueError for a motion that is not periodic or holds numbers that are not
     finite, and for a Jump whose equality rows do not determine the next state.
     """
@@ -104,7 +108,8 @@ def flow_derivatives(equations: Equations, phase: PhaseSolution, step: float) ->
     found = []
     substep = _substep(equations, phase.contacts)
     for k, h in enumerate(width):
-        n = max(1, math.ceil(h / step - 1e-9))
+        within = min(step, SHARE / max(equations.fastest(phase.q[k]), 1e-9))
+        n = max(1, math.ceil(h / within - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
         x = np.concatenate([phase.q[k], phase.v[k], np.eye(2 * nv).ravel()])

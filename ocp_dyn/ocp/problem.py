@@ -17,6 +17,7 @@ import numpy as np
 from .._types import Array
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, parameter_size
+from ..passive import SLIP_SPEED
 from .equations import Equations
 from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
@@ -50,7 +51,8 @@ class Problem:
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]: how
     contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. passive, armature: springs, damping and friction of
     the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves them out, here and in
-    everything that is asked of the solution (tau is the motors' in any case). options: of IPOPT, for a start from the guess.
+    everything that is asked of the solution (tau is the motors' in any case). slip_speed [rad/s, m/s]: over which friction
+    changes sign, see `od.passive_force`; solvers need it not much below the speeds of the motion. options: of IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -73,6 +75,7 @@ class Problem:
     baumgarte: float = 0.0
     passive: bool = True
     armature: bool = True
+    slip_speed: float = SLIP_SPEED
     options: dict[str, Any] = field(default_factory=dict)
     _kept: Any = field(default=None, init=False, repr=False)
     """What the last `solve` built (see `solver.prepare`)."""
@@ -134,6 +137,8 @@ class Problem:
         for key in ("passive", "armature"):
             if not isinstance(getattr(self, key), bool):
                 raise TypeError(f"{key} must be True or False, got {getattr(self, key)!r}")
+        if not 0 < self.slip_speed < np.inf:
+            raise ValueError(f"slip_speed [rad/s, m/s] must be positive and finite, got {self.slip_speed!r}")
         if not 0 <= self.baumgarte < np.inf:
             raise ValueError(f"baumgarte [1/s] must not be negative, nor infinite, got {self.baumgarte!r}")
         at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
@@ -151,7 +156,7 @@ class Problem:
     @property
     def equations(self) -> Equations:
         """The equations of motion, with what the joints do by themselves unless that is left out."""
-        return Equations(self.model, self.passive, self.armature)
+        return Equations(self.model, self.passive, self.armature, self.slip_speed)
 
     @property
     def collocated(self) -> bool:

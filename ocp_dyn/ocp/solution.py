@@ -12,6 +12,7 @@ from casadi import DM
 from .._types import Array
 from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
+from ..passive import SLIP_SPEED
 from . import activity, checks, export, notebook
 from .activity import ActiveSet
 from .checks import Defects, Drift
@@ -74,7 +75,8 @@ class Solution:
     """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
 
     iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: what they are, by name.
-    passive, armature: whether the joints' springs and losses, and their rotors, are in its equations, as in `Problem`.
+    passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its equations, as in
+    `Problem`.
     """
 
     model: Model
@@ -88,6 +90,7 @@ class Solution:
     record: Record | None = None
     passive: bool = True
     armature: bool = True
+    slip_speed: float = SLIP_SPEED
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
@@ -98,7 +101,7 @@ class Solution:
     @property
     def equations(self) -> Equations:
         """The equations of motion that the motion was found for."""
-        return Equations(self.model, self.passive, self.armature)
+        return Equations(self.model, self.passive, self.armature, self.slip_speed)
 
     @property
     def converged(self) -> bool:

@@ -47,6 +47,7 @@ BUILT_FROM = (
     "baumgarte",
     "passive",
     "armature",
+    "slip_speed",
     "limits",
 )
 """What of a Problem is built into its program: when none of it has changed, the program serves again."""
