@@ -14,7 +14,6 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.mirror import mirror_map
 from ocp_dyn.ocp.solver import prepare
 from tests.helpers import close
 from tests.test_passive import MODEL
@@ -51,15 +50,17 @@ def fastest(model: od.Model, **options: Any) -> ocp.Problem:
 def bang_bang(rate: Callable[[float, float, float], float]) -> float:
     """Time of the one switched motion from rest to rest over one radian: Newton on the two times, Runge-Kutta between."""
 
+    def f(x: np.ndarray, tau: float) -> np.ndarray:
+        return np.array([x[1], rate(x[0], x[1], tau)])
+
     def end(times: np.ndarray) -> np.ndarray:
         x = np.zeros(2)
         for h, tau in zip(times / 1000, (PUSH, -PUSH), strict=True):
-            f = lambda x, tau=tau: np.array([x[1], rate(x[0], x[1], tau)])  # noqa: E731
             for _ in range(1000):
-                a = f(x)
-                b = f(x + h / 2 * a)
-                c = f(x + h / 2 * b)
-                x = x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c))
+                a = f(x, tau)
+                b = f(x + h / 2 * a, tau)
+                c = f(x + h / 2 * b, tau)
+                x = x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c, tau))
         return x - np.array([1.0, 0.0])
 
     times = np.array([1.0, 0.5])
@@ -173,36 +174,32 @@ def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random
     close(W @ d, (gradient(x + h * d) - gradient(x - h * d)) / (2 * h), 1e-5)
 
 
-def test_equations_are_those_of_the_library(rng: np.random.Generator) -> None:
-    """Every method against the algorithms with passive=True and armature=True, on numbers and on symbols."""
+@pytest.mark.parametrize("symbols", [False, True])
+def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
+    """Every method against the algorithms with passive=True and armature=True, on numbers, and with a mass as a symbol."""
     both, foot = {"passive": True, "armature": True}, (od.Contact("b6", axes="xz"),)
     q, v, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
     mass = ca.SX.sym("mass")
-    parametric = od.with_parameters(MODEL, {"mass:b6": mass})
-    for equations in (Equations(MODEL), Equations(parametric)):
+    equations = Equations(od.with_parameters(MODEL, {"mass:b6": mass}) if symbols else MODEL)
+    Q, V, X = (ca.SX(column) if symbols else column for column in (q, v, x))
 
-        def number(found: Any) -> np.ndarray:
-            return np.array(ca.Function("f", [mass], [ca.densify(ca.SX(found))])(MODEL.I[MODEL.frame("b6").body].m).full())
+    def equal(found: Any, known: Any) -> None:
+        value = ca.Function("f", [mass], [ca.densify(ca.SX(found))])(MODEL.I[MODEL.frame("b6").body].m)
+        close(value, known, 1e-8)
 
-        def at(*columns: DM, symbols: bool = equations.model is parametric) -> list[Any]:
-            return [ca.SX(c) for c in columns] if symbols else list(columns)
+    equal(equations.inverse_dynamics(Q, V, X), od.inverse_dynamics(MODEL, q, v, x, **both))
+    equal(equations.mass_matrix(Q), od.mass_matrix(MODEL, q, armature=True))
+    known = od.constrained_dynamics(MODEL, foot, q, v, x, **both)
+    for found in (equations.forward_dynamics(foot, Q, V, X), equations.corrected_dynamics(foot, Q, V, X, ca.SX(2, 1))):
+        equal(found[0], known[0])
+        equal(found[1], known[1])
+    equal(equations.forward_dynamics((), Q, V, X)[0], od.forward_dynamics(MODEL, q, v, x, **both))
+    equal(equations.impact(foot, Q, V)[0], od.impact(MODEL, foot, q, v, armature=True)[0])
 
-        close(number(equations.inverse_dynamics(*at(q, v, x))), od.inverse_dynamics(MODEL, q, v, x, **both))
-        close(number(equations.mass_matrix(*at(q))), od.mass_matrix(MODEL, q, armature=True))
-        qdd, lam = equations.forward_dynamics(foot, *at(q, v, x))
-        known = od.constrained_dynamics(MODEL, foot, q, v, x, **both)
-        close(number(qdd), known[0], 1e-8)
-        close(number(lam), known[1], 1e-8)
-        corrected = equations.corrected_dynamics(foot, *at(q, v, x), ca.SX(2, 1))
-        close(number(corrected[0]), known[0], 1e-8)
-        close(number(equations.forward_dynamics((), *at(q, v, x))[0]), od.forward_dynamics(MODEL, q, v, x, **both), 1e-8)
-        close(number(equations.impact(foot, *at(q, v))[0]), od.impact(MODEL, foot, q, v, armature=True)[0], 1e-8)
-    for contacts, known in (
-        (foot, od.constrained_dynamics_derivatives(MODEL, foot, q, v, x, **both)),
-        ((), od.forward_dynamics_derivatives(MODEL, q, v, x, **both)),
-    ):
-        for one, other in zip(Equations(MODEL).forward_derivatives(contacts, q, v, x), known, strict=False):
-            close(one, other, 1e-8)
+
+def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
+    foot = (od.Contact("b6", axes="xz"),)
+    q, v, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
     plain = Equations(MODEL, **OFF)
     close(plain.inverse_dynamics(q, v, x), od.inverse_dynamics(MODEL, q, v, x))
     close(plain.forward_dynamics(foot, q, v, x)[1], od.constrained_dynamics(MODEL, foot, q, v, x)[1], 1e-8)
@@ -224,7 +221,10 @@ def lander(**data: float) -> od.Model:
 def landing(model: od.Model, **options: Any) -> ocp.Problem:
     foot = ocp.Foothold(od.Contact("foot", axes="z"), x=0, y=0)
     effort = (ocp.TorqueSquared(1e-3),)
-    phases = [ocp.Phase("flight", 5, (0.05, 0.5), objective=effort), ocp.Phase("stance", 5, 0.2, foot, objective=effort)]
+    phases = [
+        ocp.Phase("flight", 5, (0.05, 0.5), objective=effort),
+        ocp.Phase("stance", 5, 0.2, foot, objective=effort),
+    ]
 
     def begin(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
         return ca.vertcat(start.q - DM([0.7, 0]), start.v - DM([-1.0, 0.3])), 0.0, 0.0
@@ -248,7 +248,9 @@ def test_rotors_take_part_in_impacts(form: str) -> None:
     assert np.abs(stance.v[0] - light).max() > 0.1
 
 
-@pytest.mark.parametrize("options", [*FORMS[:4], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}])
+@pytest.mark.parametrize(
+    "options", [*FORMS[:4], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}]
+)
 def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:
     """Standing still: the motor carries what the spring does not, the ground the weight; costs are of the motor."""
     model = lander(stiffness=50.0, rest=-0.4, damping=3.0)
@@ -299,7 +301,11 @@ def test_multipliers_of_a_damped_pendulum() -> None:
     for options in ({}, OFF):
         problem = hanging(**options)
         model, solution = problem.model, problem.solve(progress=False)
-        data = np.zeros(3) if options else [float(x[0]) for x in (model.dofs.armature, model.dofs.damping, model.dofs.stiffness)]
+        data = (
+            np.zeros(3)
+            if options
+            else [float(x[0]) for x in (model.dofs.armature, model.dofs.damping, model.dofs.stiffness)]
+        )
         inertia = float(od.mass_matrix(model, DM(1, 1))) + data[0]
         weight = float(od.gravity_force(model, DM([1e-6]))) / 1e-6 + data[2]
         known = np.exp(0.4 * np.roots([inertia, data[1], weight]))
@@ -344,7 +350,7 @@ def test_stiff_joints_are_integrated_again() -> None:
     assert defects.angle < 1e-2
 
 
-# Files, mirrors, guesses
+# Files
 
 
 def test_solutions_remember(tmp_path: Any) -> None:
@@ -363,39 +369,3 @@ def test_solutions_remember(tmp_path: Any) -> None:
     np.savez(tmp_path / "old.npz", **arrays | {"about": np.array(json.dumps(about))})
     old = ocp.Solution.load(tmp_path / "old.npz")
     assert (old.passive, old.armature) == (False, False)
-
-
-def legs(left: dict[str, float], right: dict[str, float]) -> od.Model:
-    builder = od.ModelBuilder("robot")
-    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
-    for side, y, axis, data in (("l", 0.1, "y", left), ("r", -0.1, "-y", right)):
-        leg = {"mass": 1, "inertia": (0.1, 0.1, 0.1), "com": (0, 0, -0.2)}
-        builder.add_body(f"leg_{side}", od.Revolute(axis), "trunk", origin=(0, y, 0), **leg, **data)
-    return builder.build()
-
-
-@pytest.mark.parametrize("key", ["stiffness", "damping", "friction", "armature"])
-def test_what_joints_do_must_be_mirrored(key: str) -> None:
-    model, switch = legs({key: 2.0}, {key: 3.0}), "armature" if key == "armature" else "passive"
-    with pytest.raises(od.ModelError, match=f"'leg_l_joint' has {key} 2, its mirror image 3.*{switch}=False"):
-        mirror_map(model)
-    mirror_map(model, **{switch: False})
-    mirror_map(legs({key: 2.0}, {key: 2.0}))
-    walk = {"phases": [ocp.Phase("step", 2, 1.0)], "periodic": ocp.Periodic(1.0)}
-    with pytest.raises(od.ModelError, match=key):
-        ocp.Problem(model, **walk).mirror()
-    assert ocp.Problem(model, **walk, **{switch: False}).mirror() is not None
-    twin = ocp.symmetric_twin(model)
-    mirror_map(twin)
-    close(getattr(twin.dofs, key)[6:], [2.5, 2.5])
-
-
-def test_springs_rest_at_mirrored_places() -> None:
-    """The right leg turns about -y: its image rests at the other sign."""
-    spring = {"stiffness": 2.0}
-    mirror_map(legs({**spring, "rest": 0.3}, {**spring, "rest": -0.3}))
-    apart = legs({**spring, "rest": 0.3}, {**spring, "rest": 0.1})
-    with pytest.raises(od.ModelError, match="rests 0.4 away"):
-        mirror_map(apart)
-    close(ocp.symmetric_twin(apart).dofs.rest[7:], [0.1, -0.1])
-    mirror_map(ocp.symmetric_twin(apart))
