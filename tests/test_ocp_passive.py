@@ -350,6 +350,28 @@ def test_stiff_joints_are_integrated_again() -> None:
     assert defects.angle < 1e-2
 
 
+def test_steps_that_run_away_are_told() -> None:
+    problem = hanging(form="explicit")
+    assert not any("runs away" in line for line in problem.check())
+    light = replace(problem.model, dofs=replace(problem.model.dofs, friction=np.array([5.0])))
+    stiff = replace(problem, model=light)
+    assert any("friction of joints act within" in line and "'rk4' runs away" in line for line in stiff.check())
+    for calm in ({"slip_speed": 1.0}, {"passive": False}, {"integrator": "gauss:2"}, {"steps": 50}):
+        assert not any("runs away" in line for line in replace(stiff, **calm).check())
+
+
+def test_a_spring_on_the_root_holds_the_motion_to_its_place() -> None:
+    """A block on a spring along x is shifted by nothing; on one along y it is."""
+    for axis, neutral in (("x", {}), ("y", {"x": 1.0})):
+        builder = od.ModelBuilder("block", gravity=(0, 0, 0))
+        builder.add_body("cart", od.Translation(), mass=1, stiffness=[3.0 * (k == axis) for k in "xyz"])
+        still = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0.0)
+        motion = ocp.Problem(builder.build(), ocp.Phase("rest", 2, 0.5), periodic=still).solve(progress=False)
+        found = motion.floquet().neutral
+        assert ("x" in found) == ("x" in neutral)
+        assert found["y" if axis == "x" else "x"] == pytest.approx(1.0)
+
+
 # Files
 
 

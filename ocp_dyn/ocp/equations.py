@@ -146,7 +146,8 @@ class Equations:
             return 0.0
         nv = self.model.nv
         slopes = ca.horzcat(*self._slopes(DM(q), DM.zeros(nv, 1)))
-        rows = np.linalg.solve(np.array(DM(self.mass_matrix(q)).full()), np.array(DM(slopes).full()))
+        H = np.array(DM(self.mass_matrix(q)).full())
+        rows = np.linalg.lstsq(H, np.array(DM(slopes).full()), rcond=None)[0]
         return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
 
     def _joints(self, q: Expr, v: Expr) -> Expr:

@@ -19,6 +19,7 @@ multipliers, 1 or in a mirrored motion -1, stand apart. The rows of a `Jump` are
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,12 @@ def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = 
     start = solution.phases[0]
     held = _held_directions(model, start.contacts, start.q[0], start.v[0])
     neutral = _neutral_directions(model, start.q[0], start.v[0])
-    neutral = {name: d for name, d in neutral.items() if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d)}
+    bound = _bound_by_joints(solution.equations)
+    neutral = {
+        name: d
+        for name, d in neutral.items()
+        if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
+    }
     return _split(DP, _null_space(held), neutral)
 
 
@@ -247,6 +253,19 @@ def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
         if np.linalg.norm(J @ d[: model.nv] - unit) < SMALL:
             found[name] = d
     return found
+
+
+def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
+    """Whether springs or losses of the root joint itself feel a shift or a turn of the whole motion: then it is none."""
+    model, root = equations.model, list(equations.model.dofs_of(1))
+    dofs = model.dofs
+    losses = bool((dofs.damping[root] + dofs.friction[root]).any())
+
+    def bound(name: str, d: Array) -> bool:
+        stretched = bool(np.any(dofs.stiffness[root] * d[root]))
+        return equations.acts and (stretched or (losses and name == "yaw"))
+
+    return bound
 
 
 def _solved(A: Array, b: Array) -> Array:

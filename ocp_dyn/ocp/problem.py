@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +52,8 @@ class Problem:
     contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. passive, armature: springs, damping and friction of
     the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves them out, here and in
     everything that is asked of the solution (tau is the motors' in any case). slip_speed [rad/s, m/s]: over which friction
-    changes sign, see `od.passive_force`; solvers need it not much below the speeds of the motion. options: of IPOPT, for a start from the guess.
+    changes sign, see `od.passive_force`; solvers need it not much below the speeds of the motion. options: of
+    IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -73,10 +74,10 @@ class Problem:
     torque: str = "constant"
     contact_level: str = ""
     baumgarte: float = 0.0
+    options: dict[str, Any] = field(default_factory=dict)
     passive: bool = True
     armature: bool = True
     slip_speed: float = SLIP_SPEED
-    options: dict[str, Any] = field(default_factory=dict)
     _kept: Any = field(default=None, init=False, repr=False)
     """What the last `solve` built (see `solver.prepare`)."""
 
@@ -137,7 +138,7 @@ class Problem:
         for key in ("passive", "armature"):
             if not isinstance(getattr(self, key), bool):
                 raise TypeError(f"{key} must be True or False, got {getattr(self, key)!r}")
-        if not 0 < self.slip_speed < np.inf:
+        if not (isinstance(self.slip_speed, Real) and 0 < self.slip_speed < np.inf):
             raise ValueError(f"slip_speed [rad/s, m/s] must be positive and finite, got {self.slip_speed!r}")
         if not 0 <= self.baumgarte < np.inf:
             raise ValueError(f"baumgarte [1/s] must not be negative, nor infinite, got {self.baumgarte!r}")
