@@ -10,6 +10,10 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 
+SLIP_SPEED = 0.1
+"""Over which the friction of a file's joints changes sign [rad/s]: joints of gaits turn at some 1 rad/s, and over a
+tenth of this speed IPOPT finds no gait of TALOS within 500 iterations."""
+
 
 def as_built(urdf: str | Path) -> od.Model:
     """The robot of the file on a floating base, mimicking joints left free."""

@@ -21,8 +21,8 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
+from ._robots import SLIP_SPEED, symmetric
 from ._robots import numbers as gait_numbers
-from ._robots import symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -92,6 +92,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
+        slip_speed=SLIP_SPEED,
     )
 
 

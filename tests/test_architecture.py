@@ -109,6 +109,18 @@ def symbols_made(source: str) -> list[int]:
     return [call.lineno for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "sym"]
 
 
+FORCES = {"dynamics", "constrained", "derivatives", "second_derivatives", "call_derivatives", "joint_space"}
+"""Rooms whose equations of motion hold springs, losses and rotors only when asked for them."""
+ASK_FOR_THEM = {"equations.py", "differentiated_dynamics.py", "mirror.py"}
+"""What calls them in optimal control: the equations of a problem, their derivatives for the bodies, the mirror's check."""
+
+
+@every_module
+def test_optimal_control_has_its_equations_of_motion_from_one_place(path):
+    if room(path) == "ocp" and path.name not in ASK_FOR_THEM:
+        assert not rooms_imported(path, path.read_text()) & FORCES
+
+
 @every_module
 def test_only_the_edge_makes_symbols(path):
     if room(path) not in SYMBOL_MAKERS:

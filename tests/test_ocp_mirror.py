@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
 from ocp_dyn.ocp import mirror_map
 from ocp_dyn.ocp.mirror import PSEUDO, REFLECTION
+from tests.helpers import close
 
 bases = pytest.mark.parametrize("base", ["quaternion", "euler_zyx", "euler_xyz"])
 
@@ -80,3 +82,39 @@ def test_a_single_chain_is_its_own_image():
     mirror = mirror_map(pendulum(3))
     assert mirror.partners == (0, 1, 2, 3)
     assert np.allclose(np.array(mirror.v_matrix), np.eye(3))
+
+
+def legs(left: dict[str, float], right: dict[str, float]) -> od.Model:
+    builder = od.ModelBuilder("robot")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for side, y, axis, data in (("l", 0.1, "y", left), ("r", -0.1, "-y", right)):
+        leg = {"mass": 1, "inertia": (0.1, 0.1, 0.1), "com": (0, 0, -0.2)}
+        builder.add_body(f"leg_{side}", od.Revolute(axis), "trunk", origin=(0, y, 0), **leg, **data)
+    return builder.build()
+
+
+@pytest.mark.parametrize("key", ["stiffness", "damping", "friction", "armature"])
+def test_what_joints_do_must_be_mirrored(key: str) -> None:
+    model, switch = legs({key: 2.0}, {key: 3.0}), "armature" if key == "armature" else "passive"
+    with pytest.raises(od.ModelError, match=rf"'leg_l_joint' has {key} 2, its mirror image 3.*{switch}=False"):
+        mirror_map(model)
+    mirror_map(model, **{switch: False})
+    mirror_map(legs({key: 2.0}, {key: 2.0}))
+    walk = {"phases": [ocp.Phase("step", 2, 1.0)], "periodic": ocp.Periodic(1.0)}
+    with pytest.raises(od.ModelError, match=key):
+        ocp.Problem(model, **walk).mirror()
+    assert ocp.Problem(model, **walk, **{switch: False}).mirror() is not None
+    twin = ocp.symmetric_twin(model)
+    mirror_map(twin)
+    close(getattr(twin.dofs, key)[6:], [2.5, 2.5])
+
+
+def test_springs_rest_at_mirrored_places() -> None:
+    """The right leg turns about -y: its image rests at the other sign."""
+    spring = {"stiffness": 2.0}
+    mirror_map(legs({**spring, "rest": 0.3}, {**spring, "rest": -0.3}))
+    apart = legs({**spring, "rest": 0.3}, {**spring, "rest": 0.1})
+    with pytest.raises(od.ModelError, match=r"rests 0\.4 away"):
+        mirror_map(apart)
+    close(ocp.symmetric_twin(apart).dofs.rest[7:], [0.1, -0.1])
+    mirror_map(ocp.symmetric_twin(apart))

@@ -12,7 +12,6 @@ from casadi import DM
 from .._types import ROUNDING, Expr, M
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
-from ..joints import Joint, Planar
 from ..model import Model
 from .reflections import Reflections, least_solution, lengths, solve_upper, solve_upper_transposed
 from .solvers import Rows, range_space
@@ -139,11 +138,10 @@ def _relaxed(
 def actuated_dofs(model: Model, actuated: Actuated = None) -> tuple[list[int], list[int]]:
     """Indices of the actuated and of the unactuated dofs.
 
-    None: every dof but those of planar and of six-dof joints to the ground. Names: the dofs of these joints.
+    None: every dof but those of `model.floating_joints`. Names: the dofs of these joints.
     """
     if actuated is None:
-        roots = [i for i, p in model.edges if not p]
-        floats = {k for i in roots if _floats(model.joints[i]) for k in model.dofs_of(i)}
+        floats = {k for name in model.floating_joints for k in range(model.nv)[model.qd_slice(name)]}
         mask = [k not in floats for k in range(model.nv)]
     elif isinstance(actuated, str):
         raise TypeError(f"actuated must be a sequence of joint names or of truth values, got the string {actuated!r}")
@@ -157,10 +155,6 @@ def actuated_dofs(model: Model, actuated: Actuated = None) -> tuple[list[int], l
                 f"actuated must hold {model.nv} truth values, one per dof, or joint names; got {len(mask)}"
             )
     return [k for k, yes in enumerate(mask) if yes], [k for k, yes in enumerate(mask) if not yes]
-
-
-def _floats(joint: Joint) -> bool:
-    return isinstance(joint, Planar) or joint.nv == 6
 
 
 def is_fully_actuated(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
 from .._types import Array, Expr
 from ..spatial import Transform
@@ -49,6 +50,32 @@ class Joint(ABC):
     def scaled(self, length: float) -> Joint:
         """The joint of a mechanism `length` times as large; entries of q that are lengths grow with it."""
         return self
+
+    # Two rules that every room shares; they follow from how the joint moves, whatever its class and labels.
+
+    def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which entries of q (nq) and of qd (nv) are lengths [m, m/s]: those that do not turn the body."""
+        q, S = self._somewhere()
+        by_v = ~np.any(S[:3], axis=0)
+        rates = self.q_dot(DM(q), DM(by_v.astype(float)))
+        return np.array(DM(rates).full()).ravel() != 0, by_v
+
+    def floats(self) -> bool:
+        """Whether the body moves freely in space (six dofs) or in a plane (three): such a root has no motors."""
+        if self.nv not in (3, 6):
+            return False
+        _, S = self._somewhere()
+        rank = np.linalg.matrix_rank
+        if self.nv == 6 or rank(S) < 3 or rank(S[:3]) != 1:
+            return bool(rank(S) == 6)
+        normal = S[:3, int(np.argmax(np.abs(S[:3]).max(axis=0)))]
+        along = normal / np.linalg.norm(normal) @ S[3:]
+        return bool(np.abs(along).max() <= 1e-9 * max(1.0, np.abs(S[3:]).max()))
+
+    def _somewhere(self) -> tuple[Array, Array]:
+        """A position (nq) where nothing vanishes or is singular by chance, as at neutral it may, and S (6, nv) there."""
+        q = self.random_q(np.random.default_rng(0))
+        return q, np.array(DM(self.jcalc(DM(q), DM(self.nv, 1)).S).full())
 
     # What follows is right for a joint whose configuration space is R^n; others override it.
 

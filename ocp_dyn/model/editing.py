@@ -10,7 +10,6 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, ModelError, Vector, finite_vector
-from ..joints import Joint
 from ..spatial import Inertia, Transform, skew
 from .parts import WORLD, DofData, Frame, body_inertia, merged, placement, product, vector
 
@@ -158,9 +157,7 @@ def scale(model: Model, length: float, mass: float) -> Model:
     def longer(X: Transform) -> Transform:
         return Transform(X.E, s * X.r)
 
-    lengths_q, lengths_v = zip(*(_lengths(joint) for joint in model.joints), strict=True)
-    factor_q = np.where(np.concatenate(lengths_q), s, 1.0)
-    factor_v = np.where(np.concatenate(lengths_v), s, 1.0)
+    factor_q, factor_v = (np.where(lengths, s, 1.0) for lengths in model.lengths)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
     factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
     return replace(
@@ -188,15 +185,6 @@ def moving(model: Model, body: str) -> int:
 def _host(model: Model, frame: str) -> str:
     i = model.frames[frame].body
     return repr(model.body_names[i - 1]) if i else "the ground"
-
-
-def _lengths(joint: Joint) -> tuple[Array, Array]:
-    """Which entries of q and of qd are lengths: those that turn nothing at neutral."""
-    q = DM(joint.neutral())
-    S = joint.jcalc(q, DM(joint.nv, 1)).S
-    v = np.array([not np.any(DM(S[:3, k]).full()) for k in range(joint.nv)], dtype=bool)
-    rate = np.array(DM(joint.q_dot(q, DM(v.astype(float)))).full()).ravel()
-    return rate != 0, v
 
 
 def _selected(

@@ -76,7 +76,8 @@ class DofData:
     """What a model knows of its dofs beside the equations of the tree.
 
     Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
-    Data that no equation uses unless it is asked to with `passive=True` or `armature=True`, see `ocp_dyn.passive`:
+    Data that no equation uses unless it is asked to with `passive=True` or `armature=True`, see `ocp_dyn.passive`, but those
+    of optimal control, which leave them out with False:
     damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
     at `rest` (nq), armature (nv) [kg m^2 or kg].
     """

@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
+from numpy.typing import NDArray
 
 from .._types import Array, Expr, M, Vector, sparse_beside, split
 from ..joints import Joint
@@ -128,6 +129,43 @@ class Model:
         if joint not in self.joint_names:
             raise KeyError(f"no joint {joint!r}; joints are: {_listed(self.joint_names)}")
         return self.joint_names.index(joint) + 1
+
+    # What the coordinates are
+
+    @cached_property
+    def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which entries of q (nq) and of qd (nv) are lengths [m, m/s]; the others are angles and quaternions."""
+        by_q, by_v = zip(*(joint.lengths() for joint in self.joints), strict=True)
+        return np.concatenate(by_q), np.concatenate(by_v)
+
+    @cached_property
+    def floating_joints(self) -> tuple[str, ...]:
+        """Names of the joints that let a body float in space or in a plane of the ground: roots without motors."""
+        names = zip(self.joint_names, self.joints[1:], self.parent[1:], strict=True)
+        return tuple(name for name, joint, parent in names if not parent and joint.floats())
+
+    @cached_property
+    def root_shifts(self) -> Array:
+        """World directions (3, nq) along which entries of q shift the whole first body by 1 m per 1 m, wherever it is.
+
+        Zero for all others: for angles, and for translations along axes that other entries of q turn.
+        """
+        found = np.zeros((3, self.nq))
+        if not self.nb:
+            return found
+        joint, E = self.joints[1], np.array(DM(self.X_tree[1].E).full())
+        rng = np.random.default_rng(0)
+
+        def place(q: Array) -> Array:
+            return np.asarray(E.T @ np.array(DM(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r).full()).ravel())
+
+        at = [joint.random_q(rng) for _ in range(2)]
+        for k in np.flatnonzero(self.lengths[0][: joint.nq]):
+            step = np.eye(joint.nq)[k]
+            one, other = (place(q + step) - place(q) for q in at)
+            if np.allclose(one, other, rtol=0, atol=1e-9):
+                found[:, k] = one
+        return found
 
     # Names
 

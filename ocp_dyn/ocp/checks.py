@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -10,12 +11,9 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._types import Array
-from ..constrained import constrained_dynamics
 from ..constraints import Constraint, Contact, RollingContact
-from ..dynamics import forward_dynamics
-from ..functions import function
-from ..joints import Joint, Prismatic
 from ..model import Model
+from .equations import Equations
 from .stage import Foothold
 
 if TYPE_CHECKING:
@@ -28,7 +26,8 @@ class Defects:
 
     Each interval is integrated from its node, torques as in the solution, contact forces recomputed: `angle` [rad] and
     `length` [m] are the largest differences at its end, over joints and over the base's position. `open_loop_*`:
-    the same over whole phases integrated in one go, which an unstable walker amplifies.
+    the same over whole phases integrated in one go, which an unstable walker amplifies. inf where no integrator gets to
+    the end.
     """
 
     angle: float
@@ -54,7 +53,7 @@ def defects(solution: Solution) -> Defects:
         )
     nodes, opens = [], []
     for phase in solution.phases:
-        flow = make_flow(solution.model, phase.contacts)
+        flow = Flow(solution.equations, phase.contacts)
         h = np.diff(phase.t)
         q_open, v_open = phase.q[0], phase.v[0]
         for k in range(len(h)):
@@ -78,24 +77,50 @@ def drift(solution: Solution) -> Drift:
     return Drift(position, velocity)
 
 
-def make_flow(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
-    """(q, v) after time h under torques of given mean and rate, at a tight tolerance."""
-    x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
-    q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
-    mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
-    tau = mean + (s - 0.5) * h * rate
-    if contacts:
-        qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
-    else:
-        qdd = function(forward_dynamics, model)(q, v, tau)
-    ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
-    options: Any = {"abstol": 1e-10, "reltol": 1e-10, "linear_multistep_method": "adams"}
-    return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, options | {"nonlinear_solver_iteration": "functional"})
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """(q, v) after time h under torques of given mean and rate, at a tight tolerance.
+
+    By an explicit method, and where that takes too many steps by a stiff one, which evaluates longer: light bodies that
+    are damped, friction close to rest.
+    """
+
+    equations: Equations
+    contacts: tuple[Constraint, ...]
+
+    def __call__(self, x: Array, p: Array) -> Array:
+        """x at the end; nan where neither method gets there."""
+        for method in ("_smooth", "_stiff") if np.all(np.isfinite(x)) else ():
+            integrator = getattr(self, method)
+            try:
+                return np.array(integrator(x0=x, p=p)["xf"]).ravel()
+            except RuntimeError:  # of CVODES
+                continue
+        return np.full(x.size, np.nan)
+
+    @cached_property
+    def _smooth(self) -> ca.Function:
+        return self._integrator({"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"})
+
+    @cached_property
+    def _stiff(self) -> ca.Function:
+        return self._integrator({"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
+
+    def _integrator(self, method: dict[str, Any]) -> ca.Function:
+        model = self.equations.model
+        x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
+        q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
+        mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
+        tau = mean + (s - 0.5) * h * rate
+        qdd, _ = self.equations.forward_dynamics(self.contacts, q, v, tau)
+        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
+        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
+        return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
 
 
-def advance(flow: ca.Function, q: Array, v: Array, torques: Array) -> tuple[Array, Array]:
+def advance(flow: Flow, q: Array, v: Array, torques: Array) -> tuple[Array, Array]:
     """(q, v) at the end; torques: [mean; rate; h]."""
-    x = np.array(flow(x0=np.concatenate([q, v]), p=torques)["xf"]).ravel()
+    x = flow(np.concatenate([q, v]), torques)
     return x[: q.size], x[q.size :]
 
 
@@ -113,11 +138,10 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseSolution) -> 
 
 def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
     """Largest difference of angles [rad] and of lengths [m] between two configurations."""
-    gap = np.abs(np.array(model.difference(q0, q1).full()).ravel())
-    lengths = np.array([is_length for joint in model.joints[1:] for is_length in _lengths(joint)])
+    gap = (
+        np.abs(np.array(model.difference(q0, q1).full()).ravel())
+        if np.all(np.isfinite(q0))
+        else np.full(model.nv, np.inf)
+    )
+    lengths = model.lengths[1]
     return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))
-
-
-def _lengths(joint: Joint) -> list[bool]:
-    """Which degrees of freedom of a joint are translations: by its class, or by its labels."""
-    return [isinstance(joint, Prismatic) or label in ("x", "y", "z", "t") for label in joint.v_labels]

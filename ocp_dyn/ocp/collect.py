@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from casadi import DM
 
 from .._types import Array
-from ..constrained import constrained_dynamics
 from ..constraints import Constraint
-from ..dynamics import forward_dynamics
-from ..functions import function
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, with_parameters
+from .equations import Equations
 from .nlp import Assembled, Variable
 from .problem import Problem
 from .record import record
@@ -40,7 +39,7 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
             a = _mean(problem, np.array([value(k) for k in variables.a]))
             lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
         else:
-            a, lam = _explicit_forces(model, contacts, q, v, tau)
+            a, lam = _explicit_forces(problem.equations.of(model), contacts, q, v, tau)
         places = {f.name: place_value(t, f, x, step_length) for f in phase.footholds}
         phases.append(PhaseSolution(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate))
     terms = np.array(program.cost_terms(x, t.program.values)).ravel()
@@ -56,6 +55,9 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         mirrored=t.mirror is not None,
         stats=stats | _about(problem),
         record=record(t, program, x),
+        passive=problem.passive,
+        armature=problem.armature,
+        slip_speed=problem.slip_speed,
     )
 
 
@@ -93,12 +95,9 @@ def _mean(problem: Problem, stages: Array) -> Array:
 
 
 def _explicit_forces(
-    model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array, tau: Array
+    equations: Equations, contacts: tuple[Constraint, ...], q: Array, v: Array, tau: Array
 ) -> tuple[Array, Array]:
     """Accelerations and contact rows at the start of every interval."""
-    if not contacts:
-        dynamics = function(forward_dynamics, model)
-        return np.array([np.array(dynamics(*z)).ravel() for z in zip(q, v, tau, strict=False)]), np.zeros((len(tau), 0))
-    dynamics = function(constrained_dynamics, model, contacts)
-    pairs = [dynamics(*z) for z in zip(q, v, tau, strict=False)]
-    return np.array([np.array(a).ravel() for a, _ in pairs]), np.array([np.array(lam).ravel() for _, lam in pairs])
+    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, v, tau, strict=False)]
+    a, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
+    return a, lam

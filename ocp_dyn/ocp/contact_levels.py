@@ -18,21 +18,15 @@ G a = gamma - 2 alpha d(phi)/dt - alpha^2 phi, a critically damped return.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import casadi as ca
-from casadi import SX
 
-from .._types import Expr, ModelError
-from ..constrained import constrained_equations, impact
-from ..constrained.solvers import range_space
+from .._types import Expr
 from ..constraints import constraint_hessian, constraint_jacobian
-from ..functions import function
 from ..model import Model
-from ..reduction import reduce
+from .equations import Equations
 from .integrators import Scheme
 from .nlp import Rows
 from .stage import Foothold, Held
@@ -41,12 +35,16 @@ from .variables import contacts
 
 @dataclass(frozen=True)
 class Feet:
-    """The feet that stand in a phase, where each stands, and the rate alpha [1/s] at which drift is to die out."""
+    """The equations of motion, the feet that stand in a phase, where, and the rate alpha [1/s] at which drift is to die out."""
 
-    model: Model
+    equations: Equations
     footholds: tuple[Foothold | Held, ...]
     places: dict[Any, Expr]
     baumgarte: float
+
+    @property
+    def model(self) -> Model:
+        return self.equations.model
 
     @property
     def size(self) -> int:
@@ -64,32 +62,6 @@ class Feet:
         """2 alpha d(phi)/dt + alpha^2 phi."""
         alpha = self.baumgarte
         return 2 * alpha * self.velocity(q, v) + alpha**2 * self.position(q) if alpha else 0
-
-
-def call(algorithm: Callable[..., Any], model: Model, *static: Any) -> Callable[..., Any]:
-    """The algorithm's Function; the algorithm itself for a model with symbols in it, which no Function may hold."""
-    if has_symbols(model):
-        return lambda *arguments: algorithm(model, *static, *arguments)
-    return function(algorithm, model, *static)
-
-
-def has_symbols(model: Model) -> bool:
-    """Whether parameters of the model are expressions."""
-    numbers = [*model.gravity, *(x for body in model.I for x in (body.m, body.h, body.I)), *(X.r for X in model.X_tree)]
-    return any(isinstance(x, SX) for x in numbers)
-
-
-_lean: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
-
-
-def lean(model: Model) -> Model:
-    """The model with the same joint-space dynamics from fewer operations, or itself where it holds symbols."""
-    if model not in _lean:
-        try:
-            _lean[model] = reduce(model)
-        except ModelError:
-            return model
-    return _lean[model]
 
 
 def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Expr, v: Expr, a: Expr) -> None:
@@ -117,14 +89,6 @@ def project(feet: Feet, q: Expr, v: Expr, level: str) -> tuple[Expr, Expr]:
         return q, v
     if level == "position":
         G = constraint_jacobian(feet.model, contacts(feet.footholds), q)
-        step, _ = range_space(feet.model, q, G, feet.model.rest(q), -feet.position(q))
-        q = feet.model.integrate(q, step)
-    v, _ = call(impact, feet.model, contacts(feet.footholds))(q, v)
+        q = feet.model.integrate(q, feet.equations.least_step(q, G, -feet.position(q)))
+    v, _ = feet.equations.impact(contacts(feet.footholds), q, v)
     return q, v
-
-
-def held_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
-    """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma - 2 alpha d(phi)/dt - alpha^2 phi`."""
-    _, C, G, gamma = call(constrained_equations, feet.model, contacts(feet.footholds))(q, v)
-    qdd, lam = range_space(feet.model, q, G, tau - C, gamma - feet.correction(q, v))
-    return qdd, lam

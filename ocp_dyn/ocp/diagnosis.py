@@ -22,6 +22,9 @@ SHOWN = 6
 ELSEWHERE = "if they do so away from the first guess too (straight legs are singular: try a bent posture)"
 """What linear dependence at one place leaves open."""
 
+STABLE = 2.7
+"""Steps of explicit schemes that are longer than this many times what acts fastest run away: those of rk4, others sooner."""
+
 RANK = 1e-8
 """Singular values below this part of the largest count as zero."""
 
@@ -90,10 +93,10 @@ def check(t: Transcription, program: Assembled) -> list[str]:
 
     Looks at the first guess: a root with motors beside footholds, values out of their bounds, rows and costs without
     finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
-    equalities than free variables, equalities that repeat others.
+    equalities than free variables, equalities that repeat others, springs and losses too fast for an explicit scheme.
     """
     repeated = [f"{sentence}, {ELSEWHERE}" for sentence in repetitions(t, program, t.program.start)]
-    found = [*_carried(t), *_starts(t), *_undefined(t, program), *_hopeless(t, program), *_contacts(t)]
+    found = [*_carried(t), *_starts(t), *_undefined(t, program), *_hopeless(t, program), *_contacts(t), *_stiff(t)]
     return [*found, *_counts(t, program), *repeated]
 
 
@@ -175,6 +178,23 @@ def _contacts(t: Transcription) -> Iterator[str]:
                 f"the contacts of phase {phase.name!r} ({names}) have {len(G)} rows of rank {rank} at the first guess: "
                 "some are implied by others, or contradict them, and forces are not unique; use points instead of "
                 "flat feet (axes='xyz'), fewer contacts, or another posture"
+            )
+
+
+def _stiff(t: Transcription) -> Iterator[str]:
+    """Springs and losses of joints that are too fast for an explicit scheme."""
+    problem = t.problem
+    if not problem.scheme.explicit:
+        return
+    for phase, variables in zip(problem.phases, t.phases, strict=True):
+        q = t.program.start[variables.q[0].index] * variables.q[0].scale
+        h = float(number(t, variables.duration, t.program.start)[0]) / phase.intervals / problem.steps
+        time = 1 / max(problem.equations.fastest(DM(q)), 1e-9)
+        if h > STABLE * time:
+            yield (
+                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase {phase.name!r} are "
+                f"{h:.2g} s: an explicit scheme such as {problem.integrator!r} runs away; take an implicit one (gauss:2), "
+                "more steps, a larger slip_speed, or passive=False"
             )
 
 

@@ -18,6 +18,7 @@ from .._files import whole_file
 from .._types import Array, ModelError
 from ..io.json import model_from_dict, model_to_dict
 from ..model import Model
+from ..passive import SLIP_SPEED
 from .constraint_files import constraint_from_dict, constraint_to_dict, finite
 from .npz import read_arrays
 from .record import Record
@@ -293,5 +294,9 @@ ENTRIES = {
     "step_length": Entry(_number),
     "mirrored": Entry(_boolean),
     "stats": Entry(_stats, finite=False),
+    # files of earlier versions do not say: then joints did nothing by themselves
+    "passive": Entry(_boolean, before=False),
+    "armature": Entry(_boolean, before=False),
+    "slip_speed": Entry(_number, before=SLIP_SPEED),
 }
 """Fields of a solution that a file holds as plain data. One that is added names its value in older files."""

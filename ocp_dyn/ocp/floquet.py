@@ -19,6 +19,7 @@ multipliers, 1 or in a mirrored motion -1, stand apart. The rows of a `Jump` are
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +28,11 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._types import Array
-from ..constrained import constrained_dynamics, constrained_dynamics_derivatives, impact_derivatives
 from ..constraints import Constraint, constraint_jacobian
-from ..derivatives import forward_dynamics_derivatives
-from ..dynamics import forward_dynamics, mass_matrix
-from ..functions import function
 from ..kinematics import point_jacobian_6d, point_position
 from ..model import Model
 from .arrivals import Arrival, arrivals, fixed_rows
+from .equations import Equations
 from .integrators import flow_step, scheme
 from .jumps import jump_derivative, jump_of
 
@@ -44,6 +42,9 @@ if TYPE_CHECKING:
 
 AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
+
+SHARE = 0.5
+"""Largest step of the integration, as a part of the time in which springs and losses of joints act."""
 
 SMALL = 1e-8
 
@@ -73,7 +74,8 @@ class Floquet:
 def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = None) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.floquet` for the map and `Floquet` for the result.
 
-    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node. problem: that of the
+    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node; smaller where springs and
+    losses of the joints act faster. problem: that of the
     solution, needed where it has a `Jump`. ValueError for a motion that is not periodic or holds numbers that are not
     finite, and for a Jump whose equality rows do not determine the next state.
     """
@@ -81,13 +83,18 @@ def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = 
     model, nv = solution.model, solution.model.nv
     DP = np.eye(2 * nv)
     for p, phase in enumerate(solution.phases):
-        for A in flow_derivatives(model, phase, step):
+        for A in flow_derivatives(solution.equations, phase, step):
             DP = A @ DP
         DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
     held = _held_directions(model, start.contacts, start.q[0], start.v[0])
     neutral = _neutral_directions(model, start.q[0], start.v[0])
-    neutral = {name: d for name, d in neutral.items() if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d)}
+    bound = _bound_by_joints(solution.equations)
+    neutral = {
+        name: d
+        for name, d in neutral.items()
+        if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
+    }
     return _split(DP, _null_space(held), neutral)
 
 
@@ -100,13 +107,15 @@ def _check(solution: Solution, step: float) -> None:
         raise ValueError(f"step [s] must be positive, got {step!r}")
 
 
-def flow_derivatives(model: Model, phase: PhaseSolution, step: float) -> list[Array]:
+def flow_derivatives(equations: Equations, phase: PhaseSolution, step: float) -> list[Array]:
     """(2 nv, 2 nv) for every interval: the state at its end by the state at its node, in tangent coordinates."""
-    nv, width = model.nv, np.diff(phase.t)
+    model, width = equations.model, np.diff(phase.t)
+    nv = model.nv
     found = []
-    substep = _substep(model, phase.contacts)
+    substep = _substep(equations, phase.contacts)
     for k, h in enumerate(width):
-        n = max(1, math.ceil(h / step - 1e-9))
+        within = min(step, SHARE / max(equations.fastest(phase.q[k]), 1e-9))
+        n = max(1, math.ceil(h / within - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
         x = np.concatenate([phase.q[k], phase.v[k], np.eye(2 * nv).ravel()])
@@ -115,8 +124,9 @@ def flow_derivatives(model: Model, phase: PhaseSolution, step: float) -> list[Ar
     return found
 
 
-def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
+def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Function:
     """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
+    model = equations.model
     nq, nv = model.nq, model.nv
     x, u = MX.sym("x", nq + nv + 4 * nv * nv), MX.sym("u", 2 * nv + 1)
     tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
@@ -124,12 +134,8 @@ def _substep(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
 
     def f(z: MX) -> MX:
         q, v, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
-        if contacts:
-            qdd = function(constrained_dynamics, model, contacts)(q, v, tau)[0]
-            by_q, by_v = function(constrained_dynamics_derivatives, model, contacts)(q, v, tau)[:2]
-        else:
-            qdd = function(forward_dynamics, model)(q, v, tau)
-            by_q, by_v = function(forward_dynamics_derivatives, model)(q, v, tau)[:2]
+        qdd, _ = equations.forward_dynamics(contacts, q, v, tau)
+        by_q, by_v = equations.forward_derivatives(contacts, q, v, tau)
         F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
         return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
 
@@ -156,7 +162,7 @@ def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
     image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
     both = np.kron(np.eye(2), image)
     q, v = phase.q[-1].copy(), phase.v[-1]
-    rate = both @ _rate(model, phase)
+    rate = both @ _rate(solution.equations, phase)
     if mirror is not None:
         q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
     if last:
@@ -170,21 +176,18 @@ def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
         return S
-    by_q, by_v = (np.array(DM(x).full()) for x in function(impact_derivatives, model, following.contacts)(q, v)[:2])
-    placed = _placing(model, steps, q)
+    by_q, by_v = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, v))
+    placed = _placing(solution.equations, steps, q)
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_v]])
     product: Array = hit @ S
     return product
 
 
-def _rate(model: Model, phase: PhaseSolution) -> Array:
+def _rate(equations: Equations, phase: PhaseSolution) -> Array:
     """(v, qdd) at the end of a phase: the rate of the tangent coordinates."""
     q, v = phase.q[-1], phase.v[-1]
     tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
-    if phase.contacts:
-        qdd = function(constrained_dynamics, model, phase.contacts)(q, v, tau)[0]
-    else:
-        qdd = function(forward_dynamics, model)(q, v, tau)
+    qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, v, tau)))
     return np.concatenate([v, np.array(qdd).ravel()])
 
 
@@ -202,8 +205,9 @@ def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Arr
     return S
 
 
-def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
+def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
     """delta of q after the new contacts are met, by the least step in the metric of H that moves no standing foot."""
+    model = equations.model
     rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
     for step in steps:
         G = np.array(DM(step.contact.jacobian(model, DM(q))).full())
@@ -211,7 +215,7 @@ def _placing(model: Model, steps: list[Arrival], q: Array) -> Array:
         rows.append(G)
         wanted.append(np.zeros_like(G) if step.rows is None else -G)
     A, b = np.vstack(rows), np.vstack(wanted)
-    H = np.array(function(mass_matrix, model)(q).full())
+    H = np.array(equations.mass_matrix(q).full())
     raised = np.linalg.solve(H, A.T)
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
 
@@ -249,6 +253,19 @@ def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
         if np.linalg.norm(J @ d[: model.nv] - unit) < SMALL:
             found[name] = d
     return found
+
+
+def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
+    """Whether springs or losses of the root joint itself feel a shift or a turn of the whole motion: then it is none."""
+    model, root = equations.model, list(equations.model.dofs_of(1))
+    dofs = model.dofs
+    losses = bool((dofs.damping[root] + dofs.friction[root]).any())
+
+    def bound(name: str, d: Array) -> bool:
+        stretched = bool(np.any(dofs.stiffness[root] * d[root]))
+        return equations.acts and (stretched or (losses and name == "yaw"))
+
+    return bound
 
 
 def _solved(A: Array, b: Array) -> Array:

@@ -9,7 +9,6 @@ from casadi import DM
 
 from .._types import Array
 from ..constraints import RollingContact, constraint_jacobian
-from ..dynamics import inverse_dynamics
 from ..functions import function
 from ..kinematics import point_position
 from .foot_plan import FootPlan, planned
@@ -63,7 +62,7 @@ def _follow_motion(t: Transcription) -> None:
         problem.actuated,
     )
     most = 0.5 * model.dofs.tau_max[actuated]
-    ID = function(inverse_dynamics, model)
+    equations = problem.equations.of(model)
     for x, phase in zip(t.phases, problem.phases, strict=True):
         h = float(number(t, x.duration, program.start)[0]) / phase.intervals
         feet = contacts(phase.held)
@@ -72,7 +71,7 @@ def _follow_motion(t: Transcription) -> None:
             q, v, v1 = (number(t, variable, program.start) for variable in (x.q[k], x.v[k], x.v[k + 1]))
             a = np.clip((v1 - v) / h, -MOST_ACCELERATION, MOST_ACCELERATION)
             program.set_start(x.a[k], np.tile(a, x.a[k].size // model.nv))
-            tau = ID(q, v, a)
+            tau = equations.inverse_dynamics(q, v, a)
             if G is not None:
                 jacobian = G(q)
                 tau = tau - jacobian.T @ DM(number(t, x.lam[k], program.start)[: jacobian.shape[0]])
@@ -126,7 +125,7 @@ def standing(problem: Problem) -> Array:
     if problem.limits:
         q = np.clip(q, dofs.q_lower, dofs.q_upper)
     feet = problem.footholds
-    if problem.posture is None and feet and model.joints[1].q_labels[:3] == ("x", "y", "z"):
+    if problem.posture is None and feet and np.allclose(model.root_shifts[:, :3], np.eye(3)[:, : model.nq]):
         heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]
         q[2] -= min(heights)
     return q

@@ -25,6 +25,9 @@ REFLECTION = np.diag([1.0, -1.0, 1.0])
 PSEUDO = np.diag([-1.0, 1.0, -1.0])  # what reflection does to rotation vectors
 
 
+PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
+"""Data of dofs, by their names in `DofData`, that must be mirrored as the bodies are."""
+
 TOLERANCE = 1e-6
 """Asymmetry [m, kg per kg of the model] that is rounding."""
 
@@ -45,6 +48,10 @@ class MirrorMap:
     def qd(self, qd: Expr) -> Expr:
         """The reflected velocity, acceleration or generalised force (nv)."""
         return self.v_matrix @ qd
+
+    def of_dofs(self, data: Array) -> Array:
+        """Numbers of the dofs without a sign (nv), such as their damping, each where its partner's was."""
+        return np.asarray(np.abs(np.array(self.v_matrix.full())) @ data)
 
     @cached_property
     def _neutral(self) -> list[Transform]:
@@ -70,14 +77,23 @@ class MirrorMap:
         return partner, np.array(DM(X0[partner].inverse().point(seen)).full()).ravel()
 
 
-def mirror_map(model: Model) -> MirrorMap:
+def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> MirrorMap:
     """Derives the mirror map of a left-right symmetric model; a ModelError says where it is not symmetric.
 
     Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be
     a symmetric posture; signs come from the bodies' Jacobians there. The result is checked at random
-    states: the forces of inverse dynamics of the image are the images of the original's. For a robot that
-    is symmetric but for its cables take its `symmetric_twin`.
+    states: the forces of inverse dynamics of the image are the images of the original's. Springs and losses
+    of the joints, and their rotors, must be mirrored too, unless passive=False or armature=False leaves them out.
+    For a robot that is symmetric but for its cables take its `symmetric_twin`.
     """
+    mirror = kinematic_mirror(model)
+    _check(mirror)
+    _check_joints(mirror, (*PASSIVE * passive, *ROTORS * armature))
+    return mirror
+
+
+def kinematic_mirror(model: Model) -> MirrorMap:
+    """The mirror map, not checked by dynamics."""
     partners = match_bodies(model)
     q0 = DM(model.neutral())
     v_matrix = np.zeros((model.nv, model.nv))
@@ -90,9 +106,7 @@ def mirror_map(model: Model) -> MirrorMap:
         for k, image in zip(model.dofs_of(i), model.dofs_of(j), strict=True):
             v_matrix[image, k] = _sign(model, jacobians, partners, leaves[i], k, image)
     q_matrix = _position_matrix(model, partners, v_matrix)
-    mirror = MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(v_matrix)), partners)
-    _check(mirror)
-    return mirror
+    return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(v_matrix)), partners)
 
 
 def _origin(frame: Frame, X0: list[Transform]) -> Array:
@@ -172,3 +186,27 @@ def _check(mirror: MirrorMap) -> None:
             raise ModelError(
                 f"{model!r} is not left-right symmetric: its inverse dynamics differs from the image's by {worst:.2g}"
             )
+
+
+def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
+    """What joints do by themselves is mirrored, and springs rest at mirrored positions."""
+    model, dofs = mirror.model, mirror.model.dofs
+    for kind in kinds:
+        own = getattr(dofs, kind)
+        image = mirror.of_dofs(own)
+        worst = int(np.argmax(np.abs(own - image)))
+        if abs(own[worst] - image[worst]) > TOLERANCE * np.abs(own).max():
+            raise ModelError(
+                f"{model!r} is not left-right symmetric: dof {model.qd_names[worst]!r} has {kind} {own[worst]:.6g}, its "
+                f"mirror image {image[worst]:.6g}: make them equal, walk with its `symmetric_twin`, or leave them out by "
+                f"{'armature' if kind in ROTORS else 'passive'}=False"
+            )
+    if "stiffness" not in kinds:
+        return
+    apart = np.array(model.difference(mirror.q(DM(dofs.rest)), DM(dofs.rest)).full()).ravel()
+    worst = int(np.argmax(np.abs(apart) * (dofs.stiffness > 0)))
+    if dofs.stiffness[worst] and abs(apart[worst]) > TOLERANCE:
+        raise ModelError(
+            f"{model!r} is not left-right symmetric: the spring of dof {model.qd_names[worst]!r} rests {abs(apart[worst]):.4g} "
+            "away from where its mirror image does: make `rest` symmetric, or leave springs out by passive=False"
+        )

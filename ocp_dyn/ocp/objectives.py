@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 from .._types import Array, Expr, Vector
-from ..joints import FloatingBase, Planar
 from ..kinematics import point_acceleration_6d
 from ..model import Model
 from ..momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
@@ -338,8 +337,8 @@ def capture_point(stage: Stage) -> Expr:
 
 
 def base_size(model: Model) -> int:
-    """Degrees of freedom of a root that moves freely; 0 if the root is a joint like the others."""
-    return model.joints[1].nv if isinstance(model.joints[1], (FloatingBase, Planar)) else 0
+    """Degrees of freedom of a root that floats; 0 if the root is a joint like the others."""
+    return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
 
 
 def per_dof(value: Any, size: int, what: str) -> Array:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import Array
-from ..joints import FloatingBase, Planar, Prismatic
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, parameter_size
+from ..passive import SLIP_SPEED
+from .equations import Equations
 from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
 from .objectives import Terminal
@@ -41,14 +42,18 @@ class Problem:
     """An optimal control problem for a model.
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
-    conditions. unactuated: joints without a motor (default: a root that is one FloatingBase or Planar joint; of a root made
-    of several joints, name them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
+    conditions. unactuated: joints without a motor (default: `model.floating_joints`; of a root made of several joints,
+    name them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
     `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits.
     terminal: costs of the first and the last state. parameters: see `Parameter`.
 
     form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]: how
-    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. options: of IPOPT, for a start from the guess.
+    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. passive, armature: springs, damping and friction of
+    the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves them out, here and in
+    everything that is asked of the solution (tau is the motors' in any case). slip_speed [rad/s, m/s]: over which friction
+    changes sign, see `od.passive_force`; solvers need it not much below the speeds of the motion. options: of
+    IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -70,6 +75,9 @@ class Problem:
     contact_level: str = ""
     baumgarte: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
+    passive: bool = True
+    armature: bool = True
+    slip_speed: float = SLIP_SPEED
     _kept: Any = field(default=None, init=False, repr=False)
     """What the last `solve` built (see `solver.prepare`)."""
 
@@ -127,6 +135,11 @@ class Problem:
         for key, known in (("torque", TORQUES), ("contact_level", LEVELS)):
             if getattr(self, key) not in known:
                 raise ValueError(f"{key} must be one of {', '.join(known)}, got {getattr(self, key)!r}")
+        for key in ("passive", "armature"):
+            if not isinstance(getattr(self, key), bool):
+                raise TypeError(f"{key} must be True or False, got {getattr(self, key)!r}")
+        if not (isinstance(self.slip_speed, Real) and 0 < self.slip_speed < np.inf):
+            raise ValueError(f"slip_speed [rad/s, m/s] must be positive and finite, got {self.slip_speed!r}")
         if not 0 <= self.baumgarte < np.inf:
             raise ValueError(f"baumgarte [1/s] must not be negative, nor infinite, got {self.baumgarte!r}")
         at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
@@ -142,6 +155,11 @@ class Problem:
         return scheme(self.integrator)
 
     @property
+    def equations(self) -> Equations:
+        """The equations of motion, with what the joints do by themselves unless that is left out."""
+        return Equations(self.model, self.passive, self.armature, self.slip_speed)
+
+    @property
     def collocated(self) -> bool:
         """Whether accelerations are variables: always in the implicit form, else where the scheme is implicit."""
         return self.form == "implicit" or not self.scheme.explicit
@@ -149,8 +167,7 @@ class Problem:
     def _check_periodic(self, periodic: Periodic) -> None:
         if not isinstance(periodic, Periodic):
             raise TypeError(f"periodic must be Periodic(...) or None, got {periodic!r}")
-        root = self.model.joints[1]
-        if periodic.step_length != (0.0, 0.0) and not (root.q_labels[0] == "x" or isinstance(root, Prismatic)):
+        if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
                 f"Periodic moves the model on along x, which its root joint {self.model.joint_names[0]!r} cannot: use a "
                 "model with a FloatingBase, or step_length=0 for a motion in place"
@@ -161,8 +178,7 @@ class Problem:
             for joint in self.unactuated:
                 self.model.qd_slice(joint)
             return tuple(self.unactuated)
-        free = isinstance(self.model.joints[1], (FloatingBase, Planar))
-        return (self.model.joint_names[0],) if free else ()
+        return self.model.floating_joints
 
     @property
     def footholds(self) -> list[Foothold]:
@@ -177,7 +193,8 @@ class Problem:
 
     def mirror(self) -> MirrorMap | None:
         """The mirror map of a mirrored periodic problem."""
-        return mirror_map(self.model) if self.periodic is not None and self.periodic.mirror else None
+        mirrored = self.periodic is not None and self.periodic.mirror
+        return mirror_map(self.model, passive=self.passive, armature=self.armature) if mirrored else None
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
         """Transcribes and solves; see `ocp_dyn.ocp.solve`. values: of parameters, in place of those declared.

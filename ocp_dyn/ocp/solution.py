@@ -12,9 +12,11 @@ from casadi import DM
 from .._types import Array
 from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
+from ..passive import SLIP_SPEED
 from . import activity, checks, export, notebook
 from .activity import ActiveSet
 from .checks import Defects, Drift
+from .equations import Equations
 from .files import load_solution, save_solution
 from .floquet import Floquet, floquet
 from .mirror import MirrorMap, mirror_map
@@ -73,6 +75,8 @@ class Solution:
     """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
 
     iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: what they are, by name.
+    passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its equations, as in
+    `Problem`.
     """
 
     model: Model
@@ -84,12 +88,20 @@ class Solution:
     stats: dict[str, Any]
     iterate: dict[str, Array] = field(default_factory=dict)
     record: Record | None = None
+    passive: bool = True
+    armature: bool = True
+    slip_speed: float = SLIP_SPEED
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
         terms = ", ".join(f"{name} {value:.6g}" for name, value in self.cost.items())
         outcome = f"{status}, objective {self.objective:.6g}" + (f" ({terms})" if terms else "")
         return f"Solution of {self.model.name!r}: {outcome}, {self.duration:.4g} s, phases {phases}"
+
+    @property
+    def equations(self) -> Equations:
+        """The equations of motion that the motion was found for."""
+        return Equations(self.model, self.passive, self.armature, self.slip_speed)
 
     @property
     def converged(self) -> bool:
@@ -179,7 +191,7 @@ class Solution:
 
     def mirror(self) -> MirrorMap | None:
         """The mirror map, if the motion repeats mirrored."""
-        return mirror_map(self.model) if self.mirrored else None
+        return mirror_map(self.model, passive=self.passive, armature=self.armature) if self.mirrored else None
 
     def sample(self, times: Array) -> Array:
         """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.

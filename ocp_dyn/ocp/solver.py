@@ -45,6 +45,9 @@ BUILT_FROM = (
     "torque",
     "contact_level",
     "baumgarte",
+    "passive",
+    "armature",
+    "slip_speed",
     "limits",
 )
 """What of a Problem is built into its program: when none of it has changed, the program serves again."""
@@ -181,7 +184,8 @@ def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str
 
     Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
     costs without finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
-    equalities than free variables, equalities that repeat others. The last are found by linearising there: where legs
+    equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that repeat
+    others. The last are found by linearising there: where legs
     are straight rows may seem to repeat others that do not elsewhere, and with a bent `Problem(posture=...)` they go.
     """
     t, program = prepare(problem)

@@ -7,7 +7,9 @@ Collocation: else the accelerations a_i at the stages are variables (so are the 
 form), the equations of motion at the stages are constraints, and the states between are expressions of them:
 
     implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
-    explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma.
+    explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma,
+
+ID and FD being those of `equations`, with springs, losses and rotors of the joints.
 
 Each function writes its gaps into `rows` and returns the stages that path constraints and objectives look at.
 """
@@ -20,19 +22,15 @@ import casadi as ca
 from casadi import SX
 
 from .._types import Expr
-from ..constrained import constrained_dynamics
 from ..constraints import constraint_jacobian
-from ..dynamics import forward_dynamics, inverse_dynamics
-from ..functions import function
 from ..model import Model
-from .contact_levels import Feet, call, has_symbols, held_dynamics, hold_end, hold_stage, lean, project
-from .differentiated_dynamics import differentiated
+from .contact_levels import Feet, hold_end, hold_stage, project
 from .integrators import Scheme, explicit_step, stage_states
 from .nlp import Rows
 from .phases import Phase
 from .problem import Problem
 from .stage import Stage
-from .variables import FORCE_SCALE, Transcription, contacts, full_tau, model_of, places, wrenches
+from .variables import FORCE_SCALE, Transcription, contacts, equations_of, full_tau, places, wrenches
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,9 @@ def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows
 
 def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Explicit form, explicit scheme: `problem.steps` steps one after the other."""
-    problem, model, method = t.problem, model_of(t, z), t.problem.scheme
-    feet = Feet(model, phase.held, places(t, phase.held, z), problem.baumgarte)
+    problem, equations, method = t.problem, equations_of(t, z), t.problem.scheme
+    model = equations.model
+    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
     q, v = z["q"], z["v"]
     points: list[Point] = []
@@ -74,8 +73,9 @@ def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[
 
 def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Stage accelerations as variables: `problem.steps` steps, the states between them variables too."""
-    problem, model, method = t.problem, model_of(t, z), t.problem.scheme
-    feet = Feet(model, phase.held, places(t, phase.held, z), problem.baumgarte)
+    problem, equations, method = t.problem, equations_of(t, z), t.problem.scheme
+    model = equations.model
+    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
     a = ca.horzsplit(ca.reshape(z["a"], model.nv, -1))
     lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(a)
@@ -133,38 +133,18 @@ def _torque(problem: Problem, z: dict[str, SX], fraction: float) -> Expr:
 
 def _force_gap(rows: Rows, feet: Feet, q: Expr, v: Expr, a: Expr, lam: Expr, tau: Expr) -> Expr:
     """ID(q, v, a) - tau - G' lam."""
-    force = _inverse_dynamics(rows, feet.model, q, v, a) - tau
+    force = feet.equations.force_rows(rows, q, v, a) - tau
     if feet.footholds:
         force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
     return force
 
 
-def momentum_change(rows: Rows, model: Model, q: Expr, change: Expr) -> Expr:
-    """H(q) change, for a change of velocities: what ID at rest gives more for these accelerations than for none.
-
-    H would do, but ID has derivatives by recursion.
-    """
-    none = SX(model.nv, 1)
-    with_it, without = (_inverse_dynamics(rows, model, q, none, a) for a in (change, none))
-    return with_it - without
-
-
-def _inverse_dynamics(rows: Rows, model: Model, q: Expr, v: Expr, a: Expr) -> Expr:
-    """ID(q, v, a), its derivatives by recursion where the model consists of numbers."""
-    if has_symbols(model):
-        return inverse_dynamics(lean(model), q, v, a)
-    return rows.call(function(inverse_dynamics, model), lambda: differentiated(model), q, v, a)
-
-
 def _forward_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
     """(qdd, lam) under tau."""
-    if not feet.footholds:
-        free = lean(feet.model) if has_symbols(feet.model) else feet.model
-        return call(forward_dynamics, free)(q, v, tau), SX(0, 1)
-    if feet.baumgarte:
-        return held_dynamics(feet, q, v, tau)
-    qdd, lam = call(constrained_dynamics, feet.model, contacts(feet.footholds))(q, v, tau)
-    return qdd, lam
+    held = contacts(feet.footholds)
+    if feet.footholds and feet.baumgarte:
+        return feet.equations.corrected_dynamics(held, q, v, tau, feet.correction(q, v))
+    return feet.equations.forward_dynamics(held, q, v, tau)
 
 
 def _points(

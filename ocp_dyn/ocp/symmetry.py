@@ -11,12 +11,13 @@ from .._types import Array, sparse
 from ..kinematics import body_transforms, point_position
 from ..model import Model
 from ..spatial import Inertia, Transform
-from .mirror import REFLECTION, match_bodies
+from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
 
 
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral posture.
 
+    So are springs and their rests, damping, friction and armature of its joints.
     Robots as built carry a battery on one side and rounded angles from CAD; walking mirrored asks for a twin that does not.
     tolerance: how far apart partners may be, relative to the mass [m, kg]. `asymmetry` tells how far the twin is from
     the original. ModelError where bodies have no partners.
@@ -33,7 +34,20 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
         joint = X0[i] @ (model.X_tree[i] @ X0[p]).inverse()
         moved = joint.inverse() @ Y0[i] @ Y0[p].inverse()
         X_tree.append(Transform(sparse(moved.E), sparse(moved.r)))
-    return replace(model, I=tuple(inertia), X_tree=tuple(X_tree))
+    return _with_even_joints(replace(model, I=tuple(inertia), X_tree=tuple(X_tree)))
+
+
+def _with_even_joints(model: Model) -> Model:
+    """The model, symmetric but for what its joints do by themselves, with these averaged over partners too."""
+    dofs = model.dofs
+    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
+        return model
+    mirror = kinematic_mirror(model)
+    even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}
+    rest, sprung = DM(dofs.rest), even["stiffness"] > 0
+    half = model.difference(rest, mirror.q(rest)) / 2 * DM(sprung.astype(float))
+    even["rest"] = np.array(model.integrate(rest, half).full()).ravel()
+    return replace(model, dofs=replace(dofs, **even))
 
 
 def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:

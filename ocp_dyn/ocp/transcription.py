@@ -20,9 +20,19 @@ from .phases import Continuous, Impact, Jump, Phase, Transition
 from .problem import Problem
 from .rates import add_rates
 from .stage import Foothold, Held, Stage
-from .steps import Point, interval_points, momentum_change
+from .steps import Point, interval_points
 from .terms import PathConstraint
-from .variables import FORCE_SCALE, Transcription, add_variables, contacts, model_of, place_slots, places, wrenches
+from .variables import (
+    FORCE_SCALE,
+    Transcription,
+    add_variables,
+    contacts,
+    equations_of,
+    model_of,
+    place_slots,
+    places,
+    wrenches,
+)
 
 SAME_DEPTH = 20
 """How deep two expressions are compared."""
@@ -162,9 +172,10 @@ def _root(held: Foothold | Held) -> Foothold | None:
 def _impact_rows(
     t: Transcription, rows: Rows, phase: Phase, transition: Impact, q: Expr, v: Expr, v_plus: Expr, z: dict[str, SX]
 ) -> None:
-    model = model_of(t, z)
+    equations = equations_of(t, z)
+    model = equations.model
     G = constraint_jacobian(model, contacts(phase.held), q)
-    change = momentum_change(rows, model, q, v_plus - v)
+    change = equations.momentum_rows(rows, q, v_plus - v)
     rows.constrain("impact", change - G.T @ z["Lam"], scale=10.0)
     here = places(t, phase.held, z)
     stage = Stage(model, q, v_plus, wrenches=wrenches(phase.held, z["Lam"], here), places=here, values=z)

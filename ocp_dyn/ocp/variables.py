@@ -13,6 +13,7 @@ from .._types import Array, Expr, sparse, split
 from ..constraints import Constraint
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, with_parameters
+from .equations import Equations
 from .mirror import MirrorMap
 from .nlp import Program, Slot, Variable
 from .phases import Impact, Jump
@@ -152,6 +153,11 @@ def model_of(t: Transcription, z: Mapping[str, Expr]) -> Model:
         g = float(np.linalg.norm(model.gravity))
         own["gravity"] = -g * ca.vertcat(ca.sin(z["slope"]), 0, ca.cos(z["slope"]))
     return with_parameters(model, own) if own else model
+
+
+def equations_of(t: Transcription, z: Mapping[str, Expr]) -> Equations:
+    """The problem's equations of motion, of the model with its parameters."""
+    return t.problem.equations.of(model_of(t, z))
 
 
 def _find_images(t: Transcription) -> None:

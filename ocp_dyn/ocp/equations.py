@@ -1,0 +1,197 @@
+"""The equations of motion of a problem: the one place where optimal control calls the dynamics.
+
+    (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
+
+tau the motors' torques, tau_p and armature what the joints do by themselves (`ocp_dyn.passive`). passive=False leaves
+out tau_p: springs, damping and friction; armature=False the rotors' inertia. slip_speed: see `passive_force`. A model without such data has the
+equations of its bodies alone, and none of their graphs grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from .._types import Expr, ModelError
+from ..constrained import (
+    constrained_dynamics,
+    constrained_dynamics_derivatives,
+    constrained_equations,
+    impact,
+    impact_derivatives,
+)
+from ..constrained.solvers import range_space
+from ..constraints import Constraint
+from ..derivatives import forward_dynamics_derivatives
+from ..dynamics import forward_dynamics, inverse_dynamics, mass_matrix
+from ..functions import function
+from ..model import Model
+from ..passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
+from ..reduction import reduce
+from .differentiated_dynamics import differentiated
+from .nlp import Rows
+
+Constraints = tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """The equations of motion of a model, with what its joints do by themselves or, by name, without.
+
+    The model may hold symbols. Its methods take numbers, MX or SX; a model with symbols takes SX alone.
+    """
+
+    model: Model
+    passive: bool = True
+    armature: bool = True
+    slip_speed: float = SLIP_SPEED
+
+    def of(self, model: Model) -> Equations:
+        """The same equations of another model, such as this one with other parameters."""
+        return replace(self, model=model)
+
+    @property
+    def acts(self) -> bool:
+        """Whether springs, damping or friction are in the equations."""
+        dofs = self.model.dofs
+        return self.passive and any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
+
+    @property
+    def rotors(self) -> dict[str, bool]:
+        """The option of algorithms by which armatures count; empty where there are none."""
+        return {"armature": True} if self.armature and self.model.dofs.armature.any() else {}
+
+    def inverse_dynamics(self, q: Expr, v: Expr, a: Expr) -> Expr:
+        """The generalised forces of motors and contacts, tau + G' lam, that give the acceleration a."""
+        force = self._call(inverse_dynamics, **self.rotors)(q, v, a)
+        return force - self._joints(q, v) if self.acts else force
+
+    def force_rows(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
+        """`inverse_dynamics` in the body of a block: by recursion for the bodies, where the model consists of numbers.
+
+        What the joints do by themselves stands beside it, a few terms that are differentiated with the block.
+        """
+        force = self._tree(rows, q, v, a)
+        force = force + armature_force(self.model, a) if self.rotors else force
+        return force - self._joints(q, v) if self.acts else force
+
+    def momentum_rows(self, rows: Rows, q: Expr, change: Expr) -> Expr:
+        """(H + diag(armature)) change, for a change of velocities: ID at rest with these accelerations less that with none.
+
+        H would do, but ID has derivatives by recursion.
+        """
+        none = SX(self.model.nv, 1)
+        momentum = self._tree(rows, q, none, change) - self._tree(rows, q, none, none)
+        return momentum + armature_force(self.model, change) if self.rotors else momentum
+
+    def forward_dynamics(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+        """(qdd, lam) under the motors' torques tau."""
+        force = self._driven(q, v, tau)
+        if contacts:
+            qdd, lam = self._call(constrained_dynamics, contacts, **self.rotors)(q, v, force)
+            return qdd, lam
+        free = self.of(lean(self.model)) if has_symbols(self.model) else self
+        return free._call(forward_dynamics, **self.rotors)(q, v, force), type(tau)(0, 1)
+
+    def corrected_dynamics(
+        self, contacts: Constraints, q: Expr, v: Expr, tau: Expr, correction: Expr
+    ) -> tuple[Expr, Expr]:
+        """(qdd, lam) with `G qdd = gamma - correction`."""
+        _, C, G, gamma = self._call(constrained_equations, contacts)(q, v)
+        force = self._driven(q, v, tau) - C
+        qdd, lam = range_space(self.model, q, G, force, gamma - correction, bool(self.rotors))
+        return qdd, lam
+
+    def forward_derivatives(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of qdd by tangents of q and by v."""
+        algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
+        static = (contacts,) if contacts else ()
+        found = self._call(algorithm, *static, **self.rotors)(q, v, self._driven(q, v, tau))
+        by_q, by_v, by_tau = found[:3]
+        if self.acts:
+            slopes = self._slopes(q, v)
+            by_q, by_v = by_q + by_tau @ slopes[0], by_v + by_tau @ slopes[1]
+        return by_q, by_v
+
+    def impact(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """(velocity after, impulses) where the contacts are closed at once."""
+        v_plus, Lam = self._call(impact, contacts, **self.rotors)(q, v)
+        return v_plus, Lam
+
+    def impact_derivatives(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of the velocity after an impact by tangents of q and by v."""
+        found = self._call(impact_derivatives, contacts, **self.rotors)(q, v)
+        return found[0], found[1]
+
+    def mass_matrix(self, q: Expr) -> Expr:
+        """H + diag(armature)."""
+        return self._call(mass_matrix, **self.rotors)(q)
+
+    def least_step(self, q: Expr, G: Expr, change: Expr) -> Expr:
+        """The step d (nv) with G d = change that is least in the metric of the mass matrix."""
+        return range_space(self.model, q, G, self.model.rest(q), change, bool(self.rotors))[0]
+
+    def fastest(self, q: Expr) -> float:
+        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at rest.
+
+        Of the free model at the numbers q; 0 without them. Explicit methods need steps below some 2.7 of its inverse.
+        """
+        if not self.acts:
+            return 0.0
+        nv = self.model.nv
+        slopes = ca.horzcat(*self._slopes(DM(q), DM.zeros(nv, 1)))
+        H = np.array(DM(self.mass_matrix(q)).full())
+        rows = np.linalg.lstsq(H, np.array(DM(slopes).full()), rcond=None)[0]
+        return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
+
+    def _joints(self, q: Expr, v: Expr) -> Expr:
+        """tau_p."""
+        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.slip_speed)(q, v)
+
+    def _slopes(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of tau_p by tangents of q and by v."""
+        options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.slip_speed}
+        by_q, by_v = self._call(passive_derivatives, **options)(q, v)
+        return by_q, by_v
+
+    def _driven(self, q: Expr, v: Expr, tau: Expr) -> Expr:
+        """tau + tau_p."""
+        return tau + self._joints(q, v) if self.acts else tau
+
+    def _tree(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
+        """ID(q, v, a) of the bodies alone, its derivatives by recursion where the model consists of numbers."""
+        if has_symbols(self.model):
+            return inverse_dynamics(lean(self.model), q, v, a)
+        return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, v, a)
+
+    def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
+        """The algorithm's Function; the algorithm itself for a model with symbols in it, which no Function may hold."""
+        if has_symbols(self.model):
+            options.pop("signature", None)
+            return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
+        return function(algorithm, self.model, *static, **options)
+
+
+def has_symbols(model: Model) -> bool:
+    """Whether parameters of the model are expressions."""
+    numbers = [*model.gravity, *(x for body in model.I for x in (body.m, body.h, body.I)), *(X.r for X in model.X_tree)]
+    return any(isinstance(x, SX) for x in numbers)
+
+
+_lean: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+
+
+def lean(model: Model) -> Model:
+    """The model with the same joint-space dynamics from fewer operations, or itself where it holds symbols."""
+    if model not in _lean:
+        try:
+            _lean[model] = reduce(model)
+        except ModelError:
+            return model
+    return _lean[model]

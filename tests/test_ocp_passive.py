@@ -1,0 +1,393 @@
+"""What joints do by themselves in optimal control: springs, losses and rotors in the equations, wherever these are used."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp.equations import Equations
+from ocp_dyn.ocp.solver import prepare
+from tests.helpers import close
+from tests.test_passive import MODEL
+
+FORMS = (
+    {"form": "implicit"},
+    {"form": "implicit", "integrator": "radau:2"},
+    {"form": "implicit", "integrator": "lobatto:3", "steps": 2},
+    {"form": "explicit"},
+    {"form": "explicit", "integrator": "gauss:2", "torque": "linear"},
+)
+OFF: dict[str, Any] = {"passive": False, "armature": False}
+LOADED = {"damping": 0.5, "stiffness": 1.0, "friction": 0.3, "armature": 1.0, "rest": 0.2}
+PUSH = 2.0
+
+
+def rotor(**data: float) -> od.Model:
+    builder = od.ModelBuilder("rotor", gravity=(0, 0, 0))
+    inertia = {"mass": 1, "com": (0.5, 0, 0), "inertia": (0.75, 0.75, 0.75)}  # 1 kg m^2 about the axis
+    builder.add_body("disc", od.Revolute("z"), effort=PUSH, **inertia, **data)
+    return builder.build()
+
+
+def fastest(model: od.Model, **options: Any) -> ocp.Problem:
+    """From rest to rest over one radian in the least time."""
+
+    def ends(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+        return ca.vertcat(start.q, start.v, end.q - 1, end.v), 0.0, 0.0
+
+    swing = ocp.Phase("swing", 40, (0.3, 8.0), objective=(ocp.Integral(lambda stage: 1.0, name="time"),))
+    return ocp.Problem(model, [swing], boundary=(ocp.Boundary(ends),), **options)
+
+
+def bang_bang(rate: Callable[[float, float, float], float]) -> float:
+    """Time of the one switched motion from rest to rest over one radian: Newton on the two times, Runge-Kutta between."""
+
+    def f(x: np.ndarray, tau: float) -> np.ndarray:
+        return np.array([x[1], rate(x[0], x[1], tau)])
+
+    def end(times: np.ndarray) -> np.ndarray:
+        x = np.zeros(2)
+        for h, tau in zip(times / 1000, (PUSH, -PUSH), strict=True):
+            for _ in range(1000):
+                a = f(x, tau)
+                b = f(x + h / 2 * a, tau)
+                c = f(x + h / 2 * b, tau)
+                x = x + h / 6 * (a + 2 * b + 2 * c + f(x + h * c, tau))
+        return x - np.array([1.0, 0.0])
+
+    times = np.array([1.0, 0.5])
+    for _ in range(8):
+        slope = np.array([(end(times + d) - end(times - d)) / 2e-5 for d in 1e-5 * np.eye(2)]).T
+        times = times - np.linalg.solve(slope, end(times))
+    return float(times.sum())
+
+
+def rotor_rate(q: float, v: float, tau: float) -> float:
+    """The rotor's acceleration with LOADED, at the slip speed 0.1."""
+    d = LOADED
+    force = -d["stiffness"] * (q - d["rest"]) - d["damping"] * v - d["friction"] * np.tanh(v / 0.1)
+    return float((tau + force) / (1 + d["armature"]))
+
+
+@pytest.fixture(scope="module")
+def loaded_time() -> float:
+    return bang_bang(rotor_rate)
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_time: float) -> None:
+    """Minimum time against a dense integration with one switch; the equations hold between the nodes too."""
+    solution = fastest(rotor(**LOADED), slip_speed=0.1, **options).solve(progress=False)
+    assert solution.converged
+    assert solution.duration == pytest.approx(loaded_time, rel=2e-3)
+    assert solution.defects().angle < 1e-4
+    for switch in OFF:
+        wrong = replace(solution, **{switch: False}).defects()
+        assert wrong.angle > 5e-4
+        assert wrong.open_loop_angle > 0.3
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
+    """sqrt(2) s without; armature 3 makes the inertia four times as large, and the time twice."""
+    plain = 2**0.5
+    switched = {"armature": 3.0}, {"damping": 1.5, "stiffness": 2.0, "friction": 0.5}, {**LOADED}
+    for data in switched:
+        solution = fastest(rotor(**data), **OFF, **options).solve(progress=False)
+        assert solution.duration == pytest.approx(plain, rel=1e-3)
+        assert solution.defects().angle < 1e-4
+    for data in (switched[0], {**switched[1], "armature": 3.0}):
+        solution = fastest(rotor(**data), passive=False, **options).solve(progress=False)
+        assert solution.duration == pytest.approx(2 * plain, rel=1e-3)
+
+
+def test_switches_are_checked_and_a_change_is_built() -> None:
+    for wrong in ({"passive": "no"}, {"armature": 0}):
+        with pytest.raises(TypeError, match="must be True or False"):
+            fastest(rotor(), **wrong)
+    for speed in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="slip_speed"):
+            fastest(rotor(), slip_speed=speed)
+    problem = fastest(rotor(armature=3.0))
+    assert problem.solve(progress=False).duration == pytest.approx(2 * 2**0.5, rel=1e-4)
+    assert replace(problem, armature=False).solve(progress=False).duration == pytest.approx(2**0.5, rel=1e-4)
+
+
+def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
+    """Instructions and patterns of every block."""
+    _, program = prepare(problem)
+    return [
+        (
+            *(f.n_instructions() for f in (b.values_function, b.first_function, b.second_function, b.gauss_function)),
+            b.jacobian_pattern.nnz(),
+            b.hessian_pattern.nnz(),
+        )
+        for b in program.blocks
+    ]
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_nothing_grows_without_data(options: dict[str, Any]) -> None:
+    """The blocks of a model without data are those that the switches give; damping adds a few operations a dof."""
+    phase = ocp.Phase("swing", 3, 1.0, objective=(ocp.TorqueSquared(),))
+    plain, without = (sizes(ocp.Problem(pendulum(3), [phase], **options, **o)) for o in ({}, OFF))
+    assert plain == without
+    model = pendulum(3)
+    damped = replace(model, dofs=replace(model.dofs, damping=np.array([0.0, 0.7, 0.0])))
+    (values, *_, jacobian, hessian), *_ = sizes(ocp.Problem(damped, [phase], **options))
+    stages = 9 * options.get("steps", 1)
+    assert plain[0][0] < values <= plain[0][0] + stages * 3
+    assert (jacobian, hessian) == plain[0][-2:]
+
+
+def tree(**options: Any) -> ocp.Problem:
+    """Every kind of joint, every dof with a spring, damping, friction and a rotor, on a foot."""
+    swing = ocp.Phase("swing", 1, 0.1, ocp.Foothold(od.Contact("b6", axes="xz")), objective=(ocp.TorqueSquared(),))
+    return ocp.Problem(MODEL, [swing], slip_speed=0.5, contact_level="acceleration", unactuated=(), **options)
+
+
+@pytest.mark.parametrize("options", [{"form": "implicit"}, {"form": "explicit", "integrator": "euler"}])
+def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random.Generator) -> None:
+    """Jacobian and Hessian by differences of step 1e-5, in random directions."""
+    t, program = prepare(tree(**options))
+    e, p, n, m = program.evaluator, t.program.values, program.n, program.lower.size
+    x, lam, d = t.program.start + 0.1 * rng.normal(size=n), rng.normal(size=m), rng.normal(size=n)
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        J = DM(e.jacobian_pattern, e.jacobian(x, p))
+        return np.array(e.gradient(x, p)) + np.array(J.T @ lam).ravel()
+
+    h = 1e-5
+    J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
+    rows = (e.constraints(x + h * d, p).copy() - e.constraints(x - h * d, p)) / (2 * h)
+    close(np.array(J @ d).ravel(), rows, 1e-6)
+    half = np.array(DM(e.hessian_pattern, e.hessian(x, p, 1.0, lam).copy()).full())
+    W = half + half.T - np.diag(np.diag(half))
+    close(W @ d, (gradient(x + h * d) - gradient(x - h * d)) / (2 * h), 1e-5)
+
+
+@pytest.mark.parametrize("symbols", [False, True])
+def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
+    """Every method against the algorithms with passive=True and armature=True, on numbers, and with a mass as a symbol."""
+    both, foot = {"passive": True, "armature": True}, (od.Contact("b6", axes="xz"),)
+    q, v, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
+    mass = ca.SX.sym("mass")
+    equations = Equations(od.with_parameters(MODEL, {"mass:b6": mass}) if symbols else MODEL)
+    Q, V, X = (ca.SX(column) if symbols else column for column in (q, v, x))
+
+    def equal(found: Any, known: Any) -> None:
+        value = ca.Function("f", [mass], [ca.densify(ca.SX(found))])(MODEL.I[MODEL.frame("b6").body].m)
+        close(value, known, 1e-8)
+
+    equal(equations.inverse_dynamics(Q, V, X), od.inverse_dynamics(MODEL, q, v, x, **both))
+    equal(equations.mass_matrix(Q), od.mass_matrix(MODEL, q, armature=True))
+    known = od.constrained_dynamics(MODEL, foot, q, v, x, **both)
+    for found in (equations.forward_dynamics(foot, Q, V, X), equations.corrected_dynamics(foot, Q, V, X, ca.SX(2, 1))):
+        equal(found[0], known[0])
+        equal(found[1], known[1])
+    equal(equations.forward_dynamics((), Q, V, X)[0], od.forward_dynamics(MODEL, q, v, x, **both))
+    equal(equations.impact(foot, Q, V)[0], od.impact(MODEL, foot, q, v, armature=True)[0])
+
+
+def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
+    foot = (od.Contact("b6", axes="xz"),)
+    q, v, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
+    plain = Equations(MODEL, **OFF)
+    close(plain.inverse_dynamics(q, v, x), od.inverse_dynamics(MODEL, q, v, x))
+    close(plain.forward_dynamics(foot, q, v, x)[1], od.constrained_dynamics(MODEL, foot, q, v, x)[1], 1e-8)
+    close(plain.impact(foot, q, v)[0], od.impact(MODEL, foot, q, v)[0], 1e-8)
+
+
+# Impacts, contacts, costs
+
+
+def lander(**data: float) -> od.Model:
+    """A trunk on a leg that stretches; its rotor is heavier than the leg."""
+    builder = od.ModelBuilder("lander")
+    builder.add_body("trunk", od.Prismatic("z"), mass=5, inertia=(1, 1, 1))
+    builder.add_body("leg", od.Prismatic("-z"), "trunk", mass=1, lower=-1, upper=1, **data)
+    builder.add_frame("foot", "leg", (0, 0, -0.5))
+    return builder.build()
+
+
+def landing(model: od.Model, **options: Any) -> ocp.Problem:
+    foot = ocp.Foothold(od.Contact("foot", axes="z"), x=0, y=0)
+    effort = (ocp.TorqueSquared(1e-3),)
+    phases = [
+        ocp.Phase("flight", 5, (0.05, 0.5), objective=effort),
+        ocp.Phase("stance", 5, 0.2, foot, objective=effort),
+    ]
+
+    def begin(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
+        return ca.vertcat(start.q - DM([0.7, 0]), start.v - DM([-1.0, 0.3])), 0.0, 0.0
+
+    return ocp.Problem(
+        model, phases, [ocp.Impact()], boundary=[ocp.Boundary(begin)], unactuated=["trunk_joint"], **options
+    )
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_rotors_take_part_in_impacts(form: str) -> None:
+    model = lander(armature=4.0, damping=2.0, stiffness=50.0)
+    solution = landing(model, form=form).solve(progress=False)
+    assert solution.converged
+    flight, stance = solution.phases
+    q, v = DM(flight.q[-1]), DM(flight.v[-1])
+    after, impulse = od.impact(model, stance.contacts, q, v, armature=True)
+    close(stance.v[0], np.array(after.full()).ravel(), 1e-6)
+    close(solution.impulses[0], np.array(impulse.full()).ravel(), 1e-6)
+    light = np.array(od.impact(model, stance.contacts, q, v)[0].full()).ravel()
+    assert np.abs(stance.v[0] - light).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    "options", [*FORMS[:4], {"form": "explicit", "contact_level": "acceleration", "baumgarte": 5.0}]
+)
+def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:
+    """Standing still: the motor carries what the spring does not, the ground the weight; costs are of the motor."""
+    model = lander(stiffness=50.0, rest=-0.4, damping=3.0)
+    foot = ocp.Foothold(od.Contact("foot", axes="z"), x=0, y=0)
+
+    def still(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+        return ca.vertcat(start.q - DM([0.5, 0.0]), start.v), 0.0, 0.0
+
+    calm = ocp.Integral(lambda stage: 1e6 * ca.sumsqr(stage.v), name="calm")
+    phase = ocp.Phase("stand", 3, 0.3, foot, objective=(ocp.TorqueSquared(1e-6), calm))
+    problem = ocp.Problem(model, [phase], boundary=[ocp.Boundary(still)], unactuated=["trunk_joint"], **options)
+    if options.get("integrator") == "lobatto:3":
+        problem = replace(problem, contact_level="velocity")
+    solution = problem.solve(progress=False)
+    motor = 5 * 9.81 + 50.0 * 0.4  # holds the trunk up against gravity and pulls against the spring
+    assert solution.converged
+    close(solution.phases[0].lam, np.full((3, 1), 6 * 9.81), 1e-6)
+    close(solution.phases[0].tau[:, 1], np.full(3, motor), 1e-6)
+    assert solution.cost["TorqueSquared"] == pytest.approx(0.3e-6 * motor**2, rel=1e-6)
+
+
+# Sensitivities, multipliers, feedback
+
+
+@pytest.mark.parametrize("form", ["implicit", "explicit"])
+def test_sensitivities_hold_what_joints_do(form: str) -> None:
+    """By the mass, a symbol of the model: against solutions to either side."""
+    problem = fastest(rotor(**LOADED), form=form, slip_speed=0.1, parameters=ocp.Parameter("mass:disc", 1.0))
+    at = {m: problem.solve(values={"mass:disc": m}, progress=False, tolerance=1e-9) for m in (0.99, 1.0, 1.01)}
+    found = ocp.sensitivities(problem, at[1.0])
+    assert found.residual < 1e-6
+    assert found["mass:disc"].duration == pytest.approx((at[1.01].duration - at[0.99].duration) / 0.02, rel=1e-2)
+    predicted = found.predict(**{"mass:disc": 1.01})
+    assert predicted.duration == pytest.approx(at[1.01].duration, rel=1e-4)
+    assert (predicted.slip_speed, predicted.passive) == (0.1, True)
+
+
+def hanging(**options: Any) -> ocp.Problem:
+    model = pendulum(1)
+    data = {"stiffness": np.array([3.0]), "damping": np.array([0.8]), "armature": np.array([0.5])}
+    model = replace(model, dofs=replace(model.dofs, **data))
+    still = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0.0)
+    return ocp.Problem(model, ocp.Phase("hang", 4, 0.4), periodic=still, **options)
+
+
+def test_multipliers_of_a_damped_pendulum() -> None:
+    """(H + armature) q'' + damping q' + (weight + stiffness) q = 0: exp(lambda T); without, those of the plain one."""
+    for options in ({}, OFF):
+        problem = hanging(**options)
+        model, solution = problem.model, problem.solve(progress=False)
+        data = (
+            np.zeros(3)
+            if options
+            else [float(x[0]) for x in (model.dofs.armature, model.dofs.damping, model.dofs.stiffness)]
+        )
+        inertia = float(od.mass_matrix(model, DM(1, 1))) + data[0]
+        weight = float(od.gravity_force(model, DM([1e-6]))) / 1e-6 + data[2]
+        known = np.exp(0.4 * np.roots([inertia, data[1], weight]))
+        found = solution.floquet_multipliers()
+        np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(known), rtol=1e-6)
+
+
+def test_multipliers_under_stiff_friction_are_finite() -> None:
+    """Friction of a light joint acts within 1e-5 s of rest: the steps follow it, and the speed dies out."""
+    model = hanging().model
+    model = replace(model, dofs=replace(model.dofs, friction=np.array([50.0]), armature=np.zeros(1)))
+    problem = replace(hanging(), model=model)
+    assert problem.equations.fastest(DM(1, 1)) > 2000
+    found = problem.solve(progress=False).floquet_multipliers()
+    assert np.abs(found[1]) < 1e-6
+    assert 0.99 < np.abs(found[0]) < 1.0  # it creeps back
+
+
+@pytest.mark.parametrize("options", [{"form": "implicit"}, {"form": "explicit", "integrator": "gauss:2"}])
+def test_iterations_come_to_the_solution(options: dict[str, Any]) -> None:
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.v, e.q - 0.3, e.v), 0, 0))
+    phase = ocp.Phase("swing", 8, 0.6, objective=(ocp.TorqueSquared(),))
+    problem = ocp.Problem(
+        rotor(**LOADED), phase, boundary=ends, parameters=ocp.Parameter("from", 0.0), limits=False, slip_speed=0.1,
+        **options,
+    )  # fmt: skip
+    control = problem.rti(problem.solve(progress=False), qp="riccati")
+    for _ in range(25):
+        control.feedback(**{"from": 0.1})
+    exact = problem.solve(values={"from": 0.1}, progress=False, tolerance=1e-10)
+    plan = control.solution()
+    close(plan.tau, exact.tau, 1e-6)
+    assert plan.defects().angle < 1e-3
+
+
+def test_stiff_joints_are_integrated_again() -> None:
+    """A light body under heavy damping: an explicit method takes a million steps, and raised."""
+    builder = od.ModelBuilder("light", gravity=(0, 0, 0))
+    builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1e-4,) * 3, effort=200.0, damping=100.0)
+    solution = replace(fastest(builder.build()), phases=[ocp.Phase("swing", 8, 0.6)]).solve(progress=False)
+    defects = solution.defects()
+    assert defects.angle < 1e-2
+
+
+def test_steps_that_run_away_are_told() -> None:
+    problem = hanging(form="explicit")
+    assert not any("runs away" in line for line in problem.check())
+    light = replace(problem.model, dofs=replace(problem.model.dofs, friction=np.array([5.0])))
+    stiff = replace(problem, model=light)
+    assert any("friction of joints act within" in line and "'rk4' runs away" in line for line in stiff.check())
+    for calm in ({"slip_speed": 1.0}, {"passive": False}, {"integrator": "gauss:2"}, {"steps": 50}):
+        assert not any("runs away" in line for line in replace(stiff, **calm).check())
+
+
+def test_a_spring_on_the_root_holds_the_motion_to_its_place() -> None:
+    """A block on a spring along x is shifted by nothing; on one along y it is."""
+    for axis, neutral in (("x", {}), ("y", {"x": 1.0})):
+        builder = od.ModelBuilder("block", gravity=(0, 0, 0))
+        builder.add_body("cart", od.Translation(), mass=1, stiffness=[3.0 * (k == axis) for k in "xyz"])
+        still = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0.0)
+        motion = ocp.Problem(builder.build(), ocp.Phase("rest", 2, 0.5), periodic=still).solve(progress=False)
+        found = motion.floquet().neutral
+        assert ("x" in found) == ("x" in neutral)
+        assert found["y" if axis == "x" else "x"] == pytest.approx(1.0)
+
+
+# Files
+
+
+def test_solutions_remember(tmp_path: Any) -> None:
+    problem = fastest(rotor(**LOADED), slip_speed=0.1)
+    for options in ({}, {"passive": False}, {"armature": False}):
+        solution = replace(problem, **options).solve(progress=False, max_iterations=1)
+        again = ocp.Solution.load(solution.save(tmp_path / "motion.npz"))
+        assert (again.passive, again.armature) == (solution.passive, solution.armature)
+        assert again.slip_speed == 0.1
+        assert again.defects().angle == pytest.approx(solution.defects().angle, rel=1e-6)
+    with np.load(tmp_path / "motion.npz") as file:
+        arrays = dict(file)
+    about = json.loads(str(arrays["about"]))
+    for key in ("passive", "armature", "slip_speed"):
+        del about[key]
+    np.savez(tmp_path / "old.npz", **arrays | {"about": np.array(json.dumps(about))})
+    old = ocp.Solution.load(tmp_path / "old.npz")
+    assert (old.passive, old.armature) == (False, False)
