@@ -41,8 +41,8 @@ def problem(form: str = "explicit", intervals: int = 50, integrator: str = "", t
     model = with_knees(five_link_biped(root="pinned"), torque=100.0)
     A = ca.DM(absolute_angles(model)[1:])  # the first link's angle and rate are bounds of the model
     path = (
-        ocp.Path(lambda stage: A @ stage.q, -np.pi / 2, np.pi / 2, ends=True),
-        ocp.Path(lambda stage: A @ stage.v, -10.0, 10.0, ends=True),
+        ocp.Path(lambda stage: A @ stage.q, -np.pi / 2, np.pi / 2),
+        ocp.Path(lambda stage: A @ stage.v, -10.0, 10.0),
     )
     return ocp.Problem(
         model,

@@ -73,7 +73,7 @@ def problem(
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
     motors = ocp.TorqueSpeedCurve()
     effort = _effort(model)
-    reach = ocp.Path(lambda stage: _ballistic(stage) - stage.values["apex"], 0.0, np.inf, ends=True)
+    reach = ocp.Path(lambda stage: _ballistic(stage) - stage.values["apex"], 0.0, np.inf)
     flat, toes, flight = intervals
     return ocp.Problem(
         model,

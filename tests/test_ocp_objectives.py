@@ -183,7 +183,8 @@ def test_a_pendulum_swings_around_an_obstacle():
     tip = ocp.Capsule("link2", 0.05, end=(0, 0, -1))
     ball = ocp.Obstacle((-0.25, 0, -1.75), 0.2)
     free = swing(ocp.TorqueSquared(), intervals=15).solve(progress=False)
-    wary = swing(ocp.TorqueSquared(), ocp.NoCollision([(tip, ball)]), intervals=15).solve(progress=False)
+    apart = ocp.NoCollision([(tip, ball)], ends=False)  # at the start, which the boundary fixes, the two touch
+    wary = swing(ocp.TorqueSquared(), apart, intervals=15).solve(progress=False)
 
     def clearance(solution):
         value = [

@@ -15,7 +15,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Array, Expr, Indices
+from .._types import Array, Expr, Indices, shown
+from .arguments import numbers
 from .chain import Call, derivatives, gauss_newton
 from .derived import Derived, derived, digest
 
@@ -98,27 +99,27 @@ class Rows:
         if size:
             s = np.broadcast_to(np.asarray(scale, dtype=float), (size,))
             lo, up = (_bound(name, b, size) / s for b in (lower, upper))
-            if not np.all(lo <= up):
-                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {lower} and {upper}")
+            if not np.all(lo <= up) or np.any(lo == np.inf) or np.any(up == -np.inf):
+                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {shown(lower)} and {shown(upper)}")
             self.rows.append((name, value / DM(s), lo, up))
 
 
 def _bound(name: str, bound: Any, size: int) -> Array:
-    numbers = np.asarray(DM(bound) if isinstance(bound, DM) else bound, dtype=float).ravel()
-    if numbers.size not in (1, size):
-        raise ValueError(f"constraint {name!r} has {size} rows but {numbers.size} bounds: give one number, or {size}")
-    return np.broadcast_to(numbers, (size,))
+    found = numbers(bound, f"constraint {name!r}: a bound")
+    if found.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {found.size} bounds: give one number, or {size}")
+    return np.broadcast_to(found, (size,))
 
 
 def numbers_of(what: str, value: Any, size: int) -> Array:
     """One number, or `size` finite ones."""
     try:
-        numbers = np.asarray(DM(value) if isinstance(value, DM) else value, dtype=float).ravel()
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} takes one finite number or {size}, got {value!r}") from error
-    if numbers.size not in (1, size) or not np.all(np.isfinite(numbers)):
-        raise ValueError(f"{what} takes one finite number or {size}, got {value!r}")
-    return np.array(np.broadcast_to(numbers, (size,)))
+        found = numbers(value, what)
+    except TypeError:
+        raise TypeError(f"{what} takes one finite number or {size}, got {shown(value)}") from None
+    if found.size not in (1, size) or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} takes one finite number or {size}, got {shown(value)}")
+    return np.array(np.broadcast_to(found, (size,)))
 
 
 Body = Callable[[dict[str, SX], Rows], None]

@@ -28,7 +28,7 @@ class Defects:
 
     Each interval is integrated from its node, torques as in the solution, contact forces recomputed: `angle` [rad] and
     `length` [m] are the largest differences at its end, over joints and over the base's position. `open_loop_*`:
-    the same over whole phases integrated in one go, which an unstable walker amplifies.
+    the same over whole phases integrated in one go, which an unstable walker amplifies; nan where the integration fails.
     """
 
     angle: float
@@ -94,8 +94,11 @@ def make_flow(model: Model, contacts: tuple[Constraint, ...]) -> ca.Function:
 
 
 def advance(flow: ca.Function, q: Array, v: Array, torques: Array) -> tuple[Array, Array]:
-    """(q, v) at the end; torques: [mean; rate; h]."""
-    x = np.array(flow(x0=np.concatenate([q, v]), p=torques)["xf"]).ravel()
+    """(q, v) at the end, nan if the integrator gives up; torques: [mean; rate; h]."""
+    try:
+        x = np.array(flow(x0=np.concatenate([q, v]), p=torques)["xf"]).ravel()
+    except RuntimeError:  # the integrator gives up: there is no number to tell, but the motion is not to be lost for it
+        x = np.full(q.size + v.size, np.nan)
     return x[: q.size], x[q.size :]
 
 

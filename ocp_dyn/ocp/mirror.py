@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError
+from .._types import Array, Expr, ModelError, shown
 from ..dynamics import inverse_dynamics
 from ..functions import function
 from ..kinematics import body_transforms, point_jacobian_6d
@@ -78,6 +78,8 @@ def mirror_map(model: Model) -> MirrorMap:
     states: the forces of inverse dynamics of the image are the images of the original's. For a robot that
     is symmetric but for its cables take its `symmetric_twin`.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"mirror_map needs a Model, got {shown(model)}")
     partners = match_bodies(model)
     q0 = DM(model.neutral())
     v_matrix = np.zeros((model.nv, model.nv))

@@ -75,8 +75,12 @@ class Monitor(ca.Callback):
 
     def say(self, line: str) -> None:
         """Shows a line."""
-        if self._stream is not None:
+        if self._stream is None:
+            return
+        try:
             print(f"  {line}", file=self._stream, flush=True)
+        except (OSError, ValueError):  # a stream that is closed must not end the run
+            self._stream = None
 
     def _show(self, f: float, broken: float, step: float) -> None:
         seconds = time.perf_counter() - self._begin
