@@ -36,7 +36,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
-from ._command import finish, parser, prepare
+from ._command import attempt, finish, keep, parser, prepare
 from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimised, phase_angle
 
 RABBIT = FiveLinkParameters(
@@ -327,15 +327,16 @@ def main(argv: list[str] | None = None) -> int:
     prepare(options, arguments)
     solution = step.solve(progress=not options.quiet, **five_link.SMALL)
     if not solution.converged:
-        return finish(options, solution, gait(solution), TITLE)
+        return finish(options, solution, lambda: gait(solution), TITLE)
+    keep(options, solution)
     try:
         best = least_torque(followed(solution), speed)
     except ValueError as error:
         print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
         best = followed(solution)
-    code = finish(options, solution, numbers(solution, step, best), TITLE)
-    if options.out is not None and best.exists:
-        draw(solution, best, options.out / "rabbit.png")
+    code = finish(options, solution, lambda: numbers(solution, step, best), TITLE)
+    drawn = options.out is not None and best.exists
+    if drawn and attempt("rabbit.png", lambda: [draw(solution, best, options.out / "rabbit.png")]):
         with (options.out / "report.md").open("a") as report:
             report.write("\n![one step, torques, zero dynamics](rabbit.png)\n")
     return code

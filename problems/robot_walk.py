@@ -159,9 +159,12 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    apart = ocp.asymmetry(as_built(options.urdf))
-    found = numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
-    return finish(options, solution, found, f"{model.name} walks at {options.speed:g} m/s")
+
+    def figures() -> dict[str, Any]:
+        apart = ocp.asymmetry(as_built(options.urdf))
+        return numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
+
+    return finish(options, solution, figures, f"{model.name} walks at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -74,10 +74,11 @@ def not_negative(value: Any, what: str, remedy: str = "") -> float:
     return found
 
 
-def whole(value: Any, what: str, least: int = 0) -> int:
-    """A whole number, `least` or above."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{what} must be at least {least}, a whole number, got {shown(value)}")
+def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between `least` and `most`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        limit = f" and at most {most}" if isinstance(value, (int, np.integer)) and value > most else ""
+        raise ValueError(f"{what} must be at least {least}{limit}, a whole number, got {shown(value)}")
     return int(value)
 
 
@@ -183,7 +184,8 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
     try:
         return f(*arguments)
     except ValueError as error:  # says itself what is wrong
-        raise ValueError(f"{what}: {_text(error)}") from error
+        text, own = _text(error), what.rpartition(": ")[2]
+        raise ValueError(f"{what}{text[len(own) :] if text.startswith(own) else f': {text}'}") from error
     except KeyError as error:
         asked = error.args[0] if error.args else ""
         there = tuple(values)
@@ -195,17 +197,22 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
 
 
 def expression(value: Any, what: str, remedy: str = "") -> SX:
-    """What a user's function returned as an SX: ValueError if it is nothing of the kind."""
+    """What a user's function returned as an SX: ValueError if it is nothing of the kind, or a number that is not finite."""
+    found: SX | None = None
     try:
         if isinstance(value, (SX, DM, int, float, np.number)):
-            return SX(value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
-            return SX(DM(value))
-        if isinstance(value, (list, np.ndarray)):
-            return ca.vertcat(SX(0, 1), *(SX(x) for x in value))
+            found = SX(value)
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
+            found = SX(DM(value))
+        elif isinstance(value, (list, np.ndarray)):
+            found = ca.vertcat(SX(0, 1), *(SX(x) for x in value))
     except FOREIGN:  # what they say names no term
-        remedy = remedy or ", which makes no column of numbers"
-    raise ValueError(f"{what} must return an expression of the stage (SX), got {shown(value)}{remedy}")
+        found = None
+    if found is None:
+        raise ValueError(f"{what} must return an expression of the stage (SX), got {shown(value)}{remedy}")
+    if found.is_constant() and not found.is_regular():
+        raise ValueError(f"{what} must return finite numbers, got {shown(value)}")
+    return found
 
 
 def scalar(value: Any, what: str) -> SX:
@@ -217,11 +224,18 @@ def scalar(value: Any, what: str) -> SX:
 
 
 def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
-    """What a user's conditions returned: an expression, its lower and its upper limit."""
+    """What a user's conditions returned: a column, its lower and its upper limit."""
     if not isinstance(value, (tuple, list)) or len(value) != 3:
         raise ValueError(f"{what} must return (expression, lower, upper), got {shown(value)}")
-    bounds(value[1], value[2], what)
-    return expression(value[0], f"{what}: the first of the three"), value[1], value[2]
+    found = expression(value[0], f"{what}: the first of the three")
+    if found.numel() and found.shape[1] != 1:
+        raise ValueError(f"{what} must be a column, got shape {found.shape}: casadi.vec makes it one")
+    for limit in bounds(value[1], value[2], what):
+        if limit.size not in (1, found.numel()) and found.numel():
+            raise ValueError(
+                f"{what} has {found.numel()} rows but {limit.size} bounds: give one number, or {found.numel()}"
+            )
+    return found, value[1], value[2]
 
 
 def _meant(name: Any, names: Sequence[str]) -> str:

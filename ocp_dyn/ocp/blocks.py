@@ -183,7 +183,11 @@ class Block:
         ys, of_z = (ca.vertcat(SX(0, 1), *(pair[k] for pair in rows.inners)) for k in (0, 1))
         es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
         called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
-        outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+        try:
+            outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+        except RuntimeError:
+            self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
+            raise
         whole = outer(zs, of_z, called(zs, of_z, ps), ps)
         self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
 
@@ -209,6 +213,17 @@ class Block:
         found = derived(self.key, derive)
         self.first_function, self.second_function, self.gauss_function = found[:3]
         self.jacobian_pattern, self.hessian_pattern = found[3:]
+
+    def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
+        """Raises ValueError where a cost or a row holds symbols that are not the block's."""
+        mine = {x.element_hash() for x in ca.vertsplit(inputs)}
+        for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
+            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
+            if strange:
+                raise ValueError(
+                    f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
+                    "gives, and a Parameter, stage.values[name], for other numbers"
+                )
 
     @property
     def gather(self) -> Indices:

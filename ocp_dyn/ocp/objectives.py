@@ -170,8 +170,11 @@ class JointAngleSquared(LeastSquares):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not np.all(np.isfinite(numbers(self.stiffness, "JointAngleSquared stiffness"))):
-            raise ValueError(f"JointAngleSquared stiffness must be finite, got {shown(self.stiffness)}")
+        stiffness = numbers(self.stiffness, "JointAngleSquared stiffness")
+        if not np.all((stiffness >= 0) & np.isfinite(stiffness)):
+            raise ValueError(
+                f"JointAngleSquared stiffness must be finite and not negative, got {shown(self.stiffness)}"
+            )
 
     def residual(self, stage: Stage) -> Expr:
         model = stage.model

@@ -136,7 +136,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         here = f"phase {label(self.name, 'Phase name')!r}"
-        whole(self.intervals, f"{here}: intervals", least=1)
+        whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
         shared = self.duration if isinstance(self.duration, Parameter) else None
         if shared is not None and shared.size != 1:
             raise ValueError(

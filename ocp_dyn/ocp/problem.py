@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, with the integrator and the contact level of each that hold if none is named."""
 
+MOST = 10_000
+"""Steps in one interval: more are a mistake."""
+
 LEVELS = ("position", "velocity", "acceleration")
 TORQUES = ("constant", "linear")
 
@@ -174,9 +177,10 @@ class Problem:
     def _check_transcription(self) -> None:
         choice(self.form, FORMS, "form")
         for key, own in zip(("integrator", "contact_level"), FORMS[self.form], strict=True):
-            self._set(key, getattr(self, key) or own)
+            given = getattr(self, key)
+            self._set(key, own if isinstance(given, str) and not given else given)
         method = scheme(self.integrator)
-        whole(self.steps, "steps per interval", least=1)
+        whole(self.steps, "steps per interval", least=1, most=MOST)
         choice(self.torque, TORQUES, "torque")
         choice(self.contact_level, LEVELS, "contact_level")
         not_negative(self.baumgarte, "baumgarte [1/s]")

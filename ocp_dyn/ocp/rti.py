@@ -40,7 +40,7 @@ from .problem import Problem
 from .progress import violation
 from .runs import Outcome, Start
 from .solution import Solution
-from .solver import collected, prepare, starting_point
+from .solver import by_name, collected, prepare, starting_point
 from .sqp import CHAINED, QuadraticModel, check_qp
 from .stage_model import StageModel
 from .stages import chain
@@ -91,7 +91,7 @@ class RealTimeIteration:
             )
         _check_options(qp, hessian, options)
         self.transcription, self._program = prepare(problem, threads)
-        self._values = dict(values or {})
+        self._values = by_name(values)
         with self._program.lock:
             self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -22,7 +21,7 @@ from .guess import initial_guess
 from .memory import kept_memory
 from .nlp import Assembled
 from .problem import Problem
-from .progress import Monitor, interruptible, violation
+from .progress import Monitor, interruptible, tell, violation
 from .runs import Outcome, Settings, Start
 from .solution import Solution
 from .solvers import check_options, check_solver, run
@@ -37,12 +36,11 @@ def prepare(problem: Problem, threads: int = 2, progress: bool = False) -> tuple
     """The program of a problem: the one that an earlier call built for as many threads."""
     if not isinstance(problem, Problem):
         raise TypeError(f"a Problem is needed, got {shown(problem)}")
-    whole(threads, "threads", least=1)
+    whole(threads, "threads", least=1, most=1024)
     kept = problem._kept
     if kept is None or kept[0] != threads:
         t = transcribe(problem, threads)
-        if progress:
-            print(f"building {len(t.program.blocks)} kinds of blocks ...", file=sys.stderr, flush=True)
+        tell(progress, f"building {len(t.program.blocks)} kinds of blocks ...")
         kept = threads, t, t.program.assemble()
         object.__setattr__(problem, "_kept", kept)  # a memory of what was built, no part of the problem
     return kept[1], kept[2]
@@ -88,30 +86,25 @@ def solve(
     check_options(solver, options)
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
+    values = by_name(values)
     t, program = prepare(problem, threads, progress)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
         evaluation = use_machine_code(program, compile, progress)
         begin_at = starting_point(t, guess, start, values)
         built = time.perf_counter()
-        _tell(progress, f"evaluating by {evaluation}")
-        _tell(progress, f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
+        tell(progress, f"evaluating by {evaluation}")
+        tell(progress, f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
         with interruptible(monitor), kept_memory():
             outcome = run(solver, t, program, begin_at, settings, monitor)
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
         solution = collected(t, program, outcome, stats)
         found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
-        _tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
+        tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
         if not outcome.converged:
             for fault in (*solution.stats["faults"][:SHOWN], *solution.stats["repetitions"]):
-                _tell(progress, f"  {fault}")
+                tell(progress, f"  {fault}")
         return solution
-
-
-def _tell(progress: bool, line: str) -> None:
-    if progress:
-        with contextlib.suppress(OSError, ValueError):  # a stream that is closed must not lose the solution
-            print(line, file=sys.stderr, flush=True)
 
 
 def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
@@ -142,15 +135,20 @@ def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dic
     return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
 
 
+def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values of parameters by name; TypeError if they are given in another form."""
+    if not (values is None or isinstance(values, Mapping)):
+        raise TypeError(f"values must be a dict of parameters by name, such as {{'speed': 1.3}}, got {shown(values)}")
+    return dict(values or {})
+
+
 def starting_point(
     t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
 ) -> Start:
     """Values of the parameters, and where to begin: at `start` with its multipliers, at `guess`, or at the first guess."""
     program = t.program
-    if not (values is None or isinstance(values, Mapping)):
-        raise TypeError(f"values must be a dict of parameters by name, such as {{'speed': 1.3}}, got {shown(values)}")
     program.reset()
-    for name, value in (values or {}).items():
+    for name, value in by_name(values).items():
         program.set_value(name, value)
     for what, motion in (("guess", guess), ("start", start)):
         if not (motion is None or isinstance(motion, Solution)):

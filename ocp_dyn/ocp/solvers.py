@@ -71,8 +71,8 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     IPOPT looks up its linear solver only when it runs: it is asked to solve a program of one variable with them.
     """
     for key, value in options.items():
-        if isinstance(value, float) and math.isnan(value):
-            raise ValueError(f"{name}: option {key} must not be NaN")
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            raise ValueError(f"the solver {name!r} refuses its option {key}={value}: leave it out for its default")
     if name == "sqp":
         check_qp(**dict(options))
     if name != "ipopt" or not options:

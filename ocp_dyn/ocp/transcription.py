@@ -6,13 +6,14 @@ node is asked for only where the foot is set down: elsewhere the interval before
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import DM, SX
 
-from .._types import Expr
+from .._types import Array, Expr
 from ..constraints import constraint_jacobian
 from .arguments import bounded, called, scalar
 from .nlp import Program, Rows
@@ -64,15 +65,21 @@ def _rows(phase: Phase, term: PathConstraint, stage: Stage) -> tuple[SX, Any, An
 
 def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
     """Path constraints at the stages of an interval; rows that are the same at all of them are asked for once."""
-    seen: list[SX] = []
+    seen: list[tuple[SX, Array, Array]] = []
     terms = [term for term in phase.path if term.where != "node"]
     for point in points:
         found = Rows()
         _constrain_path(found, phase, terms, point.stage)
-        for name, value, lower, upper in found.rows:
-            if not any(value.shape == other.shape and ca.is_equal(value, other, SAME_DEPTH) for other in seen):
-                rows.rows.append((name, value, lower, upper))
-            seen.append(value)
+        for name, *row in found.rows:
+            if not any(_same(row, other) for other in seen):
+                rows.rows.append((name, *row))
+            seen.append(tuple(row))
+
+
+def _same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether two rows (value, lower, upper) ask for the same."""
+    alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
+    return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
 
 
 def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
