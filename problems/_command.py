@@ -47,23 +47,25 @@ def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz"
         solution.save(options.out / name)
 
 
-def attempt(what: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives; None, and a line on standard error, where it fails: a solution outlives its figures."""
+def attempt(what: str, make: Callable[[], object]) -> bool:
+    """Whether `make` succeeds; where it fails a line on standard error says so: a solution outlives its figures."""
     try:
-        return make()
+        make()
     except FAILURES as error:
         print(f"{what} could not be made: {type(error).__name__}: {error}", file=sys.stderr)
-        return None
+        return False
+    return True
 
 
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
     """Saves the solution, then prints and writes what `figures` makes of it; 0 if the solver converged, 1 if not."""
     keep(options, solution)
-    stats = solution.stats
+    stats, found = solution.stats, dict[str, Any]()
+    attempt("the numbers of the report", lambda: found.update(figures()))
     numbers = {
         "converged": solution.converged,
         "status": solution.status,
-        **(attempt("the numbers of the report", figures) or {}),
+        **found,
         "iterations": stats["iterations"],
         "infeasibility": stats["infeasibility"],
         "build_seconds": round(stats["build_seconds"], 3),

@@ -335,8 +335,8 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
         best = followed(solution)
     code = finish(options, solution, lambda: numbers(solution, step, best), TITLE)
-    drawn = options.out is not None and best.exists
-    if drawn and attempt("rabbit.png", lambda: [draw(solution, best, options.out / "rabbit.png")]):
+    wanted = options.out is not None and best.exists
+    if wanted and attempt("rabbit.png", lambda: draw(solution, best, options.out / "rabbit.png")):
         with (options.out / "report.md").open("a") as report:
             report.write("\n![one step, torques, zero dynamics](rabbit.png)\n")
     return code

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
@@ -201,7 +201,7 @@ def expression(value: Any, what: str, remedy: str = "") -> SX:
     found: SX | None = None
     try:
         if isinstance(value, (SX, DM, int, float, np.number)):
-            found = SX(value)
+            found = SX(cast(Any, value))
         elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
             found = SX(DM(value))
         elif isinstance(value, (list, np.ndarray)):

@@ -94,7 +94,11 @@ class Parameter:
         here = f"Parameter {self.name!r}"
         if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
             raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
-        limits = bounds(*self.bounds, here) if self.free else (numbers(self.value, f"{here}: value"),) * 2
+        if self.free:
+            low, high = self.bounds
+            limits = bounds(low, high, here)
+        else:
+            limits = (numbers(self.value, f"{here}: value"),) * 2
         size = max(n.size for n in limits)
         if any(n.size not in (1, size) for n in limits) or not size:
             raise ValueError(f"{here}: lower and upper must be of one size, got {shown(self.bounds)}")

@@ -80,8 +80,9 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     x = ca.MX.sym("x")
     used = {key: value for key, value in options.items() if key not in WRITTEN} | {"print_level": 0, "sb": "yes"}
     try:
-        made = {"print_time": False, "error_on_fail": False, "ipopt": used}
-        probe = ca.nlpsol("probe", "ipopt", {"x": x, "f": (x - 1) ** 2, "g": x}, made)
+        made: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": used}
+        program: dict[str, Any] = {"x": x, "f": (x - 1) ** 2, "g": x}
+        probe = ca.nlpsol("probe", "ipopt", program, made)
         probe(x0=0.0, lbg=0.0, ubg=2.0)
     except (RuntimeError, TypeError, NotImplementedError) as error:
         said = str(error).strip().splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")

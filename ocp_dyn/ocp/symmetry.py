@@ -45,8 +45,7 @@ def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfor
     R, p = own
     image = REFLECTION @ partner[0]
     order = np.round(image.T @ R)
-    near = np.abs(image @ order - R).max() < 0.1 and np.allclose(order @ order.T, np.eye(3))
-    if near:
+    if np.abs(image @ order - R).max() < 0.1:
         u, _, vt = np.linalg.svd(R + image @ order)
         R = u @ vt
     return Transform(sparse(R.T), sparse((p + REFLECTION @ partner[1]) / 2))

@@ -6,7 +6,7 @@ node is asked for only where the foot is set down: elsewhere the interval before
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import casadi as ca
@@ -70,13 +70,13 @@ def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
     for point in points:
         found = Rows()
         _constrain_path(found, phase, terms, point.stage)
-        for name, *row in found.rows:
-            if not any(_same(row, other) for other in seen):
-                rows.rows.append((name, *row))
-            seen.append(tuple(row))
+        for name, value, lower, upper in found.rows:
+            if not any(_same((value, lower, upper), other) for other in seen):
+                rows.rows.append((name, value, lower, upper))
+            seen.append((value, lower, upper))
 
 
-def _same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
     """Whether two rows (value, lower, upper) ask for the same."""
     alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
     return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
