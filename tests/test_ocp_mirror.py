@@ -247,3 +247,22 @@ def test_facing_forward_turns_the_base_alone(turn):
     assert np.allclose(np.array(ear).ravel(), [0, 0.02, 0.6], atol=1e-11)
     with pytest.raises(ValueError, match="must lie apart"):
         facing_forward(model, "leg_l", "leg_l")
+
+
+def test_joints_that_are_bent_in_the_neutral_posture_stay_bent():
+    """A joint of the user's own turns and shifts by itself where q is zero; the twin of a symmetric robot is the robot."""
+
+    def bent(q):
+        c, s = ca.cos(q[0] + 0.3), ca.sin(q[0] + 0.3)
+        E = ca.vertcat(ca.horzcat(c, 0, -s), ca.horzcat(0, 1, 0), ca.horzcat(s, 0, c))
+        return od.Transform(E, ca.vertcat(0.05, 0, -0.1))
+
+    builder = od.ModelBuilder("bent")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        builder.add_body(f"leg_{side}", od.CustomJoint(bent, labels=("a",)), "trunk", origin=(0.02, y, 0), mass=1,
+                         com=(0.1, 0, -0.2), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    model = builder.build()
+    was, now = in_world(model), in_world(symmetric_twin(model))
+    for name, parts in now.items():
+        assert all(np.allclose(x, y, atol=1e-12) for x, y in zip(parts, was[name], strict=True))

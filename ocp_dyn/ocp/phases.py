@@ -11,7 +11,8 @@ import numpy as np
 from .._types import shown
 from ..constraints import Constraint, as_set
 from .arguments import bounds, choice, finite, function, label, not_negative, numbers, truth, whole
-from .objectives import Objective, RateObjective, Terminal
+from .objectives import Objective, RateObjective
+from .own_costs import Terminal
 from .stage import Foothold, Held, Stage, as_bounds
 from .terms import WHERE, Bounded, PathConstraint
 

@@ -21,7 +21,7 @@ from ..parameters import MODEL_PARAMETERS, parameter_size
 from .arguments import choice, known, listed_names, not_negative, numbers, truth, whole
 from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
-from .objectives import Terminal
+from .own_costs import Terminal
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 from .stage import Foothold
 
