@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from reprlib import Repr
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -74,6 +75,18 @@ def as_type(x: Expr, like: M) -> M:
     """
     typed: M = type(like)(x) if isinstance(x, DM) else x
     return typed
+
+
+SHOWN = 200
+"""Characters of a value that a message repeats."""
+
+
+def shown(value: object) -> str:
+    """A value for a message: its repr, cut where it is long, so that no message repeats megabytes of input."""
+    short = Repr()
+    short.maxstring = short.maxother = short.maxlong = 120
+    text = short.repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 40]} ... {text[-30:]}"
 
 
 def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:

@@ -7,6 +7,7 @@ import json
 import platform
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,35 @@ def prepare(options: argparse.Namespace, arguments: argparse.ArgumentParser) -> 
             arguments.error(f"--out {options.out}: no folder can be made there: {error.strerror}")
 
 
-def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, Any], title: str) -> int:
-    """Prints and writes what was found; 0 if the solver converged, 1 if not."""
-    stats = solution.stats
+FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What a figure or a picture of a solution may raise."""
+
+
+def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz") -> None:
+    """Saves a solution to the folder of --out before anything is made of it: whatever fails then, it is not lost."""
+    if options.out is not None:
+        solution.save(options.out / name)
+
+
+def attempt(what: str, make: Callable[[], object]) -> bool:
+    """Whether `make` succeeds; where it fails a line on standard error says so: a solution outlives its figures."""
+    try:
+        make()
+    except FAILURES as error:
+        print(f"{what} could not be made: {type(error).__name__}: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
+    """Saves the solution, then prints and writes what `figures` makes of it; 0 if the solver converged, 1 if not."""
+    keep(options, solution)
+    stats, found = solution.stats, dict[str, Any]()
+    attempt("the numbers of the report", lambda: found.update(figures()))
     numbers = {
         "converged": solution.converged,
         "status": solution.status,
-        **numbers,
+        **found,
         "iterations": stats["iterations"],
         "infeasibility": stats["infeasibility"],
         "build_seconds": round(stats["build_seconds"], 3),
@@ -63,13 +86,12 @@ def finish(options: argparse.Namespace, solution: Solution, numbers: dict[str, A
 
 
 def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
-    """walk.npz, walk.gif, strip.png, motion.png and report.md in `out`, which `prepare` made."""
+    """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz."""
     if not quiet:
         print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
-    solution.save(out / "walk.npz")
-    solution.animate(out / "walk.gif")
-    solution.plot(out / "motion.png")
-    stick_figure(solution, out / "strip.png")
+    attempt("walk.gif", lambda: solution.animate(out / "walk.gif"))
+    attempt("motion.png", lambda: solution.plot(out / "motion.png"))
+    attempt("strip.png", lambda: stick_figure(solution, out / "strip.png"))
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
     cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
     text = f"""# {title}

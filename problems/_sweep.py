@@ -105,20 +105,28 @@ class Sweep:
 def sweep(work: Sweep, executor: Any, jobs: int) -> Iterator[tuple[Gait, ocp.Solution]]:
     """Solves what is waiting, `jobs` at a time, and yields each gait when its file is written.
 
+    Where one raises, those that run are still waited for and written; then it is raised.
+
     executor: anything with `submit` that returns futures, such as `ProcessPoolExecutor` or Dask's `get_executor()`.
     """
     running: dict[Future[bytes], Gait] = {}
+    failed: list[BaseException] = []
     while True:
-        while len(running) < jobs and (task := work.next(len(running))) is not None:
+        while not failed and len(running) < jobs and (task := work.next(len(running))) is not None:
             running[executor.submit(solve, task)] = task.gait
         if not running:
-            return
+            break
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             gait = running.pop(future)
+            if (error := future.exception()) is not None:
+                failed.append(error)
+                continue
             solution = work.keep(gait, future.result())
-            if (task := work.another_try(gait)) is not None:
+            if not failed and (task := work.another_try(gait)) is not None:
                 running[executor.submit(solve, task)] = task.gait
             yield gait, solution
+    if failed:
+        raise failed[0]
 
 
 def cluster(address: str) -> tuple[Executor, int]:

@@ -25,7 +25,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import absolute_angles, five_link_biped
 
-from ._command import finish, parser, prepare
+from ._command import finish, keep, parser, prepare
 
 STEP_LENGTH, STEP_TIME = 0.5, 0.7
 CONVERGED, SHOOTING = 469.650, 469.943901
@@ -41,8 +41,8 @@ def problem(form: str = "explicit", intervals: int = 50, integrator: str = "", t
     model = with_knees(five_link_biped(root="pinned"), torque=100.0)
     A = ca.DM(absolute_angles(model)[1:])  # the first link's angle and rate are bounds of the model
     path = (
-        ocp.Path(lambda stage: A @ stage.q, -np.pi / 2, np.pi / 2, ends=True),
-        ocp.Path(lambda stage: A @ stage.v, -10.0, 10.0, ends=True),
+        ocp.Path(lambda stage: A @ stage.q, -np.pi / 2, np.pi / 2),
+        ocp.Path(lambda stage: A @ stage.v, -10.0, 10.0),
     )
     return ocp.Problem(
         model,
@@ -152,10 +152,13 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = step.solve(progress=not options.quiet, **SMALL)
-    found = numbers(solution)
-    if not (options.form or options.integrator or options.torque):
-        found |= shooting(intervals, progress=not options.quiet)
-    return finish(options, solution, found, "Five-link biped: a step of least torque")
+    keep(options, solution)
+    plain = not (options.form or options.integrator or options.torque)
+
+    def figures() -> dict[str, Any]:
+        return numbers(solution) | (shooting(intervals, progress=not options.quiet) if plain else {})
+
+    return finish(options, solution, figures, "Five-link biped: a step of least torque")
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = step.solve(progress=not options.quiet, mu_init=1e-2, **SMALL)
-    return finish(options, solution, numbers(solution), "Five-link biped with an ankle motor: backward Euler")
+    return finish(options, solution, lambda: numbers(solution), "Five-link biped with an ankle motor: backward Euler")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from ocp_dyn import ocp
 from ocp_dyn.io import whole_file
 
 from . import human_walk
-from ._command import parser, prepare
+from ._command import attempt, parser, prepare
 from ._gaits import FREE, Gait, factory, grid
 from ._sweep import Library, Sweep, cluster, local, sweep
 
@@ -154,7 +154,7 @@ def run(
     rows = [row(gait, library.load(gait), library) for gait in sorted(gaits, key=lambda g: g.name)]
     write_table(library, rows)
     if any(r["converged"] for r in rows):
-        draw(rows, folder / "library.png")
+        attempt("library.png", lambda: draw(rows, folder / "library.png"))
     return rows
 
 

@@ -154,7 +154,9 @@ def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
     """Feet and knees pass each other side by side, their middles so many breadths of a foot apart."""
     ends = (0.0, PIVOT * size.foot_length)
     soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
-    return ocp.Separation([*soles, (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))], breadths * size.foot_breadth)
+    knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
+    # not at the ends of a swing, where both feet stand and their footholds say how far apart
+    return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False)
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
@@ -250,7 +252,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = walk.solve(progress=not options.quiet)
-    return finish(options, solution, numbers(solution), f"Human walking at {options.speed:g} m/s")
+    return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from . import human_walk
-from ._command import finish, parser, prepare
+from ._command import finish, keep, parser, prepare
 
 INTERVALS = (14, 6, 4)
 """On flat feet, on the toes' edges, in flight up to the apex."""
@@ -73,7 +73,7 @@ def problem(
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
     motors = ocp.TorqueSpeedCurve()
     effort = _effort(model)
-    reach = ocp.Path(lambda stage: _ballistic(stage) - stage.values["apex"], 0.0, np.inf, ends=True)
+    reach = ocp.Path(lambda stage: _ballistic(stage) - stage.values["apex"], 0.0, np.inf)
     flat, toes, flight = intervals
     return ocp.Problem(
         model,
@@ -212,17 +212,22 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = jump.solve(progress=not options.quiet)
-    found = numbers(solution)
-    if not options.no_arms:
-        without = still.solve(progress=not options.quiet)
+    keep(options, solution)
+    without = None if options.no_arms else still.solve(progress=not options.quiet)
+
+    def figures() -> dict[str, Any]:
+        found = numbers(solution)
+        if without is None:
+            return found
         height = numbers(without)["jump_height_m"]
-        found |= {
+        return found | {
             "height_without_arms_m": height,
             "without_arms_converged": without.converged,
             "arm_swing_gain_m": found["jump_height_m"] - height,
             "arm_swing_gain_published_m": ARM_SWING_GAIN,
         }
-    return finish(options, solution, found, "Vertical jump of a human")
+
+    return finish(options, solution, figures, "Vertical jump of a human")
 
 
 if __name__ == "__main__":

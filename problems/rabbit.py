@@ -37,7 +37,7 @@ from ocp_dyn.io import whole_file
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
-from ._command import finish, parser, prepare
+from ._command import attempt, finish, keep, parser, prepare
 from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimised, phase_angle
 
 RABBIT = FiveLinkParameters(
@@ -329,15 +329,16 @@ def main(argv: list[str] | None = None) -> int:
     prepare(options, arguments)
     solution = step.solve(progress=not options.quiet, **five_link.SMALL)
     if not solution.converged:
-        return finish(options, solution, gait(solution), TITLE)
+        return finish(options, solution, lambda: gait(solution), TITLE)
+    keep(options, solution)
     try:
         best = least_torque(followed(solution), speed)
     except ValueError as error:
         print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
         best = followed(solution)
-    code = finish(options, solution, numbers(solution, step, best), TITLE)
-    if options.out is not None and best.exists:
-        draw(solution, best, options.out / "rabbit.png")
+    code = finish(options, solution, lambda: numbers(solution, step, best), TITLE)
+    wanted = options.out is not None and best.exists
+    if wanted and attempt("rabbit.png", lambda: draw(solution, best, options.out / "rabbit.png")):
         report = options.out / "report.md"
         with whole_file(report) as partial:
             partial.write_text(report.read_text() + "\n![one step, torques, zero dynamics](rabbit.png)\n")

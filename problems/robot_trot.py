@@ -133,7 +133,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    return finish(options, solution, numbers(solution), f"{model.name} trots at {options.speed:g} m/s")
+    return finish(options, solution, lambda: numbers(solution), f"{model.name} trots at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

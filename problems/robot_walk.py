@@ -96,7 +96,9 @@ def problem(
     corners = [("left_sole", (x, y, 0.0)) for x in (-sole[0], sole[0]) for y in (-sole[1], sole[1])]
     ends = (-sole[0], sole[0])
     apart = ocp.Separation(
-        [(("left_sole", (x, 0, 0)), ("right_sole", (u, 0, 0))) for x in ends for u in ends], 2 * sole[1] + 0.02
+        [(("left_sole", (x, 0, 0)), ("right_sole", (u, 0, 0))) for x in ends for u in ends],
+        2 * sole[1] + 0.02,
+        ends=False,  # where both feet stand, their footholds say how far apart
     )
     effort = _effort(model)
     swing = (*contact, ocp.Clearance(corners, clearance), apart)
@@ -158,9 +160,12 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    apart = ocp.asymmetry(as_built(options.urdf))
-    found = numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
-    return finish(options, solution, found, f"{model.name} walks at {options.speed:g} m/s")
+
+    def figures() -> dict[str, Any]:
+        apart = ocp.asymmetry(as_built(options.urdf))
+        return numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
+
+    return finish(options, solution, figures, f"{model.name} walks at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def main(argv: list[str] | None = None) -> int:
         arguments.error(str(error))
     prepare(options, arguments)
     solution = run.solve(progress=not options.quiet)
-    return finish(options, solution, numbers(solution), f"Human running at {options.speed:g} m/s")
+    return finish(options, solution, lambda: numbers(solution), f"Human running at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from ocp_dyn import ocp
 from ocp_dyn.io import whole_file
 
 from . import human_walk
-from ._command import finish, parser, prepare
+from ._command import attempt, finish, keep, parser, prepare
 
 SLOPES = (-0.2, -0.1, 0.0, 0.1, 0.2)
 """Rise per distance along the horizontal."""
@@ -128,12 +128,15 @@ def main(argv: list[str] | None = None) -> int:
     prepare(options, arguments)
     found = gaits(walk, slopes, progress=not options.quiet)
     if options.out is not None:
-        draw(found, options.out / "slope.png")
         for slope, solution in found.items():
-            solution.save(options.out / f"slope_{100 * slope:+.0f}.npz")
+            keep(options, solution, f"slope_{100 * slope:+.0f}.npz")
+        attempt("slope.png", lambda: draw(found, options.out / "slope.png"))
     steepest = found[max(found)]
     code = finish(
-        options, steepest, numbers(found), f"Walking at {options.speed:g} m/s on slopes; pictures: {max(found):+.0%}"
+        options,
+        steepest,
+        lambda: numbers(found),
+        f"Walking at {options.speed:g} m/s on slopes; pictures: {max(found):+.0%}",
     )
     return code if all(s.converged for s in found.values()) else 1
 

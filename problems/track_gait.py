@@ -24,7 +24,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from . import human_walk
-from ._command import finish, parser, prepare
+from ._command import finish, keep, parser, prepare
 
 MARKERS = (
     ("pelvis", (0.08, 0.12, 0.08)), ("pelvis", (0.08, -0.12, 0.08)), ("pelvis", (-0.1, 0.0, 0.08)),
@@ -186,12 +186,11 @@ def main(argv: list[str] | None = None) -> int:
     if not truth.converged:
         print(f"the gait to be recorded was not found: {truth.status}", file=sys.stderr)
         return 1
+    keep(options, truth, "truth.npz")
     seen = recorded(truth, options.marker_noise, options.force_noise, options.seed)
     solution = problem(walk, seen, options.marker_noise, options.force_noise).solve(progress=not options.quiet)
-    if options.out is not None:
-        truth.save(options.out / "truth.npz")
     return finish(
-        options, solution, numbers(truth, solution, seen), "A recorded gait, estimated from markers and forces"
+        options, solution, lambda: numbers(truth, solution, seen), "A recorded gait, estimated from markers and forces"
     )
 
 

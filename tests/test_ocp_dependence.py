@@ -1,5 +1,7 @@
 """Equalities that repeat others: found in a matrix, in a problem before it is solved, and after a run that fails."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 
@@ -57,8 +59,7 @@ def test_check_finds_what_periodicity_implies():
     assert len(first) == 1
     assert first[0].startswith(sideways)
     assert "; stance: position step at 5 times; " in first[0]
-    problem.boundary = (ocp.Boundary(a_step_on, "a step on"),)
-    repeated, *rest = problem.check()
+    repeated, *rest = replace(problem, boundary=ocp.Boundary(a_step_on, "a step on")).check()
     assert repeated.startswith(
         "3 equalities repeat or contradict others among these: ends: periodic position; ends: a step on:"
     )
@@ -76,5 +77,5 @@ def test_what_repeats_is_told_of_a_run_that_fails(capsys):
     (line,) = found.stats["repetitions"]
     assert "ends: straight" in line
     assert line in capsys.readouterr().err
-    problem.boundary = (ends,)
+    problem = replace(problem, boundary=ends)
     assert problem.solve(max_iterations=1, progress=False).stats["repetitions"] == []

@@ -7,7 +7,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp import mirror_map
+from ocp_dyn.ocp import asymmetry, facing_forward, mirror_map, symmetric_twin
 from ocp_dyn.ocp.mirror import PSEUDO, REFLECTION
 from tests.helpers import close
 
@@ -118,3 +118,189 @@ def test_springs_rest_at_mirrored_places() -> None:
         mirror_map(apart)
     close(ocp.symmetric_twin(apart).dofs.rest[7:], [0.1, -0.1])
     mirror_map(ocp.symmetric_twin(apart))
+
+
+def crowded():
+    """Pairs that only one thing tells from others: the mass centre, the place, the joint, the parent."""
+    builder = od.ModelBuilder("crowd")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    inertia = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    for side, y in (("l", 1), ("r", -1)):
+        builder.add_body(f"arm_{side}", od.Revolute("y"), "trunk", com=(0, 0.1 * y, 0), **inertia)
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=(0, y, 0), com=(0, -y, -0.3), **inertia)
+    for side, y, first in (("l", 2, ("turn", "slide")), ("r", -2, ("slide", "turn"))):
+        for kind in first:
+            joint = {"turn": od.Revolute("y"), "slide": od.Prismatic("x")}[kind]
+            builder.add_body(f"{kind}_{side}", joint, "trunk", origin=(0, y, 0), **inertia)
+    for side, y, first in (("l", 2, ("turn", "trunk")), ("r", -2, ("trunk", "turn"))):
+        for parent in first:
+            below, at = (f"turn_{side}", (0, 0, -0.5)) if parent == "turn" else ("trunk", (0, y, -0.5))
+            builder.add_body(f"tip_{parent}_{side}", od.Revolute("y"), below, origin=at, **inertia)
+    builder.add_frame("knee_l", "leg_l", (0, 0, 0))
+    builder.add_frame("knee_r", "leg_r", (0, 0, 0))
+    builder.add_frame("near_l", "leg_l", (0, 0.1, 0.2))
+    builder.add_frame("close_r", "leg_r", (0, -0.1, 0.2005))
+    builder.add_frame("near_r", "leg_r", (0, -0.1, 0.2))
+    builder.add_frame("alone_l", "leg_l", (0, 0.3, 0.2))
+    builder.add_frame("beside_r", "leg_r", (0, -0.3, 0.2005))
+    return builder.build()
+
+
+def test_partners_are_told_apart_by_one_thing():
+    model = crowded()
+    mirror = mirror_map(model)
+    for name in model.body_names[1:]:
+        partner = model.body_names[mirror.partners[model.body(name).body] - 1]
+        assert partner == name[:-1] + {"l": "r", "r": "l"}[name[-1]]
+    for name in ("leg_l", "knee_l", "near_l"):
+        assert mirror.frame(name).name == name[:-1] + "r"
+    with pytest.raises(od.ModelError, match="'alone_l' has no mirror image"):
+        mirror.frame("alone_l")
+
+
+def test_a_small_difference_is_found_where_it_is():
+    with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
+        mirror_map(lopsided(y=-0.10005))
+
+
+def test_points_have_images():
+    model = human()
+    mirror, q = mirror_map(model), ca.DM(model.neutral())
+    for name in ("foot_l", "thigh_r", "foot_r"):
+        body, place = mirror.point(model.body(name).body, np.array([0.1, 0.2, 0.3]))
+        seen = REFLECTION @ np.array(od.point_position(model, name, q, (0.1, 0.2, 0.3))).ravel()
+        made = od.point_position(model, model.body_names[body - 1], q, place)
+        assert np.allclose(np.array(made).ravel(), seen, atol=1e-12)
+        assert body == mirror.partners[model.body(name).body]
+
+
+# Symmetric twins
+
+
+def battery(left=1.2, off=0.02, raised=0.01, turned=0.02):
+    """A robot with a battery on one side, legs that differ, and an angle rounded in CAD."""
+    builder = od.ModelBuilder("built")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, com=(0.1, off, 0.3), inertia=(1, 1.1, 1.2))
+    for side, y, mass, z in (("l", 0.1, left, raised), ("r", -0.1, 1.0, 0.0)):
+        turn = ca.DM([[np.cos(turned), 0, np.sin(turned)], [0, 1, 0], [-np.sin(turned), 0, np.cos(turned)]])
+        turn = turn if side == "l" else ca.DM.eye(3)
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=(0.01, y, z), rotation=np.array(turn), mass=mass,
+                         com=(0.03 * mass, y, -0.2 * mass), inertia=(0.1, 0.12 * mass, 0.05))  # fmt: skip
+        builder.add_body(f"shank_{side}", od.Revolute("y"), f"leg_{side}", origin=(0, y / 5, -0.4), mass=0.5,
+                         com=(0, 0, -0.1), inertia=(0.02, 0.03, 0.01 * mass))  # fmt: skip
+        builder.add_frame(f"sole_{side}", f"shank_{side}", (0.05, 0, -0.3))
+    return builder.build()
+
+
+def in_world(model):
+    """Mass, mass centre, inertia about the world's origin and pose of every body, in the neutral posture."""
+    found = {}
+    for name, body in zip(model.body_names, model.I[1:], strict=True):
+        R, p = (np.array(ca.DM(x).full()) for x in od.pose(model, name, ca.DM(model.neutral())))
+        m, c = float(body.m), R @ np.array(ca.DM(body.h)) / float(body.m) + p
+        h = np.array(ca.DM(body.h))
+        skew = lambda x: np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
+        about_com = np.array(ca.DM(body.I).full()) + skew(h.ravel()) @ skew(h.ravel()) / m
+        inertia = R @ about_com @ R.T - m * skew(c.ravel()) @ skew(c.ravel())
+        found[name] = m, m * c.ravel(), inertia, R, p.ravel()
+    return found
+
+
+def test_a_twin_is_the_mean_of_the_robot_and_its_image():
+    model = battery()
+    twin = symmetric_twin(model)
+    mirror_map(twin)
+    was, now = in_world(model), in_world(twin)
+    for name, (m, h, I, R, p) in now.items():
+        partner = name.replace("_l", "_x").replace("_r", "_l").replace("_x", "_r")
+        own, image = was[name], was[partner]
+        assert m == pytest.approx((own[0] + image[0]) / 2)
+        assert np.allclose(h, (own[1] + REFLECTION @ image[1]) / 2, atol=1e-10)
+        assert np.allclose(I, (own[2] + REFLECTION @ image[2] @ REFLECTION) / 2, atol=1e-10)
+        assert np.allclose(p, (own[4] + REFLECTION @ image[4]) / 2, atol=1e-12)
+        half = 0.01 if name != "trunk" else 0.0  # each turned by half of the angle between the two
+        assert np.allclose(
+            R, [[np.cos(half), 0, np.sin(half)], [0, 1, 0], [-np.sin(half), 0, np.cos(half)]], atol=1e-12
+        )
+    again = in_world(symmetric_twin(twin))
+    for name, parts in now.items():
+        assert all(np.allclose(x, y, atol=1e-12) for x, y in zip(parts, again[name], strict=True))
+
+
+def test_turns_of_partners_are_averaged_with_their_images():
+    """Legs turned about the vertical by 0.03 and 0.05: seen in the mirror the right one turns by -0.05."""
+    builder = od.ModelBuilder("splayed")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    turn = lambda a: np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    for side, y, angle in (("l", 0.1, 0.03), ("r", -0.1, 0.05)):
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=(0, y, 0), rotation=turn(angle), mass=1,
+                         com=(0, 0, -0.2), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    now = in_world(symmetric_twin(builder.build()))
+    assert np.allclose(now["leg_l"][3], turn(-0.01), atol=1e-12)
+    assert np.allclose(now["leg_r"][3], turn(0.01), atol=1e-12)
+
+
+def test_asymmetry_is_the_distance_to_the_twin():
+    assert asymmetry(battery(1.0, 0.0, 0.0, 0.0)) == pytest.approx(
+        {"mass": 0, "centre_of_mass": 0, "place": 0}, abs=1e-12
+    )
+    apart = asymmetry(battery(1.2, 0.0, 0.0, 0.0))
+    assert apart["mass"] == pytest.approx(0.1)
+    assert apart["place"] == pytest.approx(0.0, abs=1e-12)
+    assert asymmetry(battery(1.0, 0.02, 0.0, 0.0))["centre_of_mass"] == pytest.approx(0.02)
+    assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
+
+
+def test_bodies_that_are_far_apart_have_no_twin():
+    with pytest.raises(od.ModelError, match="has no mirror image"):
+        symmetric_twin(battery(raised=0.3), tolerance=0.02)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7, -2.0])
+def test_facing_forward_turns_the_base_alone(turn):
+    """A robot whose left is the way it is drawn; every frame of it, and what it weighs, is seen turned as one."""
+    c, s = np.cos(turn), np.sin(turn)
+    builder = od.ModelBuilder("turned")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, com=(0.1, 0.02, 0.3), inertia=(1, 1.1, 1.4))
+    for side, y in (("l", 0.2), ("r", -0.2)):
+        at = (-s * y, c * y, 0.1)
+        builder.add_body(f"leg_{side}", od.Revolute("y"), "trunk", origin=at, mass=1, com=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))  # fmt: skip
+    builder.add_frame("eye", "trunk", (0.3, 0.1, 0.6))
+    builder.add_frame("toe", "leg_l", (0.1, 0.05, -0.5))
+    for side, y in (("l", 0.02), ("r", -0.02)):
+        builder.add_frame(f"ear_{side}", "trunk", (-s * y, c * y, 0.6))
+    model = builder.build()
+    turned = facing_forward(model, "leg_l", "leg_r")
+    q, R = ca.DM(model.neutral()), np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+    for name in ("leg_l", "leg_r", "eye", "toe"):
+        p, p_turned = (np.array(od.point_position(m, name, q)).ravel() for m in (model, turned))
+        assert np.allclose(p_turned, R @ p, atol=1e-11)
+    assert np.allclose(np.array(od.point_position(turned, "leg_l", q)).ravel(), [0, 0.2, 0.1], atol=1e-11)
+    H, H_turned = (np.array(od.mass_matrix(m, q).full()) for m in (model, turned))
+    both = np.kron(np.eye(2), R)
+    assert np.allclose(H_turned[:6, :6], both @ H[:6, :6] @ both.T, atol=1e-11)
+    assert np.allclose(H_turned[:6, 6:], both @ H[:6, 6:], atol=1e-11)
+    assert turned.frame("trunk").X is model.frame("trunk").X
+    ear = od.point_position(facing_forward(model, "ear_l", "ear_r"), "ear_l", q)  # close to one another is apart
+    assert np.allclose(np.array(ear).ravel(), [0, 0.02, 0.6], atol=1e-11)
+    with pytest.raises(ValueError, match="must lie apart"):
+        facing_forward(model, "leg_l", "leg_l")
+
+
+def test_joints_that_are_bent_in_the_neutral_posture_stay_bent():
+    """A joint of the user's own turns and shifts by itself where q is zero; the twin of a symmetric robot is the robot."""
+
+    def bent(q):
+        c, s = ca.cos(q[0] + 0.3), ca.sin(q[0] + 0.3)
+        E = ca.vertcat(ca.horzcat(c, 0, -s), ca.horzcat(0, 1, 0), ca.horzcat(s, 0, c))
+        return od.Transform(E, ca.vertcat(0.05, 0, -0.1))
+
+    builder = od.ModelBuilder("bent")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        builder.add_body(f"leg_{side}", od.CustomJoint(bent, labels=("a",)), "trunk", origin=(0.02, y, 0), mass=1,
+                         com=(0.1, 0, -0.2), inertia=(0.1, 0.12, 0.05))  # fmt: skip
+    model = builder.build()
+    was, now = in_world(model), in_world(symmetric_twin(model))
+    for name, parts in now.items():
+        assert all(np.allclose(x, y, atol=1e-12) for x, y in zip(parts, was[name], strict=True))

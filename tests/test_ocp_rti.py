@@ -1,5 +1,7 @@
 """Real-time iterations by the Riccati recursion: the recursion, the barrier, and predictive control with them."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -284,8 +286,8 @@ def test_what_is_not_finite_keeps_the_plan(before, measured):
     """A row without a value, or without a slope, about a state that other rows give already."""
     problem = slide()
     again = ocp.Boundary(lambda s, e: (ca.sqrt(s.q + s.values["shift"]) - 1, 0, 0), name="again")
-    problem.boundary = (*problem.boundary, again)
-    problem.parameters = (*problem.parameters, ocp.Parameter("shift", 1.0))
+    parameters = (*problem.parameters, ocp.Parameter("shift", 1.0))
+    problem = replace(problem, boundary=(*problem.boundary, again), parameters=parameters)
     start = problem.solve(progress=False, max_iterations=5)
     control = problem.rti(start, qp="riccati", values={"shift": before}, compile=False)
     control.x[np.abs(control.x) < 1e-6] = 0.0
@@ -320,7 +322,7 @@ def test_the_barrier_holds_rows():
     problem = slide()
     (phase,) = problem.phases
     slow = ocp.Path(lambda s: s.v, upper=1.2)
-    problem.phases = (ocp.Phase("push", 10, phase.duration, path=slow, objective=EFFORT),)
+    problem = replace(problem, phases=ocp.Phase("push", 10, phase.duration, path=slow, objective=EFFORT))
     exact = problem.solve(progress=False, tolerance=1e-10)
     assert np.sum(exact.v > 1.2 - 1e-5) >= 3
     control = problem.rti(exact, qp="riccati", barrier=1e-6, relaxation=1e-7)
@@ -405,8 +407,7 @@ def test_what_the_recursion_cannot_take_is_refused():
         problem.rti(start, qp="riccati", hessian="exact")
     with pytest.raises(ValueError, match="barrier and relaxation must be positive, got -1"):
         problem.rti(start, qp="riccati", barrier=-1.0)
-    rates = swing()
-    rates.phases = (ocp.Phase("swing", 4, 0.6, objective=(EFFORT, ocp.TorqueRateSquared())),)
+    rates = replace(swing(), phases=ocp.Phase("swing", 4, 0.6, objective=(EFFORT, ocp.TorqueRateSquared())))
     with pytest.raises(ValueError, match="needs costs of one stage each, and one ties stage 0 to stage 1"):
         rates.rti(rates.solve(progress=False), qp="riccati")
     steps = swing(steps=2)

@@ -335,7 +335,7 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     """Multipliers are not unique then, motion and objective are."""
     problem = swing("explicit")
     plain = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
-    problem.boundary = (*problem.boundary, *problem.boundary)
+    problem = replace(problem, boundary=(*problem.boundary, *problem.boundary))
     solution = problem.solve(progress=False, tolerance=1e-10)
     assert solution.converged
     found = sensitivities(problem, solution, "goal")

@@ -1,6 +1,7 @@
 """One problem, many transcriptions: the same optimum, orders, contacts that do not drift, torques that are linear."""
 
 import json
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -16,8 +17,7 @@ FAST = {"progress": False, "threads": 1, "mumps_pivot_order": 0}
 
 
 def step(form, integrator, intervals=12, steps=1, torque="constant"):
-    problem = five_link.problem(form, intervals, integrator, torque)
-    problem.steps = steps
+    problem = replace(five_link.problem(form, intervals, integrator, torque), steps=steps)
     solution = problem.solve(**FAST)
     assert solution.converged
     return solution
@@ -68,8 +68,7 @@ def test_lifted_rk4_gives_the_published_figure():
 def test_the_tutorial_s_variant_gives_the_published_figure():
     solution = five_link_diary.problem().solve(mu_init=1e-2, **FAST)
     assert solution.objective == pytest.approx(255.41740784, abs=1e-5)
-    problem = five_link_diary.problem()
-    problem.limits = False  # no knees
+    problem = replace(five_link_diary.problem(), limits=False)  # no knees
     assert problem.solve(**FAST).objective == pytest.approx(211.136, abs=1e-3)
 
 
@@ -305,8 +304,7 @@ def test_derivatives_by_the_chain_rule_are_those_of_the_values(rng):
 def test_a_solution_starts_a_problem_with_inner_states():
     problem = five_link.problem("implicit", 10, "gauss:2")
     first = problem.solve(**FAST)
-    problem.steps = 2
-    again = problem.solve(guess=first, **FAST)
+    again = replace(problem, steps=2).solve(guess=first, **FAST)
     assert again.converged
     assert again.objective == pytest.approx(first.objective, rel=1e-3)
 

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from .._types import Array, Indices
+from .arguments import choice, known, not_negative
 from .record import Record
 
 if TYPE_CHECKING:
     from .solution import Solution
+
+
+KINDS = ("bound", "row")
 
 
 class Active(NamedTuple):
@@ -40,6 +44,8 @@ class ActiveSet(Sequence[Active]):
     """Active bounds and rows, those that press hardest first; printed as a table, a line per name and side."""
 
     entries: tuple[Active, ...]
+    phases: tuple[str, ...] = ()
+    """The phases of the motion: names that `where` knows."""
 
     @overload
     def __getitem__(self, k: int) -> Active: ...
@@ -52,12 +58,15 @@ class ActiveSet(Sequence[Active]):
         return len(self.entries)
 
     def where(self, name: str = "", phase: str = "", kind: str = "") -> ActiveSet:
-        """Those whose name contains `name`, of this phase and this kind."""
+        """Those whose name contains `name`, of this phase and this kind; KeyError for a phase that there is not."""
+        if phase and self.phases:
+            known(phase, self.phases, "where", "phase")
+        choice(kind, ("", *KINDS), "where: kind")
 
         def fits(e: Active) -> bool:
             return name in e.name and phase in ("", e.phase) and kind in ("", e.kind)
 
-        return ActiveSet(tuple(filter(fits, self.entries)))
+        return ActiveSet(tuple(filter(fits, self.entries)), self.phases)
 
     def lines(self) -> list[tuple[str, ...]]:
         """(kind, name, entry, side, phase, from, to [s], count, largest multiplier) of every name, entry and side."""
@@ -96,6 +105,7 @@ def active_set(solution: Solution, equalities: bool = False, tolerance: float = 
     violated is, too. Fixed variables are left out, equalities unless asked for. ValueError for a solution without record.
     """
     r = recorded(solution)
+    not_negative(tolerance, "tolerance")
     x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
     free = r.lower < r.upper
     found = []
@@ -114,7 +124,7 @@ def active_set(solution: Solution, equalities: bool = False, tolerance: float = 
         press = -lam_g[k] if equal[k] else abs(lam_g[k])
         found.append(_entry("row", r.rows[r.row[k]], str(r.instance[k]), r, r.g_phase, r.g_time, k, r.value[k], bound,
                             "equal" if equal[k] else side, press))  # fmt: skip
-    return ActiveSet(tuple(sorted(found, key=lambda e: -abs(e.multiplier))))
+    return ActiveSet(tuple(sorted(found, key=lambda e: -abs(e.multiplier))), tuple(r.phases))
 
 
 def row_multipliers(solution: Solution) -> dict[str, Array]:

@@ -15,8 +15,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Array, Expr, Indices
+from .._types import Array, Expr, Indices, shown
 from ..codegen.identity import digest, made_by
+from .arguments import numbers
 from .chain import Call, derivatives, gauss_newton
 from .derived import Derived, derived
 from .differentiated_dynamics import differentiated
@@ -103,27 +104,27 @@ class Rows:
         if size:
             s = np.broadcast_to(np.asarray(scale, dtype=float), (size,))
             lo, up = (_bound(name, b, size) / s for b in (lower, upper))
-            if not np.all(lo <= up):
-                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {lower} and {upper}")
+            if not np.all(lo <= up) or np.any(lo == np.inf) or np.any(up == -np.inf):
+                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {shown(lower)} and {shown(upper)}")
             self.rows.append((name, value / DM(s), lo, up))
 
 
 def _bound(name: str, bound: Any, size: int) -> Array:
-    numbers = np.asarray(DM(bound) if isinstance(bound, DM) else bound, dtype=float).ravel()
-    if numbers.size not in (1, size):
-        raise ValueError(f"constraint {name!r} has {size} rows but {numbers.size} bounds: give one number, or {size}")
-    return np.broadcast_to(numbers, (size,))
+    found = numbers(bound, f"constraint {name!r}: a bound")
+    if found.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {found.size} bounds: give one number, or {size}")
+    return np.broadcast_to(found, (size,))
 
 
 def numbers_of(what: str, value: Any, size: int) -> Array:
     """One number, or `size` finite ones."""
     try:
-        numbers = np.asarray(DM(value) if isinstance(value, DM) else value, dtype=float).ravel()
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} takes one finite number or {size}, got {value!r}") from error
-    if numbers.size not in (1, size) or not np.all(np.isfinite(numbers)):
-        raise ValueError(f"{what} takes one finite number or {size}, got {value!r}")
-    return np.array(np.broadcast_to(numbers, (size,)))
+        found = numbers(value, what)
+    except TypeError:
+        raise TypeError(f"{what} takes one finite number or {size}, got {shown(value)}") from None
+    if found.size not in (1, size) or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} takes one finite number or {size}, got {shown(value)}")
+    return np.array(np.broadcast_to(found, (size,)))
 
 
 Body = Callable[[dict[str, SX], Rows], None]
@@ -187,7 +188,11 @@ class Block:
         ys, of_z = (ca.vertcat(SX(0, 1), *(pair[k] for pair in rows.inners)) for k in (0, 1))
         es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
         called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
-        outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+        try:
+            outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+        except RuntimeError:
+            self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
+            raise
         whole = outer(zs, of_z, called(zs, of_z, ps), ps)
         self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
 
@@ -214,6 +219,17 @@ class Block:
         found = derived(self.key, derive)
         self.first_function, self.second_function, self.gauss_function = found[:3]
         self.jacobian_pattern, self.hessian_pattern = found[3:]
+
+    def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
+        """Raises ValueError where a cost or a row holds symbols that are not the block's."""
+        mine = {x.element_hash() for x in ca.vertsplit(inputs)}
+        for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
+            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
+            if strange:
+                raise ValueError(
+                    f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
+                    "gives, and a Parameter, stage.values[name], for other numbers"
+                )
 
     @property
     def gather(self) -> Indices:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
 import numpy as np
 
-from .._types import Expr, Vector
+from .._types import Expr, Vector, shown
 from ..kinematics import point_position
+from ..model import Model
+from .arguments import finite, known, label, not_negative, point, truth
 from .stage import Stage
 from .terms import Bounded
 
@@ -25,8 +27,8 @@ class Capsule:
     end: Vector | None = None
 
     def __post_init__(self) -> None:
-        if not self.radius >= 0:
-            raise ValueError(f"Capsule on {self.frame!r}: radius [m] must not be negative, got {self.radius!r}")
+        label(self.frame, "Capsule frame")
+        _check_shape(self, f"Capsule on {self.frame!r}")
 
 
 @dataclass(frozen=True)
@@ -37,20 +39,49 @@ class Obstacle:
     radius: float
     end: Vector | None = None
 
+    def __post_init__(self) -> None:
+        _check_shape(self, "Obstacle")
+
 
 Shape = Capsule | Obstacle
+
+
+def _check_shape(shape: Shape, what: str) -> None:
+    not_negative(shape.radius, f"{what}: radius [m]")
+    start = point(shape.start, f"{what}: start [m]")
+    if shape.end is not None and np.array_equal(point(shape.end, f"{what}: end [m]"), start):
+        raise ValueError(f"{what}: start and end are one point, {shown(shape.end)}: leave out end, for a sphere")
 
 
 @dataclass(frozen=True)
 class NoCollision:
     """Every pair of shapes keeps `margin` [m] between its surfaces, at the nodes.
 
+    ends: at the first and the last node of the phase too.
     Rows are d^2 - (r_1 + r_2 + margin)^2, over 2 (r_1 + r_2 + margin): smooth where segments cross, metres near contact.
     """
 
     pairs: Sequence[tuple[Shape, Shape]]
     margin: float = 0.0
+    ends: bool = True
     where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        finite(self.margin, "NoCollision margin [m]")
+        truth(self.ends, "NoCollision ends")
+        remedy = "NoCollision pairs must be a sequence of pairs of Capsule and Obstacle"
+        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
+            raise TypeError(f"{remedy}, got {shown(self.pairs)}")
+        pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in self.pairs)
+        for pair in pairs:
+            if len(pair) != 2 or not all(isinstance(shape, (Capsule, Obstacle)) for shape in pair):
+                raise TypeError(f"{remedy}, got {shown(pair)} among them")
+        object.__setattr__(self, "pairs", pairs)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for shape in (shape for pair in self.pairs for shape in pair):
+            if isinstance(shape, Capsule):
+                known(shape.frame, model.frame_names, "NoCollision: Capsule", "frame")
 
     def rows(self, stage: Stage) -> Bounded:
         rows = []

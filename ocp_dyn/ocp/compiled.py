@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from ..codegen.compile import cached, compiler_found
 from ..codegen.compile import compile as compile_functions
 from .assembled import Assembled
 from .evaluation import LEVELS, Key
+from .progress import tell
 
 WORTH = 20_000
 """Instructions in all instances together: below, the virtual machine takes no more than about 0.1 ms."""
@@ -97,13 +97,11 @@ def _from_cache(program: Assembled, functions: dict[Key, ca.Function]) -> dict[K
 
 def _build(program: Assembled, functions: dict[Key, ca.Function], progress: bool) -> dict[Key, CompiledFunction]:
     begin = time.perf_counter()
-    if progress:
-        count = sum(f.n_instructions() for f in functions.values())
-        print(f"compiling {len(functions)} functions of {count} instructions ...", file=sys.stderr, flush=True)
+    count = sum(f.n_instructions() for f in functions.values())
+    tell(progress, f"compiling {len(functions)} functions of {count} instructions ...")
     found: dict[Key, CompiledFunction] = {}
     for lanes, members in _grouped(program, functions):
         built = compile_functions(members.values(), **_options(program, members, lanes))
         found |= {key: built[f.name()] for key, f in members.items()}
-    if progress:
-        print(f"compiled in {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
+    tell(progress, f"compiled in {time.perf_counter() - begin:.0f} s")
     return found

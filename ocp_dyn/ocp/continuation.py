@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, shown
+from .arguments import numbers
 from .problem import Problem
 from .solution import Solution
 
@@ -34,11 +35,18 @@ def solve_along(
     options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
     TypeError for one value without a sequence, ValueError for sequences that are empty or differ in length, or a name both in values and along.
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")
+    for key, given in (("values", values), ("solve", solve)):
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"solve_along: {key} must be a dict by name, got {shown(given)}")
     if not along:
         raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
     for name, sequence in along.items():
         if isinstance(sequence, str) or not hasattr(sequence, "__len__") or not np.ndim(sequence):
-            raise TypeError(f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got {sequence!r}")
+            raise TypeError(
+                f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got {shown(sequence)}"
+            )
     lengths = {name: len(sequence) for name, sequence in along.items()}
     if len(set(lengths.values())) != 1 or not all(lengths.values()):
         raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")
@@ -49,12 +57,17 @@ def solve_along(
     here: dict[str, Array] | None = None
     found = []
     for k in range(next(iter(lengths.values()))):
-        goal = {name: np.asarray(sequence[k], dtype=float) for name, sequence in along.items()}
+        goal = {name: _value(name, sequence[k]) for name, sequence in along.items()}
         solution = _reached(problem, here, goal, start, fixed, options, HALVINGS)
         if solution.converged:
             here, start = goal, solution
         found.append(solution)
     return found
+
+
+def _value(name: str, value: Any) -> Array:
+    """One value of a parameter, of the shape it was given in."""
+    return np.reshape(numbers(value, f"solve_along: {name}"), np.shape(value))
 
 
 def _reached(

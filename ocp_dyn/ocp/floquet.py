@@ -31,6 +31,7 @@ from .._types import Array
 from ..constraints import Constraint, constraint_jacobian
 from ..kinematics import point_jacobian_6d, point_position
 from ..model import Model
+from .arguments import positive
 from .arrivals import Arrival, arrivals, fixed_rows
 from .equations import Equations
 from .integrators import flow_step, scheme
@@ -103,8 +104,7 @@ def _check(solution: Solution, step: float) -> None:
         raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
         raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
-    if not step > 0:
-        raise ValueError(f"step [s] must be positive, got {step!r}")
+    positive(step, "step [s]")
 
 
 def flow_derivatives(equations: Equations, phase: PhaseSolution, step: float) -> list[Array]:

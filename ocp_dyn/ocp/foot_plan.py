@@ -21,6 +21,7 @@ from ..constraints import Contact, RollingContact
 from ..kinematics import resolve
 from ..model import Model
 from ..rotations import matrix_quaternion, quaternion_exp, quaternion_log, quaternion_matrix, rotation_about
+from .arguments import finite, not_negative
 from .stage import Foothold
 from .variables import Transcription, place_value
 
@@ -46,6 +47,14 @@ class FootPlan:
     leave: float = math.radians(45.0)
     lift: float = 0.06
     crouch: float = 0.05
+
+    def __post_init__(self) -> None:
+        for key in ("strike", "leave"):
+            if not abs(finite(getattr(self, key), f"FootPlan {key} [rad]")) < math.pi:
+                raise ValueError(f"FootPlan {key} is an angle in rad, below pi, got {getattr(self, key)!r}")
+        not_negative(self.lift, "FootPlan lift [m]")
+        if not 0 <= finite(self.crouch, "FootPlan crouch") < 1:
+            raise ValueError(f"FootPlan crouch must lie in [0, 1), a fraction of the height, got {self.crouch!r}")
 
 
 @dataclass(frozen=True)

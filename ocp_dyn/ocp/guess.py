@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from casadi import DM
 
-from .._types import Array
+from .._types import Array, shown
 from ..constraints import RollingContact, constraint_jacobian
 from ..functions import function
 from ..kinematics import point_position
+from .arguments import called, numbers
 from .foot_plan import FootPlan, planned
 from .nlp import Variable
 from .problem import Problem
@@ -35,15 +36,15 @@ def initial_guess(t: Transcription) -> None:
     begin = 0.0
     for x, phase, duration in zip(t.phases, problem.phases, durations, strict=True):
         for k in range(phase.intervals + 1):
-            found = state((begin + duration * k / phase.intervals) / total)
-            for variable, numbers in zip((x.q[k], x.v[k]), _checked(problem, found), strict=True):
-                program.set_start(variable, numbers)
+            found = _state_at(problem, state, (begin + duration * k / phase.intervals) / total)
+            for variable, values in zip((x.q[k], x.v[k]), found, strict=True):
+                program.set_start(variable, values)
         for lam in x.lam:
             rows = _weight_rows(phase.held, weight)
             program.set_start(lam, np.tile(rows, lam.size // rows.size))
         for k, inner in enumerate(x.inner):
             fractions = (k + np.arange(1, problem.steps) / problem.steps) / phase.intervals
-            between = [_checked(problem, state((begin + duration * s) / total)) for s in fractions]
+            between = [_state_at(problem, state, (begin + duration * s) / total) for s in fractions]
             program.set_start(inner, np.concatenate([part for pair in between for part in pair]))
         begin += duration
     if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
@@ -78,14 +79,21 @@ def _follow_motion(t: Transcription) -> None:
             program.set_start(x.tau[k], np.clip(np.array(tau.full()).ravel()[actuated], -most, most))
 
 
-def _checked(problem: Problem, found: object) -> tuple[Array, Array]:
-    """(q, v) as a guess returned them, if they are that."""
+def _state_at(problem: Problem, guess: Callable[[float], object], s: float) -> tuple[Array, Array]:
+    """(q, v) as a guess returns them, if they are that."""
     nq, nv = problem.model.nq, problem.model.nv
-    if not isinstance(found, tuple) or len(found) != 2:
-        raise ValueError(f"guess must return (q, v), got {found!r}")
-    q, v = (np.array(DM(part)).ravel() for part in found)
+    found = called(f"guess at s = {s:.3g}", guess, s)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise ValueError(f"guess must return (q, v), got {shown(found)} at s = {s:.3g}")
+    try:
+        q, v = (numbers(part, "guess") for part in found)
+    except (TypeError, ValueError):
+        q = v = np.zeros(0)
     if (q.size, v.size) != (nq, nv) or not np.all(np.isfinite([*q, *v])):
-        raise ValueError(f"guess must return finite q (nq = {nq}) and v (nv = {nv}), got {q} and {v}")
+        raise ValueError(
+            f"guess must return finite q (nq = {nq}) and v (nv = {nv}), got {shown(found[0])} and {shown(found[1])} at "
+            f"s = {s:.3g}"
+        )
     return q, v
 
 

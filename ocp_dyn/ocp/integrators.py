@@ -33,7 +33,7 @@ from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre
 from numpy.polynomial.polynomial import polyfromroots
 
-from .._types import Array, Expr
+from .._types import Array, Expr, shown
 from ..model import Model
 
 FAMILIES = ("gauss", "radau", "lobatto")
@@ -83,9 +83,13 @@ class Scheme:
         return 1 if self.explicit else max(0, self.order - 2)
 
 
-@cache
 def scheme(name: str) -> Scheme:
     """The scheme of that name; ValueError with the known ones for another."""
+    return _scheme(name if isinstance(name, str) else shown(name))
+
+
+@cache
+def _scheme(name: str) -> Scheme:
     fixed = {
         "euler": Scheme("euler", np.zeros((1, 1)), np.ones(1), np.zeros(1), 1),
         "heun": Scheme("heun", np.array([[0, 0], [1, 0.0]]), np.full(2, 0.5), np.array([0, 1.0]), 2),
@@ -97,7 +101,7 @@ def scheme(name: str) -> Scheme:
     fewest = 2 if family == "lobatto" else 1
     if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= MOST_STAGES:
         raise ValueError(
-            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {MOST_STAGES} stages, got {name!r}"
+            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {MOST_STAGES} stages, got {shown(name)}"
         )
     return _collocation(name, family, int(stages))
 

@@ -20,6 +20,7 @@ from casadi import DM, SX
 
 from .._types import Array
 from .activity import recorded, variables
+from .arguments import bounded
 from .phases import Jump
 from .problem import Problem
 from .stage import Stage
@@ -100,8 +101,8 @@ def _slopes(jump: Jump, solution: Solution, end: Any, start: Any) -> tuple[Array
         Stage(model, model.integrate(DM(q), d[: model.nv]), DM(v) + d[model.nv :], s=s, values=known)
         for (q, v), d, s in zip((end, start), delta, (1.0, 0.0), strict=True)
     ]
-    rows, lower, upper = jump.function(*stages)
-    rows = ca.densify(SX(rows))
+    rows, lower, upper = bounded(jump.function(*stages), f"Jump {jump.name!r}")
+    rows = ca.densify(rows)
     low, high = (np.broadcast_to(np.ravel(bound), rows.shape[0]) for bound in (lower, upper))
     equal = rows[np.flatnonzero(low == high).tolist()]
     slopes = ca.Function("slopes", delta, [ca.densify(ca.jacobian(equal, d)) for d in delta])(0, 0)

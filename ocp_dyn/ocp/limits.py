@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
+from ..model import Model
 from ..momentum import zero_moment_point
+from .arguments import all_positive, not_negative, positive, truth
 from .objectives import base_size, capture_point, per_dof
 from .stage import Stage
 from .terms import Bounded
@@ -21,13 +24,15 @@ class PowerLimit:
     maximum: Any
     where: ClassVar[str] = "interval"
 
+    def __post_init__(self) -> None:
+        all_positive(self.maximum, "PowerLimit maximum [W], inf for none,", infinite=True)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        per_dof(self.maximum, model.nv, "PowerLimit maximum")
+
     def rows(self, stage: Stage) -> Bounded:
         first = base_size(stage.model)
         limit = per_dof(self.maximum, stage.model.nv, "PowerLimit maximum")[first:]
-        if not np.all(limit > 0):
-            raise ValueError(
-                f"PowerLimit maximum [W] must be positive in every joint, inf for none, got {self.maximum!r}"
-            )
         return (stage.tau * stage.v)[first:], -limit, limit
 
 
@@ -44,6 +49,16 @@ class TorqueSpeedCurve:
     qd_max: Any = None
     where: ClassVar[str] = "interval"
 
+    def __post_init__(self) -> None:
+        for key in ("tau_max", "qd_max"):
+            if getattr(self, key) is not None:
+                all_positive(getattr(self, key), f"TorqueSpeedCurve {key}", infinite=True)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for key in ("tau_max", "qd_max"):
+            if getattr(self, key) is not None:
+                per_dof(getattr(self, key), model.nv, f"TorqueSpeedCurve {key}")
+
     def rows(self, stage: Stage) -> Bounded:
         model = stage.model
         dofs = model.dofs
@@ -56,14 +71,18 @@ class TorqueSpeedCurve:
 
 @dataclass(frozen=True)
 class JointMargin:
-    """Joint angles stay `margin` [rad, m] inside the model's limits, where it has them; at the nodes."""
+    """Joint angles stay `margin` [rad, m] inside the model's limits, where it has them; at the nodes.
+
+    ends: at the first and the last node of the phase too.
+    """
 
     margin: float
+    ends: bool = True
     where: ClassVar[str] = "node"
 
     def __post_init__(self) -> None:
-        if not self.margin >= 0:
-            raise ValueError(f"JointMargin must not be negative, got {self.margin!r}: it is inside the limits")
+        not_negative(self.margin, "JointMargin", ": it is inside the limits")
+        truth(self.ends, "JointMargin ends")
 
     def rows(self, stage: Stage) -> Bounded:
         lower, upper = stage.model.dofs.q_lower, stage.model.dofs.q_upper
@@ -83,6 +102,9 @@ class CaptureMargin:
     radius: float
     where: ClassVar[str] = "interval"
 
+    def __post_init__(self) -> None:
+        positive(self.radius, "CaptureMargin radius [m]")
+
     def rows(self, stage: Stage) -> Bounded:
         return _within(stage, capture_point(stage), self.radius)
 
@@ -93,6 +115,9 @@ class ZeroMomentPointMargin:
 
     radius: float
     where: ClassVar[str] = "interval"
+
+    def __post_init__(self) -> None:
+        positive(self.radius, "ZeroMomentPointMargin radius [m]")
 
     def rows(self, stage: Stage) -> Bounded:
         return _within(stage, zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2], self.radius)

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError
+from .._types import Array, Expr, ModelError, shown
 from ..dynamics import inverse_dynamics
 from ..functions import function
 from ..kinematics import body_transforms, point_jacobian_6d
@@ -86,6 +86,8 @@ def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> 
     of the joints, and their rotors, must be mirrored too, unless passive=False or armature=False leaves them out.
     For a robot that is symmetric but for its cables take its `symmetric_twin`.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"mirror_map needs a Model, got {shown(model)}")
     mirror = kinematic_mirror(model)
     _check(mirror)
     _check_joints(mirror, (*PASSIVE * passive, *ROTORS * armature))
@@ -100,11 +102,10 @@ def kinematic_mirror(model: Model) -> MirrorMap:
     jacobians = [np.zeros((6, model.nv))] + [
         np.array(point_jacobian_6d(model, name, q0).full()) for name in model.body_names
     ]
-    leaves = _tips(model)
     for i, _ in model.edges:
         j = partners[i]
         for k, image in zip(model.dofs_of(i), model.dofs_of(j), strict=True):
-            v_matrix[image, k] = _sign(model, jacobians, partners, leaves[i], k, image)
+            v_matrix[image, k] = _sign(model, jacobians[i], jacobians[j], k, image)
     q_matrix = _position_matrix(model, partners, v_matrix)
     return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(v_matrix)), partners)
 
@@ -140,18 +141,10 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
     return tuple(partners[i] for i in range(model.nb + 1))
 
 
-def _tips(model: Model) -> list[int]:
-    """For every body, the last body it supports: its Jacobian tells what the joint does."""
-    tips = list(range(model.nb + 1))
-    for i, p in reversed(list(model.edges)):
-        tips[p] = max(tips[p], tips[i])
-    return tips
-
-
-def _sign(model: Model, J: list[Array], partners: tuple[int, ...], tip: int, k: int, image: int) -> float:
-    """+1 or -1, such that moving dof `image` by it moves the partner's body as the mirror shows dof k."""
-    seen = np.concatenate([PSEUDO @ J[tip][:3, k], REFLECTION @ J[tip][3:, k]])
-    made = J[partners[tip]][:, image]
+def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float:
+    """+1 or -1, such that moving dof `image` by it moves the partner's body as the mirror shows dof k moving the body."""
+    seen = np.concatenate([PSEUDO @ J[:3, k], REFLECTION @ J[3:, k]])
+    made = J_partner[:, image]
     for sign in (1.0, -1.0):
         if np.allclose(seen, sign * made, atol=TOLERANCE):
             return sign

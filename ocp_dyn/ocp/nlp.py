@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, shown
 from .assembled import Assembled
 from .blocks import Block, Body, Parameter, Rows, Slot, Variable, numbers_of
 
@@ -35,8 +35,11 @@ class Program:
     def variable(self, name: str, size: int, lower: Any, upper: Any, start: Any, scale: Any = 1.0) -> Variable:
         """Adds a variable of `size` entries (physical units; `scale` is its typical magnitude)."""
         lo, up, x0, s = (np.array(np.broadcast_to(np.asarray(a, float), (size,))) for a in (lower, upper, start, scale))
-        if np.any(lo > up) or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
-            raise ValueError(f"variable {name!r}: bounds must be ordered and the start finite: {lo}, {x0}, {up}")
+        open_to = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
+        if open_to or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
+            raise ValueError(
+                f"variable {name!r}: bounds must be ordered and the start finite: {shown(lo)}, {shown(x0)}, {shown(up)}"
+            )
         variable = Variable(name, np.arange(self.size, self.size + size), s)
         self.size += size
         self._place[variable] = len(self.variables)
@@ -81,7 +84,7 @@ class Program:
         """Changes a parameter's value; nothing needs to be built again. KeyError for an unknown name."""
         names = [parameter.name for parameter in self.parameters]
         if name not in names:
-            raise KeyError(f"no parameter {name!r}; there are {', '.join(names) or 'none'}")
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}")
         k = names.index(name)
         self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
 

@@ -1,26 +1,36 @@
 """Objectives by name: integrands over the motion, costs of rates, terminal costs.
 
 Each is data with one method. Where a cost is a sum of squares the method is `residual`, the root of it, so that
-Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time.
+Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A weight
+of zero switches a term off; a negative one, which makes large what the term counts, only a user's own term may have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
 
-from .._types import Array, Expr, Vector
+from .._types import Array, Expr, Vector, shown
 from ..kinematics import point_acceleration_6d
 from ..model import Model
 from ..momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
+from .arguments import (
+    all_positive,
+    finite,
+    known,
+    label,
+    not_negative,
+    number,
+    numbers,
+    point,
+    positive,
+    truth,
+)
 from .stage import Stage
-
-if TYPE_CHECKING:
-    from .terms import PathConstraint
 
 
 @runtime_checkable
@@ -48,7 +58,30 @@ class RateObjective(Protocol):
     def rate_integrand(self, rate: Expr) -> Expr: ...
 
 
-class LeastSquares:
+class Weighed:
+    """A term of the library's: its weight and its scale are checked.
+
+    `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
+    """
+
+    of_dofs: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        if not 0 <= number(getattr(self, "weight", 1.0), f"{what} weight") < np.inf:
+            raise ValueError(
+                f"{what} weight must be finite and not negative, got {shown(getattr(self, 'weight', 1.0))}"
+            )
+        check = all_positive if "scale" in self.of_dofs else positive
+        check(getattr(self, "scale", 1.0), f"{what} scale")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        """Raises where names or sizes do not fit the model; feet: names of the problem's footholds."""
+        for key in self.of_dofs:
+            per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
+
+
+class LeastSquares(Weighed):
     """An objective that is the sum of squares of its residual."""
 
     def residual(self, stage: Stage) -> Expr:
@@ -64,13 +97,14 @@ class TorqueSquared(LeastSquares):
 
     weight: float = 1.0
     scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def residual(self, stage: Stage) -> Expr:
         return stage.tau / per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale")
 
 
 @dataclass(frozen=True)
-class TorqueRateSquared:
+class TorqueRateSquared(Weighed):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
 
     In a periodic motion the last interval's torques lead on to the first one's.
@@ -80,6 +114,7 @@ class TorqueRateSquared:
     scale: Any = 1.0
     name: ClassVar[str] = "TorqueRateSquared"
     of: ClassVar[str] = "tau"
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
     def rate_integrand(self, rate: Expr) -> Expr:
         return ca.sumsqr(rate / per_dof(self.scale, rate.shape[0], "TorqueRateSquared scale"))
@@ -92,12 +127,16 @@ class AccelerationSquared(LeastSquares):
     weight: float = 1.0
     base: bool = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        truth(self.base, "AccelerationSquared base")
+
     def residual(self, stage: Stage) -> Expr:
         return stage.a[0 if self.base else base_size(stage.model) :]
 
 
 @dataclass(frozen=True)
-class JerkSquared:
+class JerkSquared(Weighed):
     """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
 
     Implicit form only. Across an impact accelerations jump: nothing is counted there.
@@ -120,6 +159,15 @@ class JointAngleSquared(LeastSquares):
 
     weight: float = 1.0
     stiffness: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        stiffness = numbers(self.stiffness, "JointAngleSquared stiffness")
+        if not np.all((stiffness >= 0) & np.isfinite(stiffness)):
+            raise ValueError(
+                f"JointAngleSquared stiffness must be finite and not negative, got {shown(self.stiffness)}"
+            )
 
     def residual(self, stage: Stage) -> Expr:
         model = stage.model
@@ -144,7 +192,7 @@ class ForceSquared(LeastSquares):
 
 
 @dataclass(frozen=True)
-class ForceRateSquared:
+class ForceRateSquared(Weighed):
     """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase; implicit form only."""
 
     weight: float = 1.0
@@ -157,7 +205,7 @@ class ForceRateSquared:
 
 
 @dataclass(frozen=True)
-class MechanicalWork:
+class MechanicalWork(Weighed):
     """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes sign.
 
     kind: "absolute"; or "positive", the half of it that adds (tau qd). smoothing [W]. Divided by weight and distance it
@@ -169,9 +217,9 @@ class MechanicalWork:
     smoothing: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_kind(self.kind)
-        if not self.smoothing > 0:
-            raise ValueError(f"MechanicalWork smoothing [W] must be positive, got {self.smoothing!r}; or use SlackWork")
+        positive(self.smoothing, "MechanicalWork smoothing [W], which SlackWork does without,")
 
     def integrand(self, stage: Stage) -> Expr:
         power = stage.tau * stage.v
@@ -180,7 +228,7 @@ class MechanicalWork:
 
 
 @dataclass(frozen=True, eq=False)
-class SlackWork:
+class SlackWork(Weighed):
     """Work of the joints, exact: sum of s with s >= |tau qd| (kind "absolute") or s >= tau qd, s >= 0 ("positive") [J].
 
     One non-negative variable per dof and interval; a floating or planar root does no work. For linear terms in |power| this
@@ -192,6 +240,7 @@ class SlackWork:
     scale: ClassVar[float] = 100.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_kind(self.kind)
 
     def slack_size(self, model: Model) -> int:
@@ -230,6 +279,15 @@ class HeadStabilisation(LeastSquares):
     point: Vector = (0.0, 0.0, 0.0)
     arm: float = 0.1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        label(self.frame, "HeadStabilisation frame")
+        point(self.point, "HeadStabilisation point [m]")
+        not_negative(self.arm, "HeadStabilisation arm [m]")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        known(self.frame, model.frame_names, "HeadStabilisation", "frame")
+
     def residual(self, stage: Stage) -> Expr:
         a = point_acceleration_6d(stage.model, self.frame, stage.q, stage.v, stage.a, point=self.point)
         return ca.vertcat(self.arm * a[:3], a[3:])
@@ -267,60 +325,11 @@ class Duration:
 
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        finite(self.weight, "Duration weight")
+
     def integrand(self, stage: Stage) -> Expr:
         return ca.SX(1)
-
-
-@dataclass(frozen=True)
-class Integral:
-    """A user's own objective: the integral of function(stage) over time."""
-
-    function: Callable[[Stage], Expr]
-    weight: float = 1.0
-    name: str = "integral"
-
-    def integrand(self, stage: Stage) -> Expr:
-        return self.function(stage)
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """A user's own cost of the ends (Mayer term): function(start, end), once; in `Problem(terminal=...)`.
-
-    start, end: the first and the last `Stage`, with the values `time` and `step_length`.
-    """
-
-    function: Callable[[Stage, Stage], Expr]
-    weight: float = 1.0
-    name: str = "terminal"
-
-
-@dataclass(frozen=True)
-class Soft:
-    """A path constraint that may be broken at a price: the integral of the squared violations of its rows."""
-
-    constraint: PathConstraint
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if isinstance(self.constraint, type) or not callable(getattr(self.constraint, "rows", None)):
-            raise TypeError(f"Soft needs a path constraint, such as ocp.PowerLimit(200), got {self.constraint!r}")
-        if not 0 <= self.weight < np.inf:
-            raise ValueError(f"Soft weight must be finite and not negative, got {self.weight!r}")
-
-    @property
-    def name(self) -> str:
-        return f"Soft {type(self.constraint).__name__}"
-
-    def integrand(self, stage: Stage) -> Expr:
-        value, lower, upper = self.constraint.rows(stage)
-        cost = ca.SX(0)
-        for bound, sign in ((lower, 1.0), (upper, -1.0)):
-            limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
-            held = [k for k in range(value.shape[0]) if np.isfinite(limit[k])]
-            if held:
-                cost = cost + ca.sumsqr(ca.fmax(0, sign * (ca.DM(limit[held]) - value[held])))
-        return cost
 
 
 def objective_name(objective: Any) -> str:
@@ -343,10 +352,10 @@ def base_size(model: Model) -> int:
 
 def per_dof(value: Any, size: int, what: str) -> Array:
     """One number, or one per degree of freedom, as `size` numbers."""
-    numbers = np.asarray(value, dtype=float).ravel()
-    if numbers.size not in (1, size):
-        raise ValueError(f"{what}: give one number, or nv = {size}, got {numbers.size}")
-    return np.array(np.broadcast_to(numbers, (size,)))
+    found = numbers(value, what)
+    if found.size not in (1, size):
+        raise ValueError(f"{what}: give one number, or nv = {size}, got {found.size}")
+    return np.array(np.broadcast_to(found, (size,)))
 
 
 def _middle_of_feet(stage: Stage) -> Expr:
@@ -355,5 +364,5 @@ def _middle_of_feet(stage: Stage) -> Expr:
 
 
 def _check_kind(kind: str) -> None:
-    if kind not in ("absolute", "positive"):
-        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {kind!r}")
+    if not isinstance(kind, str) or kind not in ("absolute", "positive"):
+        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {shown(kind)}")

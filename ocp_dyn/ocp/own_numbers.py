@@ -9,6 +9,7 @@ import numpy as np
 from casadi import SX
 
 from .._types import Array
+from .arguments import called, expression
 from .nlp import Rows, Variable
 from .phases import Phase
 from .steps import Point
@@ -66,4 +67,6 @@ class OwnNumbers:
         """The rows that hold the slacks, at every stage."""
         for term in self._slack.values():
             for point in points:
-                rows.constrain(f"slack of {type(term).__name__}", term.slack_rows(point.stage), 0.0, np.inf, term.scale)
+                name = f"slack of {type(term).__name__}"
+                found = expression(called(name, term.slack_rows, point.stage), name)
+                rows.constrain(name, found, 0.0, np.inf, term.scale)

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from .._types import shown
 from ..constraints import Constraint, as_set
+from .arguments import bounds, choice, finite, function, label, not_negative, numbers, truth, whole
 from .objectives import Objective, RateObjective
+from .own_costs import Terminal
 from .stage import Foothold, Held, Stage, as_bounds
 from .terms import WHERE, Bounded, PathConstraint
 
 
 def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
-    members = (value,) if isinstance(value, kinds) else value
-    if not isinstance(members, Iterable) or isinstance(members, str):
+    members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type)):
         members = (value,)
     members = tuple(members)
     for member in members:
         if isinstance(member, type) or not isinstance(member, kinds):
             wanted = " or ".join(kind.__name__ for kind in kinds)
-            remedy = f": write {member.__name__}()" if isinstance(member, type) else ""
-            if not remedy and callable(member):
-                remedy = ": wrap a function in Path, Integral or Boundary"
-            raise TypeError(f"{what} must hold {wanted} objects, got {member!r}{remedy}")
+            raise TypeError(f"{what} must hold {wanted} objects, got {shown(member)}{_remedy(member, kinds)}")
     return members
+
+
+def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
+    """What may have been meant by an object of the wrong kind."""
+    if isinstance(member, type):
+        return f": write {member.__name__}()"
+    if not callable(member):
+        return ""
+    wrappers = "Jump" if Jump in kinds else "Terminal" if Terminal in kinds else "Path, Integral or Boundary"
+    return f": wrap a function in {wrappers}"
 
 
 RESERVED = frozenset(
@@ -78,23 +87,30 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name in RESERVED:
-            raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {self.name!r}")
+            raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {shown(self.name)}")
         if self.value is None and self.bounds is None:
             raise ValueError(
                 f"Parameter {self.name!r} needs a value, or bounds (lower, upper) between which it is free"
             )
-        lower, upper = self.bounds if self.free else (self.value, self.value)
-        numbers = [np.atleast_1d(np.asarray(x, dtype=float)) for x in (lower, upper)]
-        if numbers[0].ndim != 1 or not np.all(numbers[0] <= numbers[1]):
-            raise ValueError(
-                f"Parameter {self.name!r}: needs lower <= upper, got value {self.value}, bounds {self.bounds}"
-            )
-        object.__setattr__(self, "size", max(n.size for n in numbers))
+        here = f"Parameter {self.name!r}"
+        if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
+            raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
         if self.free:
-            object.__setattr__(self, "bounds", (numbers[0], numbers[1]))
+            low, high = self.bounds
+            limits = bounds(low, high, here)
+        else:
+            limits = (numbers(self.value, f"{here}: value"),) * 2
+        size = max(n.size for n in limits)
+        if any(n.size not in (1, size) for n in limits) or not size:
+            raise ValueError(f"{here}: lower and upper must be of one size, got {shown(self.bounds)}")
+        object.__setattr__(self, "size", size)
+        if self.free:
+            object.__setattr__(self, "bounds", limits)
         if self.value is None:
-            low, high = (np.clip(n, -1e3, 1e3) for n in numbers)
+            low, high = (np.clip(n, -1e3, 1e3) for n in limits)
             object.__setattr__(self, "value", (low + high) / 2)
+        elif not np.all(np.isfinite(found := numbers(self.value, f"{here}: value"))) or found.size not in (1, size):
+            raise ValueError(f"{here}: value must be one finite number or {size}, got {shown(self.value)}")
 
     @property
     def free(self) -> bool:
@@ -124,9 +140,8 @@ class Phase:
     """The Parameter that was given as the duration."""
 
     def __post_init__(self) -> None:
-        here = f"phase {self.name!r}"
-        if not isinstance(self.intervals, Integral) or self.intervals < 1:
-            raise ValueError(f"{here}: intervals must be at least 1, a whole number, got {self.intervals!r}")
+        here = f"phase {label(self.name, 'Phase name')!r}"
+        whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
         shared = self.duration if isinstance(self.duration, Parameter) else None
         if shared is not None and shared.size != 1:
             raise ValueError(
@@ -141,8 +156,7 @@ class Phase:
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:
-            if term.where not in WHERE:
-                raise ValueError(f"{here}: {term!r} says where={term.where!r}, expected one of {', '.join(WHERE)}")
+            choice(term.where, WHERE, f"{here}: where of {shown(term)}")
         object.__setattr__(self, "constraints", as_set(self.constraints) if self.constraints else ())
         names = [foothold.name for foothold in self.footholds]
         if len(set(names)) != len(names):
@@ -170,6 +184,9 @@ class Impact:
 
     weight: float = 0.0
 
+    def __post_init__(self) -> None:
+        not_negative(self.weight, "Impact weight")
+
 
 @dataclass(frozen=True)
 class Jump:
@@ -182,6 +199,10 @@ class Jump:
     function: Callable[[Stage, Stage], Bounded]
     name: str = "jump"
 
+    def __post_init__(self) -> None:
+        function(self.function, "Jump")
+        label(self.name, "Jump name")
+
 
 Transition = Continuous | Impact | Jump
 TRANSITIONS = (Continuous, Impact, Jump)
@@ -191,7 +212,7 @@ TRANSITIONS = (Continuous, Impact, Jump)
 class Periodic:
     """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
 
-    transition: how the end leads to the next start. speed [m/s]: step_length = speed * total time; None: free.
+    transition: how the end leads to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length = speed * total time; None: free.
     step_length [m]: a number, or (lower, upper); negative backwards. A number for either is a parameter of
     that name: `problem.solve(values={"speed": 1.3})`.
     """
@@ -204,11 +225,18 @@ class Periodic:
     def __post_init__(self) -> None:
         low, high = as_bounds(self.step_length, "Periodic step_length")
         object.__setattr__(self, "step_length", (low, high))
-        members(self.transition, TRANSITIONS, "Periodic transition")
+        truth(self.mirror, "Periodic mirror")
+        if not isinstance(self.transition, TRANSITIONS):
+            raise TypeError(
+                f"Periodic transition must be one Continuous, Impact or Jump, got {shown(self.transition)}"
+                f"{_remedy(self.transition, TRANSITIONS) or ': a period is closed by one, such as transition=Impact()'}"
+            )
         if self.speed is None:
             return
-        if not isinstance(self.speed, Real) or not np.isfinite(self.speed):
-            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {self.speed!r}")
+        try:
+            finite(self.speed, "speed")
+        except (TypeError, ValueError):
+            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
         if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
             raise ValueError(
                 f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
@@ -226,3 +254,7 @@ class Boundary:
 
     function: Callable[[Stage, Stage], Bounded]
     name: str = "boundary"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Boundary")
+        label(self.name, "Boundary name")

@@ -7,21 +7,22 @@ and contact forces as variables and inverse dynamics as constraint, and "explici
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, shown
+from ..kinematics import resolve
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, parameter_size
 from ..passive import SLIP_SPEED
+from .arguments import choice, known, listed_names, not_negative, numbers, positive, truth, whole
 from .equations import Equations
 from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
-from .objectives import Terminal
+from .own_costs import Terminal
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 from .stage import Foothold
 
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, with the integrator and the contact level of each that hold if none is named."""
 
+MOST = 10_000
+"""Steps in one interval: more are a mistake."""
+
 LEVELS = ("position", "velocity", "acceleration")
 TORQUES = ("constant", "linear")
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """An optimal control problem for a model.
+    """An optimal control problem for a model. Everything is checked here; `dataclasses.replace` makes a changed one.
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
     conditions. unactuated: joints without a motor (default: `model.floating_joints`; of a root made of several joints,
@@ -79,69 +83,117 @@ class Problem:
     armature: bool = True
     slip_speed: float = SLIP_SPEED
     _kept: Any = field(default=None, init=False, repr=False)
-    """What the last `solve` built (see `solver.prepare`)."""
+    """What the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {self.model!r}")
-        self.phases = members(self.phases, (Phase,), "phases")
-        self.boundary = members(self.boundary, (Boundary,), "boundary")
-        self.terminal = members(self.terminal, (Terminal,), "terminal")
+            raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {shown(self.model)}")
+        kinds = {"phases": Phase, "boundary": Boundary, "terminal": Terminal, "parameters": Parameter}
+        for key, kind in kinds.items():
+            self._set(key, members(getattr(self, key), (kind,), key))
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
-        names = [phase.name for phase in self.phases]
-        if len(set(names)) != len(names):
-            raise ValueError(f"phases need names of their own, got {names}")
+        _distinct((phase.name for phase in self.phases), "phases")
+        self._check_transitions()
+        self._check_transcription()
+        self._check_period()
+        self._check_guess()
+        for key in ("per_distance", "limits"):
+            truth(getattr(self, key), key)
+        if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
+            raise TypeError(f"options must be a dict of IPOPT's options by name, or {{}}, got {shown(self.options)}")
+        self._set("options", dict(self.options))
+        self._check_names()
+        self._check_parameters()
+
+    def _set(self, key: str, value: Any) -> None:
+        """Puts what was given into its final form, while the problem is made."""
+        object.__setattr__(self, key, value)
+
+    def _check_transitions(self) -> None:
         given = members(self.transitions, TRANSITIONS, "transitions")
-        self.transitions = given or tuple(Continuous() for _ in self.phases[1:])
+        self._set("transitions", given or tuple(Continuous() for _ in self.phases[1:]))
         if len(self.transitions) != len(self.phases) - 1:
             raise ValueError(
                 f"{len(self.phases)} phases need {len(self.phases) - 1} transitions between them, "
                 f"got {len(self.transitions)}; the one that closes a period belongs to Periodic"
             )
-        if self.form not in FORMS:
-            raise ValueError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
-        self._check_transcription()
-        if self.periodic is not None:
-            self._check_periodic(self.periodic)
-        if self.per_distance and self.periodic is None:
-            raise ValueError("per_distance divides costs by the step length, which only a Periodic problem has")
-        if self.posture is not None and np.shape(self.posture) != (self.model.nq,):
-            raise ValueError(f"posture must have nq = {self.model.nq} entries, got shape {np.shape(self.posture)}")
-        for foothold in self.footholds:
-            self.model.frame(foothold.name)
-        self.unactuated = self._unactuated()
-        self._check_parameters()
+
+    def _check_guess(self) -> None:
+        """posture and guess."""
+        if self.posture is not None:
+            posture = numbers(self.posture, f"posture must have nq = {self.model.nq} entries: it")
+            if posture.shape != (self.model.nq,) or not np.all(np.isfinite(posture)):
+                raise ValueError(
+                    f"posture must have nq = {self.model.nq} entries, finite ones, got shape {np.shape(self.posture)}: "
+                    f"{shown(self.posture)}"
+                )
+            self._set("posture", posture.copy())
+        if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
+            raise TypeError(
+                f"guess must be a function s -> (q, v) of the fraction of the motion, or ocp.FootPlan(), got "
+                f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
+            )
+
+    def _check_names(self) -> None:
+        """Frames and joints that footholds, terms and `unactuated` name."""
+        model, feet = self.model, tuple(dict.fromkeys(f.name for f in self.footholds))
+        for phase in self.phases:
+            here = f"phase {phase.name!r}"
+            for foothold in phase.footholds:
+                known(foothold.name, model.frame_names, f"{here}: Foothold", "frame")
+                resolve(model, foothold.contact.body)
+            for term in (*phase.path, *phase.objective):
+                check = getattr(term, "check", None)
+                if check is not None:
+                    _checked(here, check, model, feet)
+        if self.unactuated is None:
+            self._set("unactuated", model.floating_joints)
+            return
+        joints = listed_names(self.unactuated, "unactuated")
+        self._set("unactuated", tuple(known(joint, model.joint_names, "unactuated", "joint") for joint in joints))
 
     def _check_parameters(self) -> None:
-        given = members(self.parameters, (Parameter,), "parameters")
         shared = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
-        self.parameters = tuple(dict.fromkeys((*given, *shared)))
-        names = [parameter.name for parameter in self.parameters]
-        if len(set(names)) != len(names):
-            raise ValueError(f"parameters need names of their own, got {names}")
+        self._set("parameters", tuple(dict.fromkeys((*self.parameters, *shared))))
+        _distinct((parameter.name for parameter in self.parameters), "parameters")
         for parameter in self.parameters:
-            of_model = parameter.name.partition(":")[0] in MODEL_PARAMETERS
-            size = parameter_size(parameter.name) if of_model else 1 if parameter.name == "slope" else parameter.size
+            kind, colon, _ = parameter.name.partition(":")
+            here = f"Parameter {parameter.name!r}"
+            if colon:  # a name of the user's own holds none, so that a misspelt one is not taken for it
+                known(kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter")
+            if kind in MODEL_PARAMETERS and kind != "gravity":
+                self._check_target(parameter.name)
+            size = parameter_size(parameter.name) if kind in MODEL_PARAMETERS else parameter.size
+            size = 1 if parameter.name == "slope" else size
             if parameter.size != size:
-                raise ValueError(f"Parameter {parameter.name!r} has {size} numbers, got {parameter.size}")
+                raise ValueError(f"{here} has {size} numbers, got {parameter.size}")
+        if {"gravity", "slope"} <= {parameter.name for parameter in self.parameters}:
+            raise ValueError('Parameters "gravity" and "slope" both say where gravity points to: give one of them')
+
+    def _check_target(self, name: str) -> None:
+        """Raises KeyError where the model has nothing of the name after the colon."""
+        kind, _, target = name.partition(":")
+        names, what = self.model.body_names, "body"
+        if kind in ("payload", "position"):
+            names, what = self.model.frame_names, "frame"
+        elif kind == "origin":
+            names, what = self.model.joint_names, "joint"
+        known(target, names, f"Parameter {name!r}", what)
 
     def _check_transcription(self) -> None:
-        integrator, level = FORMS[self.form]
-        self.integrator, self.contact_level = self.integrator or integrator, self.contact_level or level
+        choice(self.form, FORMS, "form")
+        for key, own in zip(("integrator", "contact_level"), FORMS[self.form], strict=True):
+            given = getattr(self, key)
+            self._set(key, own if isinstance(given, str) and not given else given)
         method = scheme(self.integrator)
-        if not isinstance(self.steps, Integral) or self.steps < 1:
-            raise ValueError(f"steps per interval must be at least 1, a whole number, got {self.steps!r}")
-        for key, known in (("torque", TORQUES), ("contact_level", LEVELS)):
-            if getattr(self, key) not in known:
-                raise ValueError(f"{key} must be one of {', '.join(known)}, got {getattr(self, key)!r}")
-        for key in ("passive", "armature"):
-            if not isinstance(getattr(self, key), bool):
-                raise TypeError(f"{key} must be True or False, got {getattr(self, key)!r}")
-        if not (isinstance(self.slip_speed, Real) and 0 < self.slip_speed < np.inf):
-            raise ValueError(f"slip_speed [rad/s, m/s] must be positive and finite, got {self.slip_speed!r}")
-        if not 0 <= self.baumgarte < np.inf:
-            raise ValueError(f"baumgarte [1/s] must not be negative, nor infinite, got {self.baumgarte!r}")
+        whole(self.steps, "steps per interval", least=1, most=MOST)
+        choice(self.torque, TORQUES, "torque")
+        choice(self.contact_level, LEVELS, "contact_level")
+        not_negative(self.baumgarte, "baumgarte [1/s]")
+        truth(self.passive, "passive")
+        truth(self.armature, "armature")
+        positive(self.slip_speed, "slip_speed [rad/s, m/s]")
         at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
         if at_ends and not method.holds_positions:
             raise ValueError(
@@ -164,21 +216,19 @@ class Problem:
         """Whether accelerations are variables: always in the implicit form, else where the scheme is implicit."""
         return self.form == "implicit" or not self.scheme.explicit
 
-    def _check_periodic(self, periodic: Periodic) -> None:
+    def _check_period(self) -> None:
+        periodic = self.periodic
+        if periodic is None:
+            if self.per_distance:
+                raise ValueError("per_distance divides costs by the step length, which only a Periodic problem has")
+            return
         if not isinstance(periodic, Periodic):
-            raise TypeError(f"periodic must be Periodic(...) or None, got {periodic!r}")
+            raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
         if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
                 f"Periodic moves the model on along x, which its root joint {self.model.joint_names[0]!r} cannot: use a "
                 "model with a FloatingBase, or step_length=0 for a motion in place"
             )
-
-    def _unactuated(self) -> tuple[str, ...]:
-        if self.unactuated is not None:
-            for joint in self.unactuated:
-                self.model.qd_slice(joint)
-            return tuple(self.unactuated)
-        return self.model.floating_joints
 
     @property
     def footholds(self) -> list[Foothold]:
@@ -221,3 +271,19 @@ class Problem:
         from .rti import rti
 
         return rti(self, start, **options)
+
+
+def _distinct(names: Iterable[str], what: str) -> None:
+    given = list(names)
+    if len(set(given)) != len(given):
+        raise ValueError(f"{what} need names of their own, got {given}")
+
+
+def _checked(here: str, check: Callable[..., None], model: Model, feet: tuple[str, ...]) -> None:
+    """A term's own check of names and sizes, told with the phase that it is in."""
+    try:
+        check(model, feet)
+    except KeyError as error:
+        raise KeyError(f"{here}: {error.args[0]}") from None
+    except ValueError as error:
+        raise ValueError(f"{here}: {error}") from None

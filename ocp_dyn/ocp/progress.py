@@ -27,6 +27,13 @@ def violation(program: Assembled, g: Array) -> float:
     return float(np.max(np.maximum(program.lower - g, g - program.upper), initial=0.0))
 
 
+def tell(progress: bool, line: str) -> None:
+    """Shows a line on standard error, if progress is asked for; a stream that is closed loses no run."""
+    if progress:
+        with contextlib.suppress(OSError, ValueError):
+            print(line, file=sys.stderr, flush=True)
+
+
 class Monitor(ca.Callback):
     """Called with every iterate: shows its progress on a stream (or nowhere), keeps the best, stops on demand.
 
@@ -75,8 +82,12 @@ class Monitor(ca.Callback):
 
     def say(self, line: str) -> None:
         """Shows a line."""
-        if self._stream is not None:
+        if self._stream is None:
+            return
+        try:
             print(f"  {line}", file=self._stream, flush=True)
+        except (OSError, ValueError):  # a stream that is closed must not end the run
+            self._stream = None
 
     def _show(self, f: float, broken: float, step: float) -> None:
         seconds = time.perf_counter() - self._begin

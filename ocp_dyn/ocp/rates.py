@@ -10,6 +10,7 @@ import numpy as np
 from casadi import SX
 
 from .._types import Expr
+from .arguments import called, scalar
 from .nlp import Rows, Slot, Variable
 from .objectives import RateObjective, objective_name
 from .phases import Phase
@@ -79,7 +80,8 @@ def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjecti
 def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]) -> None:
     per = 1 / z["step_length"] if t.problem.per_distance else 1.0
     for term in terms:
-        rows.cost(objective_name(term), term.weight * h * per * term.rate_integrand(rate))
+        name = objective_name(term)
+        rows.cost(name, term.weight * h * per * scalar(called(name, term.rate_integrand, rate), f"cost {name!r}"))
 
 
 def _whole(t: Transcription, quantity: str, x: SX) -> Expr:

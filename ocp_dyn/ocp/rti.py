@@ -32,15 +32,16 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, shown
+from .arguments import number
 from .barrier import Barrier
 from .compiled import use_machine_code
 from .problem import Problem
 from .progress import violation
 from .runs import Outcome, Start
 from .solution import Solution
-from .solver import collected, prepare, starting_point
-from .sqp import CHAINED, QuadraticModel
+from .solver import by_name, collected, prepare, starting_point
+from .sqp import CHAINED, QuadraticModel, check_qp
 from .stage_model import StageModel
 from .stages import chain
 from .variables import Transcription
@@ -85,10 +86,12 @@ class RealTimeIteration:
         **options: Any,
     ) -> None:
         if not isinstance(start, Solution):
-            raise TypeError(f"rti begins at a Solution of the problem, such as problem.solve() gives, got {start!r}")
-        _check_options(qp, options)
+            raise TypeError(
+                f"rti begins at a Solution of the problem, such as problem.solve() gives, got {shown(start)}"
+            )
+        _check_options(qp, hessian, options)
         self.transcription, self._program = prepare(problem, threads)
-        self._values = dict(values or {})
+        self._values = by_name(values)
         with self._program.lock:
             self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
 
@@ -115,8 +118,10 @@ class RealTimeIteration:
         """The model that the Riccati recursion solves."""
         if hessian != "gauss-newton":
             raise ValueError(f"qp='riccati' takes hessian='gauss-newton', which is convex, got {hessian!r}")
-        if not relaxation > 0 or not (barrier is None or barrier > 0):
-            raise ValueError(f"barrier and relaxation must be positive, got {barrier!r} and {relaxation!r}")
+        if not 0 < number(relaxation, "relaxation") < np.inf or not (
+            barrier is None or 0 < number(barrier, "barrier") < np.inf
+        ):
+            raise ValueError(f"barrier and relaxation must be positive, got {shown(barrier)} and {shown(relaxation)}")
         program, bounds = self._program, (start.lower, start.upper)
         if barrier is None:
             sides = (program.lower, program.upper), bounds
@@ -210,14 +215,16 @@ def _sequences(t: Transcription) -> list[list[Any]]:
     return kinds
 
 
-def _check_options(qp: str, options: Mapping[str, Any]) -> None:
-    """Options belong to the QP that is asked for."""
+def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
+    """Options belong to the QP that is asked for, which is there."""
     if qp == RICCATI:
         wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
     else:
         wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
     if wrong:
         raise ValueError(f"qp={qp!r} has no option {', '.join(wrong)}: {remedy}")
+    if qp != RICCATI:
+        check_qp(qp, hessian, **options)
 
 
 def rti(problem: Problem, start: Solution, **options: Any) -> RealTimeIteration:

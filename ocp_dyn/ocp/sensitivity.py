@@ -25,8 +25,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Indices
+from .._types import Array, Indices, shown
 from .activity import recorded
+from .blocks import numbers_of
 from .collect import collect
 from .layout import symmetric_nonzeros
 from .nlp import Assembled
@@ -77,7 +78,7 @@ class Sensitivities(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Slope | list[Slope]:
         if name not in self.slopes:
-            raise KeyError(f"no parameter {name!r}; there are {', '.join(self.slopes) or 'none'}")
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(self.slopes) or 'none'}")
         found = self.slopes[name]
         return found[0] if len(found) == 1 else found
 
@@ -106,7 +107,7 @@ class Sensitivities(Mapping[str, Any]):
         for name, value in values.items():
             slopes = self[name]
             index = _entries(t, name)
-            change = np.broadcast_to(np.asarray(value, dtype=float), index.shape) - p[index]
+            change = numbers_of(f"parameter {name!r}", value, index.size) - p[index]
             p[index] += change
             for slope, step in zip(slopes if isinstance(slopes, list) else [slopes], change, strict=True):
                 iterate = {key: x + step * getattr(slope, key) for key, x in iterate.items()}
@@ -121,6 +122,8 @@ def sensitivities(problem: Problem, solution: Solution, *parameters: str) -> Sen
     Parameters are those declared and not free, `speed` and `step_length` where they are numbers. ValueError for a
     solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorisation.
     """
+    if not isinstance(solution, Solution):
+        raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
     t, program = prepare(problem)
     record = recorded(solution)
     if not solution.converged:
@@ -133,7 +136,7 @@ def sensitivities(problem: Problem, solution: Solution, *parameters: str) -> Sen
     known = {name: _entries(t, name) for name in record.parameters}
     for name in parameters:
         if name not in known:
-            raise KeyError(f"no parameter {name!r}; there are {', '.join(known) or 'none'}")
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(known) or 'none'}")
     system = _System.at(t, program, solution)
     chosen = {name: known[name] for name in parameters or known}
     slopes: dict[str, list[Slope]] = {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._types import shown
+from .arguments import positive, truth, whole
 from .carry_over import carry_over
 from .collect import collect
 from .compiled import use_machine_code
@@ -19,50 +21,29 @@ from .guess import initial_guess
 from .memory import kept_memory
 from .nlp import Assembled
 from .problem import Problem
-from .progress import Monitor, interruptible, violation
+from .progress import Monitor, interruptible, tell, violation
 from .runs import Outcome, Settings, Start
 from .solution import Solution
-from .solvers import check_solver, run
+from .solvers import check_options, check_solver, run
 from .transcription import transcribe
 from .variables import Transcription
 
 SHOWN = 10
 """Constraints at fault that are told."""
 
-BUILT_FROM = (
-    "model",
-    "phases",
-    "transitions",
-    "periodic",
-    "boundary",
-    "terminal",
-    "parameters",
-    "unactuated",
-    "per_distance",
-    "form",
-    "integrator",
-    "steps",
-    "torque",
-    "contact_level",
-    "baumgarte",
-    "passive",
-    "armature",
-    "slip_speed",
-    "limits",
-)
-"""What of a Problem is built into its program: when none of it has changed, the program serves again."""
-
 
 def prepare(problem: Problem, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
-    """The program of a problem: the one that an earlier call built, unless the problem has been changed since."""
-    parts = [getattr(problem, name) for name in BUILT_FROM]
+    """The program of a problem: the one that an earlier call built for as many threads."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"a Problem is needed, got {shown(problem)}")
+    whole(threads, "threads", least=1, most=1024)
     kept = problem._kept
-    if kept is None or kept[1] != threads or any(a is not b for a, b in zip(parts, kept[0], strict=True)):
+    if kept is None or kept[0] != threads:
         t = transcribe(problem, threads)
-        if progress:
-            print(f"building {len(t.program.blocks)} kinds of blocks ...", file=sys.stderr, flush=True)
-        kept = problem._kept = (parts, threads, t, t.program.assemble())
-    return kept[2], kept[3]
+        tell(progress, f"building {len(t.program.blocks)} kinds of blocks ...")
+        kept = threads, t, t.program.assemble()
+        object.__setattr__(problem, "_kept", kept)  # a memory of what was built, no part of the problem
+    return kept[1], kept[2]
 
 
 def solve(
@@ -102,35 +83,42 @@ def solve(
     """
     begin = time.perf_counter()
     check_solver(solver)
+    check_options(solver, options)
+    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
+    truth(progress, "progress")
+    values = by_name(values)
     t, program = prepare(problem, threads, progress)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
         evaluation = use_machine_code(program, compile, progress)
-        begin_at = starting_point(t, guess, start, values or {})
+        begin_at = starting_point(t, guess, start, values)
         built = time.perf_counter()
-        _tell(progress, f"evaluating by {evaluation}")
-        _tell(progress, f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
-        monitor = Monitor(program, tolerance, sys.stderr if progress else None)
+        tell(progress, f"evaluating by {evaluation}")
+        tell(progress, f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
+        monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
         with interruptible(monitor), kept_memory():
-            outcome = run(solver, t, program, begin_at, Settings(tolerance, max_iterations, options), monitor)
+            outcome = run(solver, t, program, begin_at, settings, monitor)
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
         solution = collected(t, program, outcome, stats)
         found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
-        _tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
+        tell(progress, f"{outcome.status} after {outcome.iterations} iterations: {found}")
         if not outcome.converged:
             for fault in (*solution.stats["faults"][:SHOWN], *solution.stats["repetitions"]):
-                _tell(progress, f"  {fault}")
+                tell(progress, f"  {fault}")
         return solution
 
 
-def _tell(progress: bool, line: str) -> None:
-    if progress:
-        print(line, file=sys.stderr, flush=True)
+def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
+    """What a diagnosis finds; one that fails says so, and the run that it looks at is kept."""
+    try:
+        return diagnosis()
+    except (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        return [f"this diagnosis failed: {type(error).__name__}: {shown(str(error))}"]
 
 
 def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dict[str, Any]) -> Solution:
     """The solution that an outcome is, with the numbers of the run in its stats."""
     g = program.evaluator.constraints(outcome.x, t.program.values).copy()
-    broken = np.maximum(program.lower - g, g - program.upper)
+    broken, done = np.maximum(program.lower - g, g - program.upper), outcome.converged
     stats |= {
         "status": outcome.status,
         "converged": outcome.converged,
@@ -140,25 +128,32 @@ def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dic
         "variables": program.n,
         "constraints": int(program.lower.size),
         "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
-        "faults": [] if outcome.converged else [str(fault) for fault in faults(t, program, outcome.x)],
-        "repetitions": [] if outcome.converged else repetitions(t, program, outcome.x),
+        "faults": [] if done else _told(lambda: [str(fault) for fault in faults(t, program, outcome.x)]),
+        "repetitions": [] if done else _told(lambda: repetitions(t, program, outcome.x)),
     }
     solution = collect(t, program, outcome.x, stats)
     return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
 
 
+def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values of parameters by name; TypeError if they are given in another form."""
+    if not (values is None or isinstance(values, Mapping)):
+        raise TypeError(f"values must be a dict of parameters by name, such as {{'speed': 1.3}}, got {shown(values)}")
+    return dict(values or {})
+
+
 def starting_point(
-    t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any]
+    t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
 ) -> Start:
     """Values of the parameters, and where to begin: at `start` with its multipliers, at `guess`, or at the first guess."""
     program = t.program
     program.reset()
-    for name, value in values.items():
+    for name, value in by_name(values).items():
         program.set_value(name, value)
     for what, motion in (("guess", guess), ("start", start)):
         if not (motion is None or isinstance(motion, Solution)):
             raise TypeError(
-                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {motion!r}; a "
+                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}; a "
                 "function s -> (q, v) goes to Problem(guess=...)"
             )
     if guess is not None and start is not None:
@@ -189,5 +184,5 @@ def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str
     are straight rows may seem to repeat others that do not elsewhere, and with a bent `Problem(posture=...)` they go.
     """
     t, program = prepare(problem)
-    starting_point(t, None, None, values or {})
+    starting_point(t, None, None, values)
     return findings(t, program)

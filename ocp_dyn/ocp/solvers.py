@@ -7,19 +7,21 @@ differentiates the graph itself.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from .._types import Array
+from .._types import Array, shown
 from .assembled import Assembled
 from .carried import carried_chain
 from .chained import Chained
 from .progress import Monitor, violation
 from .runs import Outcome, Settings, Start
-from .sqp import solve_by_sqp
+from .sqp import check_qp, solve_by_sqp
 from .variables import Transcription
 
 IPOPT = {
@@ -41,6 +43,12 @@ WARM_IPOPT = {
 WARM_BARRIER = (1e-6, 1e-3)
 """Where nothing has changed since that solution, and where much has: to go far along the bounds takes many short steps."""
 
+WRITTEN = ("output_file", "print_user_options", "print_options_documentation", "print_advanced_options")
+"""Options of IPOPT that make it write."""
+
+NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
+"""What IPOPT says where it has not begun."""
+
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """What IPOPT says where rows are nearly dependent and its multipliers have grown without bound."""
 
@@ -54,6 +62,38 @@ def check_solver(name: str) -> None:
         raise ValueError(
             f"there is no solver {name!r} in this installation of CasADi: use 'ipopt', 'fatrop', 'sqp', or another that "
             "casadi.has_nlpsol knows"
+        )
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raises ValueError for options that the solver refuses, before anything is built for it.
+
+    IPOPT looks up its linear solver only when it runs: it is asked to solve a program of one variable with them.
+    """
+    for key, value in options.items():
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            raise ValueError(f"the solver {name!r} refuses its option {key}={value}: leave it out for its default")
+    if name == "sqp":
+        check_qp(**dict(options))
+    if name != "ipopt" or not options:
+        return
+    x = ca.MX.sym("x")
+    used = {key: value for key, value in options.items() if key not in WRITTEN} | {"print_level": 0, "sb": "yes"}
+    try:
+        made: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": used}
+        program: dict[str, Any] = {"x": x, "f": (x - 1) ** 2, "g": x}
+        probe = ca.nlpsol("probe", "ipopt", program, made)
+        probe(x0=0.0, lbg=0.0, ubg=2.0)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        said = str(error).strip().splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
+        raise ValueError(f"the solver 'ipopt' refuses its options {shown(dict(options))}: {said}") from None
+    if probe.stats()["return_status"] in NOT_BEGUN:
+        solver = options.get("linear_solver")
+        remedy = (
+            f": linear_solver={solver!r} may need a library that is not here (hsllib=PATH); 'mumps' is always there"
+        )
+        raise ValueError(
+            f"the solver 'ipopt' cannot run with the options {shown(dict(options))}{remedy if solver else ''}"
         )
 
 
@@ -72,6 +112,10 @@ def run(name: str, t: Transcription, program: Assembled, start: Start, settings:
     if monitor.stop and monitor.best and not (outcome.converged and name != "fatrop"):
         best = monitor.best
         return Outcome(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
+    most = dict(settings.options).get("max_iter", settings.max_iterations)
+    begun = monitor.iteration > 0 or name != "ipopt"
+    if not begun or not 0 <= outcome.iterations <= max(most, monitor.iteration):  # where it never ran it sets no count
+        outcome = replace(outcome, iterations=monitor.iteration)
     return outcome
 
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import casadi as ca
 import numpy as np
 
-from .._types import Array, Indices
+from .._types import Array, Indices, shown
 from .assembled import Assembled
 from .layout import chosen_nonzeros, symmetric_nonzeros
 from .progress import Monitor, violation
@@ -44,6 +44,21 @@ QP_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
+    """Raises ValueError for a QP solver that is not here, options that it does not have, and an unknown Hessian."""
+    if not isinstance(hessian, str) or hessian not in HESSIANS:
+        raise ValueError(f"hessian is {' or '.join(map(repr, HESSIANS))}, got {shown(hessian)}")
+    if not (isinstance(qp, str) and ca.has_conic(qp)):
+        raise ValueError(f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'")
+    if not options or qp in CHAINED:
+        return
+    one = ca.Sparsity.dense(1, 1)
+    try:
+        ca.conic("probe", qp, {"h": one, "a": one}, {"print_time": False} | QP_OPTIONS.get(qp, {}) | options)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
+
+
 class QuadraticModel:
     """The QP at a point of a program: linearised once, solved for any values of the constraints.
 
@@ -54,10 +69,7 @@ class QuadraticModel:
     def __init__(
         self, program: Assembled, qp: str, hessian: str, options: dict[str, Any], ordered: Chain | None = None
     ) -> None:
-        if hessian not in HESSIANS:
-            raise ValueError(f"hessian is {' or '.join(map(repr, HESSIANS))}, got {hessian!r}")
-        if not (isinstance(qp, str) and ca.has_conic(qp)):
-            raise ValueError(f"there is no QP solver {qp!r} in this installation of CasADi: use 'piqp' or 'qrqp'")
+        check_qp(qp, hessian)
         self._program, self._exact = program, hessian == "exact"
         n, m, e = program.n, program.lower.size, program.evaluator
         self._x, self._g = (ordered.columns, ordered.rows) if ordered is not None else (np.arange(n), np.arange(m))
@@ -119,7 +131,7 @@ class QuadraticModel:
         return d, lam_x, lam_g, solved
 
 
-def _refusal(error: RuntimeError) -> str:
+def _refusal(error: Exception) -> str:
     """What CasADi says, in one line: which option it does not know, before the ones that it lists instead."""
     lines = str(error).strip().splitlines()
     unknown = [line[line.index("Unknown option") :] for line in lines if "Unknown option" in line]

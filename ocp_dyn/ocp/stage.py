@@ -9,21 +9,22 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Expr, sparse
+from .._types import Expr, shown, sparse
 from ..constraints import Constraint, Contact, RollingContact
 from ..kinematics import point_jacobian_6d, pose, resolve
 from ..model import Model
+from .arguments import not_negative, numbers
 
 
 def as_bounds(value: Any, what: str) -> tuple[float, float]:
     """(lower, upper) of one number, or of two."""
     try:
-        numbers = np.atleast_1d(np.asarray(value, dtype=float))
+        found = numbers(value, what)
     except (TypeError, ValueError):
-        numbers = np.zeros(0)
-    if numbers.shape not in ((1,), (2,)) or not numbers[0] <= numbers[-1]:
-        raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {value!r}")
-    return float(numbers[0]), float(numbers[-1])
+        found = np.zeros(0)
+    if found.size not in (1, 2) or not found[0] <= found[-1] or found[0] == np.inf or found[-1] == -np.inf:
+        raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {shown(value)}")
+    return float(found[0]), float(found[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +54,18 @@ class Foothold:
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, (Contact, RollingContact)):
-            raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {self.contact!r}")
+            raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {shown(self.contact)}")
         if isinstance(self.contact, RollingContact):
             _check_edge(self.contact)
         for key in ("x", "y", "yaw"):
-            object.__setattr__(self, key, as_bounds(getattr(self, key), f"Foothold {key}"))
+            limits = as_bounds(getattr(self, key), f"Foothold {key}")
+            if not np.all(np.isfinite(limits)):
+                raise ValueError(f"Foothold {key} must be finite, a number or (lower, upper), got {limits}")
+            object.__setattr__(self, key, limits)
         for key in ("half_length", "half_width"):
-            if not getattr(self, key) >= 0:
-                raise ValueError(f"Foothold {key} [m] must not be negative, got {getattr(self, key)!r}")
+            not_negative(getattr(self, key), f"Foothold {key} [m]")
         if self.of is not None and not isinstance(self.of, Foothold):
-            raise TypeError(f"Foothold of={self.of!r}: must be a Foothold of the same foot")
+            raise TypeError(f"Foothold of={shown(self.of)}: must be a Foothold of the same foot")
 
     @property
     def name(self) -> str:
@@ -225,7 +228,7 @@ class Stage:
     q, v, a, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and
     places (x, y, yaw); s: fraction of the phase that has passed, 0 to 1; values: the problem's own
     variables by name, among them `step_length` and `time` [s] of the whole motion; slacks and references: what
-    objectives have of their own, by objective.
+    objectives have of their own, by objective. impulse: at an impact, where wrenches are impulses [N m s; N s].
     """
 
     model: Model
@@ -239,3 +242,4 @@ class Stage:
     values: dict[str, Expr] = field(default_factory=dict)
     slacks: dict[Any, Expr] = field(default_factory=dict)
     references: dict[Any, Expr] = field(default_factory=dict)
+    impulse: bool = False

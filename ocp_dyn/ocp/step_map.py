@@ -21,7 +21,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from .._types import Array
+from .._types import Array, shown
+from .arguments import called, expression, function, numbers, positive, whole
 from .integrators import flow_step, scheme
 
 Map = Callable[[SX], SX]
@@ -61,23 +62,30 @@ class StepMap:
     """
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
+        whole(n, "n", least=1)
+        whole(steps, "steps", least=1)
+        for key, given in (("f", f), ("guard", guard), ("reset", reset)):
+            function(given, f"StepMap {key}")
         x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)
+        strike = expression(called("StepMap guard", guard, x), "StepMap guard")
+        after = expression(called("StepMap reset", reset, x), "StepMap reset")
+        rate = expression(called("StepMap f", f, x), "StepMap f")
+        if strike.shape != (1, 1) or after.shape != (n, 1):
+            raise ValueError(f"guard must be one number and reset {n}, got shapes {strike.shape} and {after.shape}")
+        if rate.shape != (n, 1):
+            raise ValueError(f"StepMap f must return n = {n} numbers, got shape {rate.shape}")
         x1 = flow_step(scheme("rk4"), f, x, h)
         A, b = ca.jacobian(x1, x), ca.jacobian(x1, h)
         carried = ca.vertcat(x1, ca.vec(A @ by_x), A @ by_h + b)
         step = ca.Function("step", [ca.vertcat(x, ca.vec(by_x), by_h), h], [ca.densify(carried)], {"cse": True})
         self._flow = step.mapaccum(steps)
-        strike, after = SX(guard(x)), SX(reset(x))
-        if strike.shape != (1, 1) or after.shape != (n, 1):
-            raise ValueError(f"guard must be one number and reset {n}, got shapes {strike.shape} and {after.shape}")
         self._strike = ca.Function("strike", [x], [strike, ca.jacobian(strike, x), after, ca.jacobian(after, x)])
-        self._rate = ca.Function("rate", [x], [SX(f(x))])
+        self._rate = ca.Function("rate", [x], [rate])
         self.n, self.steps = n, steps
 
     def flow(self, x: Array, period: float) -> tuple[Array, Array, Array]:
         """States (steps + 1, n) from x over `period` [s], and the derivatives of the last one by x and by the period."""
-        if not period > 0:
-            raise ValueError(f"the period [s] must be positive, got {period}")
+        positive(period, "the period [s]")
         begin = np.concatenate([x, np.eye(self.n).ravel(), np.zeros(self.n)])
         path = np.asarray(self._flow(begin, period / self.steps).full()).T
         end = path[-1]
@@ -97,7 +105,12 @@ class StepMap:
 
     def limit_cycle(self, x: Array, period: float, tolerance: float = 1e-12, iterations: int = 30) -> LimitCycle:
         """The fixed point P(x) = x near a guess, by Newton's method on (x, T); NoGait if it does not converge."""
-        z = np.append(np.asarray(x, dtype=float), period)
+        whole(iterations, "iterations", least=1)
+        start = numbers(x, "x")
+        if start.size != self.n:
+            raise ValueError(f"x must be {self.n} numbers, got {shown(x)}")
+        z = np.append(start, positive(period, "the period [s]"))
+        positive(tolerance, "tolerance")
         for _ in range(iterations):
             if not (np.all(np.isfinite(z)) and 0 < z[-1] < 100 * period):
                 break

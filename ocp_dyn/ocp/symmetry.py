@@ -11,6 +11,7 @@ from .._types import Array, sparse
 from ..kinematics import body_transforms, point_position
 from ..model import Model
 from ..spatial import Inertia, Transform
+from .arguments import positive
 from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
 
 
@@ -22,7 +23,7 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     tolerance: how far apart partners may be, relative to the mass [m, kg]. `asymmetry` tells how far the twin is from
     the original. ModelError where bodies have no partners.
     """
-    partners = match_bodies(model, tolerance)
+    partners = match_bodies(model, positive(tolerance, "tolerance"))
     X0 = body_transforms(model, DM(model.neutral()))
     seen = [I.to_parent(X) for I, X in zip(model.I, X0, strict=True)]
     poses = [(np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()) for X in X0]
@@ -58,8 +59,7 @@ def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfor
     R, p = own
     image = REFLECTION @ partner[0]
     order = np.round(image.T @ R)
-    near = np.abs(image @ order - R).max() < 0.1 and np.allclose(order @ order.T, np.eye(3))
-    if near:
+    if np.abs(image @ order - R).max() < 0.1:
         u, _, vt = np.linalg.svd(R + image @ order)
         R = u @ vt
     return Transform(sparse(R.T), sparse((p + REFLECTION @ partner[1]) / 2))

@@ -1,21 +1,40 @@
 """Path constraints by name. Each is data with one method; a user's own is a class or a function.
 
-`where` says what a path constraint needs: "node" (q, v), at the nodes inside a phase; "interval" (also a, tau and
+`where` says what a path constraint needs: "node" (q, v), at every node of a phase; "interval" (also a, tau and
 contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
+
+At the first and the last node of a phase a constraint of nodes holds too, unless its `ends` is False: for what footholds
+say there already, such as the height of a foot that is set down. Names and sizes are checked by `check(model, feet)`, where
+a constraint or an objective has it, when the problem is made; feet: names of the problem's footholds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
 
-from .._types import Expr, Vector
+from .._types import Expr, Vector, shown
 from ..kinematics import point_position
+from ..model import Model
+from .arguments import (
+    bounds,
+    called,
+    choice,
+    expression,
+    finite,
+    framed_points,
+    function,
+    known,
+    not_negative,
+    numbers,
+    positive,
+    truth,
+)
 from .stage import Stage
 
 WHERE = ("node", "interval", "wrench")
@@ -36,13 +55,17 @@ class PathConstraint(Protocol):
 
 @dataclass(frozen=True)
 class Unilateral:
-    """f_z >= minimum [N]: contacts push and never pull."""
+    """f_z >= minimum [N]: contacts push and never pull. The impulse of an impact, in N s, must push: it has no minimum."""
 
     minimum: float = 0.0
     where: ClassVar[str] = "wrench"
 
+    def __post_init__(self) -> None:
+        finite(self.minimum, "Unilateral minimum [N]")
+
     def rows(self, stage: Stage) -> Bounded:
-        return _stack([w[5] for w in stage.wrenches.values()], self.minimum, np.inf)
+        least = 0.0 if stage.impulse else self.minimum
+        return _stack([w[5] for w in stage.wrenches.values()], least, np.inf)
 
 
 @dataclass(frozen=True)
@@ -60,8 +83,11 @@ class FrictionCone:
     where: ClassVar[str] = "wrench"
 
     def __post_init__(self) -> None:
-        if not (self.mu > 0 and self.mu_yaw >= 0):
-            raise ValueError(f"FrictionCone needs mu > 0 and mu_yaw >= 0, got mu={self.mu!r}, mu_yaw={self.mu_yaw!r}")
+        for key in ("mu", "mu_yaw"):
+            numbers(getattr(self, key), f"FrictionCone needs mu > 0 and mu_yaw >= 0: {key}")
+        positive(self.mu, "FrictionCone needs mu > 0 and mu_yaw >= 0: mu")
+        not_negative(self.mu_yaw, "FrictionCone needs mu > 0 and mu_yaw >= 0: mu_yaw")
+        truth(self.second_order, "FrictionCone second_order")
 
     def rows(self, stage: Stage) -> Bounded:
         rows = []
@@ -83,6 +109,9 @@ class CentreOfPressure:
 
     margin: float = 0.005
     where: ClassVar[str] = "wrench"
+
+    def __post_init__(self) -> None:
+        not_negative(self.margin, "CentreOfPressure margin [m]")
 
     def rows(self, stage: Stage) -> Bounded:
         rows = []
@@ -108,6 +137,7 @@ class Clearance:
 
     part: of the swing that the phase is, if it is not the whole: (0, 0.5), z >= height sin(pi s / 2)^2, its first half.
     terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
+    At the ends of the phase, where the foot leaves the ground and meets it, nothing is asked for.
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -115,6 +145,22 @@ class Clearance:
     terrain: Callable[[Expr, Expr], Expr] | None = None
     part: tuple[float, float] = (0.0, 1.0)
     where: ClassVar[str] = "node"
+    ends: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", framed_points(self.points, "Clearance points"))
+        not_negative(self.height, "Clearance height [m]")
+        part = numbers(self.part, "Clearance part")
+        if part.size != 2 or not 0 <= part[0] < part[1] <= 1:
+            raise ValueError(
+                f"Clearance part must be (begin, end) with 0 <= begin < end <= 1, fractions of the swing, got {shown(self.part)}"
+            )
+        if self.terrain is not None:
+            function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1 for a step, say")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in self.points:
+            known(frame, model.frame_names, "Clearance points", "frame")
 
     def rows(self, stage: Stage) -> Bounded:
         begin, end = self.part
@@ -122,18 +168,48 @@ class Clearance:
         rows = []
         for point in self.points:
             p = _position(stage, *point)
-            ground = 0.0 if self.terrain is None else self.terrain(p[0], p[1])
-            rows.append(p[2] - ground - need)
+            rows.append(p[2] - self._ground(p) - need)
         return _stack(rows, 0.0, np.inf)
+
+    def _ground(self, p: Expr) -> Expr:
+        if self.terrain is None:
+            return 0.0
+        height = expression(called("Clearance terrain", self.terrain, p[0], p[1]), "Clearance terrain")
+        if height.shape != (1, 1):
+            raise ValueError(f"Clearance terrain must return one height [m], got shape {height.shape}")
+        return height
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y)."""
+    """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y).
+
+    ends: at the first and the last node of the phase too; False where footholds say how far apart the feet are there.
+    """
 
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
     distance: float
+    ends: bool = True
     where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        what = "Separation pairs"
+        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
+            raise TypeError(
+                f"{what} must be a sequence of ((frame, point), (frame, point)) pairs, got {shown(self.pairs)}"
+            )
+        pairs = tuple(framed_points(pair, what) for pair in self.pairs)
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError(
+                f"{what} must hold two points each, one of the left and one of the right, got {shown(pairs)}"
+            )
+        object.__setattr__(self, "pairs", pairs)
+        finite(self.distance, "Separation distance [m]")
+        truth(self.ends, "Separation ends")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in (point for pair in self.pairs for point in pair):
+            known(frame, model.frame_names, "Separation pairs", "frame")
 
     def rows(self, stage: Stage) -> Bounded:
         gaps = [_position(stage, *left)[1] - _position(stage, *right)[1] for left, right in self.pairs]
@@ -147,32 +223,32 @@ KNOWN = 'tau and a are known with where="interval" only'
 class Path:
     """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
 
-    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which
-    holds for impulses too. ends: for "node", at the first and the last node of the phase too.
+    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which holds
+    for the impulse of an impact too: there `stage.impulse` is True and wrenches are in N s. ends: of "node", the first and
+    the last node of the phase too; False to leave them free, where footholds or a Boundary say the same already.
     """
 
     function: Callable[[Stage], Expr]
     lower: Any = 0.0
     upper: Any = 0.0
     where: str = "node"
-    ends: bool = False
+    ends: bool = True
 
     def __post_init__(self) -> None:
-        if self.where not in WHERE:
-            raise ValueError(f"Path: where must be one of {', '.join(WHERE)}, got {self.where!r}")
+        function(self.function, "Path")
+        choice(self.where, WHERE, "Path: where")
+        bounds(self.lower, self.upper, "Path")
+        truth(self.ends, "Path ends")
 
     def rows(self, stage: Stage) -> Bounded:
+        hint = "" if stage.tau is not None else f"; {KNOWN}"
         try:
             value = self.function(stage)
         except TypeError as error:
-            if stage.tau is not None:
-                raise
-            raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}): {KNOWN}") from error
-        if value is None:
-            raise ValueError(
-                f"Path: the function returned None at a {self.where!r} stage: return an expression; {KNOWN}"
-            )
-        return value, self.lower, self.upper
+            raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}){hint}") from error
+        if isinstance(value, tuple):
+            hint = ": limits go to Path(function, lower, upper)"
+        return expression(value, f"Path: the function, at a {self.where!r} stage,", hint), self.lower, self.upper
 
 
 def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from .._types import Array, Expr, Vector
+from .._types import Array, Expr, Vector, shown
 from ..kinematics import point_position
 from ..model import Model
+from .arguments import (
+    called,
+    framed_points,
+    function,
+    known,
+    listed_names,
+    numbers,
+)
 from .objectives import LeastSquares, per_dof
 from .stage import Stage
 
@@ -24,7 +32,10 @@ Recording = Callable[[float], Any]
 
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
-    t, x = np.asarray(times, dtype=float).ravel(), np.asarray(values, dtype=float)
+    t, x = (
+        numbers(times, "times of a recording"),
+        np.reshape(numbers(values, "a recording must be finite, its gaps filled or left out: it"), np.shape(values)),
+    )
     if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
         raise ValueError(f"a recording needs increasing times and a row of values for each, got {t.size} and {x.shape}")
     if not np.all(np.isfinite(x)):
@@ -44,6 +55,18 @@ class TrackJoints(LeastSquares):
     weight: float = 1.0
     joints: Sequence[str] | None = None
     scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_reference(self)
+        if self.joints is not None:
+            object.__setattr__(self, "joints", listed_names(self.joints, "TrackJoints joints"))
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        super().check(model, feet)
+        for joint in self.joints or ():
+            known(joint, model.joint_names, "TrackJoints joints", "joint")
 
     def reference_size(self, model: Model) -> int:
         return model.nq
@@ -68,6 +91,15 @@ class TrackMarkers(LeastSquares):
     reference: Recording
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", framed_points(self.points, "TrackMarkers points"))
+        super().__post_init__()
+        _check_reference(self)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in self.points:
+            known(frame, model.frame_names, "TrackMarkers points", "frame")
+
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.points)
 
@@ -89,6 +121,15 @@ class TrackForces(LeastSquares):
     weight: float = 1.0
     scale: float = 1.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "feet", listed_names(self.feet, "TrackForces feet"))
+        super().__post_init__()
+        _check_reference(self)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for foot in self.feet:
+            known(foot, feet, "TrackForces feet", "foothold in any phase of the problem")
+
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.feet)
 
@@ -99,12 +140,16 @@ class TrackForces(LeastSquares):
         return ca.vertcat(ca.SX(0, 1), *gaps) / self.scale
 
 
+def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
+    what = type(term).__name__
+    function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s of samples")
+
+
 def reference_numbers(term: Any, model: Model, s: float) -> Array:
     """What a term's reference is at s, checked."""
-    numbers = np.asarray(ca.DM(term.reference(s)), dtype=float).ravel()
-    size = term.reference_size(model)
-    if numbers.size != size or not np.all(np.isfinite(numbers)):
-        raise ValueError(
-            f"{type(term).__name__}: reference(s) must return {size} finite numbers, got {numbers.size} at s = {s:.3g}"
-        )
-    return numbers
+    what, size = f"{type(term).__name__}: reference(s)", term.reference_size(model)
+    given = called(what, term.reference, s)
+    found = numbers(given, what)
+    if found.size != size or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} must return {size} finite numbers, got {found.size}: {shown(given)} at s = {s:.3g}")
+    return found

@@ -6,13 +6,16 @@ node is asked for only where the foot is set down: elsewhere the interval before
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import DM, SX
 
-from .._types import Expr
+from .._types import Array, Expr
 from ..constraints import constraint_jacobian
+from .arguments import bounded, called, scalar
 from .nlp import Program, Rows
 from .objectives import Objective, objective_name
 from .own_numbers import OwnNumbers
@@ -56,24 +59,37 @@ def transcribe(problem: Problem, threads: int = 2) -> Transcription:
     return t
 
 
-def _constrain_path(rows: Rows, terms: tuple[PathConstraint, ...], kinds: tuple[str, ...], stage: Stage) -> None:
+def _constrain_path(rows: Rows, phase: Phase, terms: Iterable[PathConstraint], stage: Stage) -> None:
     for term in terms:
-        if term.where in kinds:
-            value, lower, upper = term.rows(stage)
+        value, lower, upper = _rows(phase, term, stage)
+        if value.numel():
             scale = FORCE_SCALE if term.where == "wrench" else 1.0
             rows.constrain(type(term).__name__, value, lower, upper, scale)
 
 
-def _constrain_stages(rows: Rows, terms: tuple[PathConstraint, ...], points: list[Point]) -> None:
+def _rows(phase: Phase, term: PathConstraint, stage: Stage) -> tuple[SX, Any, Any]:
+    """A path constraint's rows, checked: users write some."""
+    here = f"phase {phase.name!r}: {type(term).__name__}"
+    return bounded(called(here, term.rows, stage, values=stage.values), here)
+
+
+def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
     """Path constraints at the stages of an interval; rows that are the same at all of them are asked for once."""
-    seen: list[SX] = []
+    seen: list[tuple[SX, Array, Array]] = []
+    terms = [term for term in phase.path if term.where != "node"]
     for point in points:
         found = Rows()
-        _constrain_path(found, terms, ("interval", "wrench"), point.stage)
+        _constrain_path(found, phase, terms, point.stage)
         for name, value, lower, upper in found.rows:
-            if not any(value.shape == other.shape and ca.is_equal(value, other, SAME_DEPTH) for other in seen):
+            if not any(_same((value, lower, upper), other) for other in seen):
                 rows.rows.append((name, value, lower, upper))
-            seen.append(value)
+            seen.append((value, lower, upper))
+
+
+def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
+    """Whether two rows (value, lower, upper) ask for the same."""
+    alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
+    return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
 
 
 def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
@@ -93,10 +109,10 @@ def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
             point.stage.s = (z["k"] + point.fraction) / phase.intervals
             own.give(z, point)
         own.constrain(rows, points)
-        _constrain_stages(rows, phase.path, points if problem.collocated else points[:1])
+        _constrain_stages(rows, phase, points if problem.collocated else points[:1])
         per = 1 / z["step_length"] if problem.per_distance else 1.0
         for objective in _integrands(phase):
-            mean = sum((point.weight * objective.integrand(point.stage) for point in points), start=SX(0))
+            mean = sum((p.weight * _integrand(phase, objective, p.stage) for p in points), start=SX(0))
             factor = objective.weight * z["T"] / phase.intervals * per
             residual = getattr(objective, "residual", None)
             squares = [(factor * p.weight, residual(p.stage)) for p in points] if residual is not None else []
@@ -107,28 +123,60 @@ def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
         block.add(slots | x.interval(k) | own.slots(k), k=k, **own.numbers(k))
 
 
+def _integrand(phase: Phase, objective: Objective, stage: Stage) -> SX:
+    """An objective's integrand, checked: users write some."""
+    here = f"phase {phase.name!r}: {type(objective).__name__} {objective_name(objective)!r}"
+    return scalar(called(here, objective.integrand, stage, values=stage.values), f"{here}: cost")
+
+
 def _integrands(phase: Phase) -> list[Objective]:
     return [term for term in phase.objective if isinstance(term, Objective)]
 
 
 def _add_path(t: Transcription, p: int, phase: Phase) -> None:
-    """Node constraints, inside the phase; with the ends where a constraint says `ends = True`."""
-    x, problem = t.phases[p], t.problem
-    starts_anew = p == 0 or isinstance(problem.transitions[p - 1], Impact)
+    """Node constraints at every node of the phase; without the ends where a constraint says `ends = False`."""
+    x = t.phases[p]
     for term in phase.path:
         if term.where != "node":
             continue
-        ends = getattr(term, "ends", False)
 
         def body(z: dict[str, SX], rows: Rows, term: PathConstraint = term) -> None:
-            stage = Stage(model_of(t, z), z["q"], z["v"], s=z["s"], values=z)
-            _constrain_path(rows, (term,), ("node",), stage)
+            _constrain_path(rows, phase, (term,), _node_stage(t, z))
 
         name = f"{phase.name} {type(term).__name__}"
         block = t.program.block(name, {"q": x.q[0], "v": x.v[0]} | t.slots, body, s=1)
-        first, last = (0 if starts_anew else 1, phase.intervals) if ends else (1, phase.intervals - 1)
+        ends = getattr(term, "ends", True)
+        first, last = (int(_repeated(t, p, term)), phase.intervals) if ends else (1, phase.intervals - 1)
         for k in range(first, last + 1):
             block.add({"q": x.q[k], "v": x.v[k]} | t.slots, s=k / phase.intervals)
+
+
+def _node_stage(t: Transcription, z: dict[str, SX]) -> Stage:
+    return Stage(model_of(t, z), z["q"], z["v"], s=z["s"], values=z)
+
+
+def _repeated(t: Transcription, p: int, term: PathConstraint) -> bool:
+    """Whether the rows of a node constraint at the first node of phase p are those at the last node before it.
+
+    So it is where that phase holds the same constraint at its end, and what the rows depend on is the same there: not
+    the fraction of the phase, not the velocity across an impact, and across a period not the place along x.
+    """
+    problem = t.problem
+    if p == 0 and (problem.periodic is None or t.mirror is not None):
+        return False
+    before = problem.phases[p - 1]
+    transition = problem.transitions[p - 1] if p or problem.periodic is None else problem.periodic.transition
+    if isinstance(transition, Jump) or not any(other is term for other in before.path):
+        return False
+    model = problem.model
+    z = {"q": SX.sym("q", model.nq), "v": SX.sym("v", model.nv), "s": SX.sym("s")}
+    rows = _rows(before, term, _node_stage(t, z | {name: SX.sym(name, slot.size) for name, slot in t.slots.items()}))[0]
+    changed = [z["s"]]
+    if isinstance(transition, Impact):
+        changed.append(z["v"])
+    if p == 0:
+        changed.append(z["q"][0])
+    return not any(ca.depends_on(rows, x) for x in changed)
 
 
 def _add_arrivals(t: Transcription, p: int) -> None:
@@ -178,8 +226,9 @@ def _impact_rows(
     change = equations.momentum_rows(rows, q, v_plus - v)
     rows.constrain("impact", change - G.T @ z["Lam"], scale=10.0)
     here = places(t, phase.held, z)
-    stage = Stage(model, q, v_plus, wrenches=wrenches(phase.held, z["Lam"], here), places=here, values=z)
-    _constrain_path(rows, phase.path, ("wrench",), stage)
+    forces = wrenches(phase.held, z["Lam"], here)
+    stage = Stage(model, q, v_plus, wrenches=forces, places=here, values=z, impulse=True)
+    _constrain_path(rows, phase, [term for term in phase.path if term.where == "wrench"], stage)
     if transition.weight:
         rows.cost("Impact", transition.weight * ca.sumsqr(z["Lam"]))
 
@@ -213,13 +262,9 @@ def _add_jump(t: Transcription, p: int, transition: Jump) -> None:
 
 
 def _jump_rows(rows: Rows, transition: Jump, end: Stage, start: Stage) -> None:
-    rows.constrain(transition.name, *_bounded(f"Jump {transition.name!r}", transition.function(end, start)))
-
-
-def _bounded(what: str, found: object) -> tuple[Expr, Any, Any]:
-    if not isinstance(found, (tuple, list)) or len(found) != 3:
-        raise ValueError(f"{what} must return (expression, lower, upper), got {found!r}")
-    return found[0], found[1], found[2]
+    what = f"Jump {transition.name!r}"
+    found = called(what, transition.function, end, start, values=start.values)
+    rows.constrain(transition.name, *bounded(found, what))
 
 
 def _add_ends(t: Transcription) -> None:
@@ -250,10 +295,13 @@ def _add_ends(t: Transcription) -> None:
         first = Stage(here, z["q"], z["v"], values=values)
         last = Stage(here, z["q_end"], z["v_end"], s=1.0, values=values)
         for condition in problem.boundary:
-            found = condition.function(first, last)
-            rows.constrain(condition.name, *_bounded(f"Boundary {condition.name!r}", found))
+            what = f"Boundary {condition.name!r}"
+            found = called(what, condition.function, first, last, values=values)
+            rows.constrain(condition.name, *bounded(found, what))
         for term in problem.terminal:
-            rows.cost(term.name, term.weight * term.function(first, last))
+            what = f"Terminal {term.name!r}"
+            found = called(what, term.function, first, last, values=values)
+            rows.cost(term.name, term.weight * scalar(found, f"{what}: cost"))
 
     t.program.block("ends", slots, body).add(slots)
 

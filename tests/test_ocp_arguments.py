@@ -1,0 +1,474 @@
+"""What optimal control is given is checked: numbers, names, sequences, functions, options; problems do not change."""
+
+import copy
+import dataclasses
+import math
+import pickle
+import sys
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn._types import shown
+from ocp_dyn.models import compass_walker, pendulum
+from ocp_dyn.ocp import checks, diagnosis, solver
+from problems import _command, five_link
+from tests.helpers import close
+from tests.hopper import monopod
+
+HUGE = 10**400
+WRONG = (math.nan, math.inf, -1.0, "x", None, HUGE, object(), "x" * 10**6)
+FOOT = ocp.Foothold(od.Contact("foot", axes="xyz"))
+
+
+def swing(model=None, **options):
+    keys = ("path", "objective", "constraints", "footholds")
+    phase = ocp.Phase("swing", 3, 1.0, **{key: options.pop(key) for key in keys if key in options})
+    return ocp.Problem(model or pendulum(2), phase, **options)
+
+
+def stand(path=(), objective=(), **options):
+    return swing(monopod(), path=path, objective=objective, footholds=FOOT, unactuated=["root"], **options)
+
+
+NUMBERS = {
+    ocp.TorqueSquared: ("weight", "scale"),
+    ocp.TorqueRateSquared: ("weight", "scale"),
+    ocp.AccelerationSquared: ("weight", "base"),
+    ocp.JerkSquared: ("weight",),
+    ocp.JointAngleSquared: ("weight", "stiffness"),
+    ocp.ForceSquared: ("weight", "scale"),
+    ocp.ForceRateSquared: ("weight", "scale"),
+    ocp.MechanicalWork: ("weight", "kind", "smoothing"),
+    ocp.SlackWork: ("weight", "kind"),
+    ocp.AngularMomentumSquared: ("weight", "scale"),
+    ocp.HeadStabilisation: ("weight", "point", "arm"),
+    ocp.CapturePointSquared: ("weight",),
+    ocp.ZeroMomentPointSquared: ("weight",),
+    ocp.FrictionCone: ("mu", "mu_yaw", "second_order"),
+    ocp.CentreOfPressure: ("margin",),
+    ocp.CaptureMargin: ("radius",),
+    ocp.ZeroMomentPointMargin: ("radius",),
+    ocp.JointMargin: ("margin",),
+    ocp.FootPlan: ("lift", "crouch"),
+    ocp.Impact: ("weight",),
+    ocp.Periodic: ("mirror", "transition"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:12])
+@pytest.mark.parametrize(("kind", "key"), [(kind, key) for kind, keys in NUMBERS.items() for key in keys])
+def test_numbers_of_terms_are_checked(kind, key, wrong):
+    with pytest.raises((ValueError, TypeError)) as told:
+        kind(**{key: wrong})
+    assert len(str(told.value)) < 600
+    assert kind.__name__ in str(told.value) or key in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ocp.CaptureMargin(0), "CaptureMargin radius .* must be positive, got 0"),
+        (lambda: ocp.TorqueSquared(scale=0), "TorqueSquared scale must be positive"),
+        (lambda: ocp.TorqueSquared(scale=[1, 0]), "TorqueSquared scale must be positive"),
+        (lambda: ocp.Unilateral(math.nan), "Unilateral minimum .* must not hold NaN"),
+        (lambda: ocp.Duration(math.nan), "Duration weight must not hold NaN"),
+        (lambda: ocp.PowerLimit(math.nan), "PowerLimit maximum .* must not hold NaN"),
+        (lambda: ocp.TorqueSpeedCurve(tau_max=-1), "TorqueSpeedCurve tau_max must be positive"),
+        (lambda: ocp.FootPlan(strike=math.nan), "FootPlan strike .* must not hold NaN"),
+        (lambda: ocp.FootPlan(leave=90), "FootPlan leave is an angle in rad, below pi, got 90"),
+        (lambda: ocp.FootPlan(crouch=1.5), r"FootPlan crouch must lie in \[0, 1\)"),
+        (lambda: ocp.Clearance([("foot", (0, 0, 0))], part=(1, 0)), "Clearance part must be .* got .1, 0."),
+        (lambda: ocp.Clearance([("foot", (0, 0, 0))], math.nan), "Clearance height"),
+        (lambda: ocp.Clearance([("foot", (0, 0))]), "3 finite numbers"),
+        (lambda: ocp.Clearance("foot"), r"\(frame, point\) pairs"),
+        (lambda: ocp.Clearance([("foot", (0, 0, 0))], terrain=0.1), "terrain must be a function"),
+        (lambda: ocp.Separation([], math.nan), "Separation distance"),
+        (lambda: ocp.Separation([(("a", (0, 0, 0)),)], 0.1), "two points each"),
+        (lambda: ocp.NoCollision([("a", "b")]), "pairs of Capsule and Obstacle"),
+        (lambda: ocp.NoCollision([], math.inf), "NoCollision margin .* finite"),
+        (lambda: ocp.Obstacle((0, 0, 0), -1), "Obstacle: radius .* negative"),
+        (lambda: ocp.Capsule("a", 0.1, end=(0, 0, 0)), "start and end are one point"),
+        (lambda: ocp.Path(lambda s: s.q, math.inf), "a lower limit of inf or an upper one of -inf leaves nothing"),
+        (lambda: ocp.Path(lambda s: s.q, -1, -math.inf), "leaves nothing"),
+        (lambda: ocp.Path(lambda s: s.q, math.nan), "must not hold NaN"),
+        (lambda: ocp.Path(3), "Path must be a function"),
+        (lambda: ocp.Parameter("p", bounds=(math.inf, math.inf)), "leaves nothing"),
+        (lambda: ocp.Parameter("p", bounds=3), r"bounds must be \(lower, upper\)"),
+        (lambda: ocp.Parameter("p", HUGE), "fit into a float"),
+        (lambda: ocp.Periodic(step_length=(math.inf, math.inf)), "step_length must be a number or"),
+        (lambda: ocp.Phase("p", 3, HUGE), "duration must be a number or"),
+        (lambda: ocp.Phase("p", HUGE, 1.0), "intervals must be at least 1 and at most"),
+        (lambda: ocp.Phase(None, 3, 1.0), "Phase name must be a name"),
+        (lambda: ocp.Foothold(od.Contact("foot"), x=(-math.inf, 1)), "Foothold x must be finite"),
+        (lambda: ocp.Foothold(od.Contact("foot"), half_width=math.nan), "half_width"),
+        (lambda: ocp.Integral(None), "Integral must be a function"),
+        (lambda: ocp.Terminal(lambda a, b: 0, math.nan), "Terminal weight"),
+        (lambda: ocp.Boundary(lambda a, b: 0, name=3), "Boundary name"),
+        (lambda: ocp.Jump(3), "Jump must be a function"),
+        (lambda: ocp.TrackJoints(np.zeros(3)), r"reference must be a function.*ocp.recording"),
+        (lambda: ocp.TrackJoints(lambda s: s, joints="hip"), "sequence of names"),
+        (lambda: ocp.recording([0, 1], [0, HUGE]), "fit into a float"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": math.nan}, "tolerance must not hold NaN"),
+        ({"tolerance": 0}, "tolerance must be positive"),
+        ({"threads": -1}, "threads must be at least 1"),
+        ({"threads": HUGE}, "threads must be at least 1 and at most"),
+        ({"max_iterations": -1}, "max_iterations must be at least 0"),
+        ({"values": [1.0]}, "values must be a dict"),
+        ({"solver": "sqp", "qp": "nothing"}, "there is no QP solver 'nothing'"),
+        ({"solver": "sqp", "hessian": "none"}, "hessian is 'exact' or 'gauss-newton', got 'none'"),
+        ({"solver": "sqp", "qp": "qrqp", "bogus": 1}, "the QP solver 'qrqp' refuses"),
+        ({"linear_solver": "ma27", "hsllib": "/nowhere.so"}, "linear_solver='ma27' may need a library"),
+        ({"linear_solver": None}, "refuses its option linear_solver=None"),
+        ({"bound_push": -1.0}, "the solver 'ipopt' refuses"),
+        ({"tol": math.nan}, "refuses its option tol"),
+    ],
+)
+def test_options_of_a_run_are_told_before_anything_is_built(options, message, monkeypatch):
+    monkeypatch.setattr(solver, "transcribe", lambda *a: pytest.fail("built before the options were looked at"))
+    with pytest.raises((ValueError, TypeError), match=message):
+        swing().solve(progress=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"guess": np.zeros(2)}, r"guess must be a function s -> \(q, v\)"),
+        ({"options": None}, "options must be a dict"),
+        ({"posture": [math.nan, 0]}, "posture must have nq = 2 entries"),
+        ({"posture": [0.0]}, "posture must have nq = 2 entries"),
+        ({"baumgarte": "x"}, "baumgarte .* must be a number"),
+        ({"form": "bogus"}, "form must be one of implicit, explicit, got 'bogus'"),
+        ({"form": "implict"}, "did you mean 'implicit'"),
+        ({"form": []}, "form must be one of"),
+        ({"integrator": {}}, "integrator must be one of"),
+        ({"steps": HUGE}, "steps per interval must be at least 1 and at most"),
+        ({"limits": 3}, "limits must be True or False"),
+        ({"unactuated": ["joint3"]}, "unactuated: no joint 'joint3': did you mean 'joint"),
+        ({"unactuated": "joint1"}, "sequence of names"),
+        ({"transitions": lambda a, b: 0}, "wrap a function in Jump"),
+        ({"terminal": lambda a, b: 0}, "wrap a function in Terminal"),
+        ({"parameters": ocp.Parameter("massa:link1", 1.0)}, "no kind of model parameter 'massa': did you mean 'mass'"),
+        ({"parameters": ocp.Parameter("mass:link3", 1.0)}, "no body 'link3': did you mean 'link"),
+        ({"parameters": [ocp.Parameter("slope", 0.0), ocp.Parameter("gravity", [0, 0, -9.81])]}, "both say"),
+    ],
+)
+def test_a_problem_checks_its_arguments(options, message):
+    with pytest.raises((ValueError, TypeError, KeyError), match=message):
+        swing(**options)
+
+
+@pytest.mark.parametrize(
+    ("path", "objective", "message"),
+    [
+        (
+            (),
+            ocp.TrackForces(["fooot"], lambda s: [0, 0, 0]),
+            "no foothold in any phase .* 'fooot': did you mean 'foot'",
+        ),
+        ((), ocp.TrackForces(["trunk"], lambda s: [0, 0, 0]), "no foothold in any phase .* 'trunk'"),
+        ((), ocp.TrackJoints(lambda s: [0] * 5, joints=["hip_jont"]), "no joint 'hip_jont': did you mean 'hip_joint'"),
+        ((), ocp.TrackMarkers([("leeg", (0, 0, 0))], lambda s: [0, 0, 0]), "no frame 'leeg': did you mean 'leg'"),
+        ((), ocp.HeadStabilisation("hed"), "HeadStabilisation: no frame 'hed'"),
+        ((), ocp.TorqueSquared(scale=[1, 2]), "TorqueSquared scale: give one number, or nv = 5"),
+        ((), ocp.Soft(ocp.Clearance([("fot", (0, 0, 0))])), "no frame 'fot': did you mean 'foot'"),
+        (ocp.Clearance([("fot", (0, 0, 0))]), (), "phase 'swing': Clearance points: no frame 'fot'"),
+        (ocp.Separation([(("foot", (0, 0, 0)), ("fot", (0, 0, 0)))], 0.1), (), "Separation pairs: no frame 'fot'"),
+        (ocp.NoCollision([(ocp.Capsule("fot", 0.1), ocp.Obstacle((1, 0, 0), 0.1))]), (), "no frame 'fot'"),
+        (ocp.PowerLimit([1, 2]), (), "PowerLimit maximum: give one number, or nv = 5"),
+    ],
+)
+def test_names_and_sizes_are_checked_when_the_problem_is_made(path, objective, message):
+    with pytest.raises((KeyError, ValueError), match=message):
+        stand(path, objective)
+
+
+def test_unknown_footholds_and_phases_are_told():
+    with pytest.raises(KeyError, match="phase 'swing': Foothold: no frame 'fooot': did you mean 'foot'"):
+        swing(monopod(), footholds=ocp.Foothold(od.Contact("fooot", axes="xyz")))
+    active = swing(objective=ocp.TorqueSquared()).solve(progress=False).active()
+    assert active.where(phase="swing") is not None
+    with pytest.raises(KeyError, match="no phase 'swnig': did you mean 'swing'"):
+        active.where(phase="swnig")
+    with pytest.raises(ValueError, match="kind must be one of"):
+        active.where(kind="rows")
+
+
+FUNCTIONS = {
+    "nothing": lambda *a: None,
+    "text": lambda *a: "x",
+    "huge": lambda *a: HUGE,
+    "nan": lambda *a: math.nan,
+    "shape": lambda *a: ca.SX.zeros(3, 3),
+    "stranger": lambda *a: ca.SX.sym("stranger"),
+    "other type": lambda *a: ca.MX.sym("x"),
+    "division": lambda *a: 1 / 0,
+    "missing": lambda *a: a[0].values["apxe"],
+    "attribute": lambda *a: a[0].velocity,
+    "mismatch": lambda *a: a[0].q + ca.SX.zeros(5),
+    "arguments": lambda: 1,
+    "a tuple": lambda *a: (1, 2, 3, 4),
+}
+PLACES = {
+    "Integral": (lambda f: {"objective": ocp.Integral(f, name="mine")}, "phase 'swing'|swing: 'mine'"),
+    "Path": (lambda f: {"path": ocp.Path(f)}, "phase 'swing'|swing Path"),
+    "interval": (lambda f: {"path": ocp.Path(f, where="interval")}, "phase 'swing'|swing: 'Path'"),
+    "Soft": (lambda f: {"objective": ocp.Soft(ocp.Path(f))}, "phase 'swing'|swing: 'Soft Path'"),
+    "Boundary": (lambda f: {"boundary": ocp.Boundary(f, "mine")}, "Boundary 'mine'"),
+    "Boundary rows": (lambda f: {"boundary": ocp.Boundary(lambda *a: (f(*a), 0, 0), "mine")}, "mine"),
+    "Terminal": (lambda f: {"terminal": ocp.Terminal(f, name="mine")}, "mine"),
+    "guess": (lambda f: {"guess": f}, "guess"),
+    "guess parts": (lambda f: {"guess": lambda s: (f(s), [0, 0])}, "guess"),
+    "reference": (lambda f: {"objective": ocp.TrackJoints(f)}, "TrackJoints: reference"),
+    "terrain": (lambda f: {"path": ocp.Clearance([("link2", (0, 0, 0))], terrain=f)}, "Clearance"),
+}
+
+
+@pytest.mark.parametrize("wrong", FUNCTIONS)
+@pytest.mark.parametrize("place", PLACES)
+def test_functions_that_return_the_wrong_thing_or_raise_are_named(place, wrong):
+    make, named = PLACES[place]
+    with pytest.raises((ValueError, TypeError), match=named) as told:
+        swing(**make(FUNCTIONS[wrong]), parameters=ocp.Parameter("apex", 1.0)).solve(progress=False, max_iterations=1)
+    assert len(str(told.value)) < 700
+    if wrong == "missing" and place in ("Integral", "Path", "Boundary", "Terminal"):
+        assert "did you mean 'apex'" in str(told.value)
+
+
+def test_the_rows_of_a_jump_are_checked():
+    phases = [ocp.Phase("first", 2, 1.0), ocp.Phase("second", 2, 1.0)]
+    for f in (lambda end, start: None, lambda end, start: (start.q - end.q, 0), lambda end, start: 1 / 0):
+        with pytest.raises(ValueError, match="Jump 'kick'"):
+            ocp.Problem(pendulum(1), phases, ocp.Jump(f, "kick")).solve(progress=False)
+
+
+def test_messages_repeat_no_megabytes():
+    for value in (
+        "x" * 10**7,
+        [1] * 10**6,
+        np.zeros(10**6),
+        {k: k for k in range(10**5)},
+        HUGE,
+        [["x" * 10**4] * 9] * 9,
+    ):
+        assert len(shown(value)) <= 200
+    assert shown("foot") == "'foot'"
+    assert shown(None) == "None"
+
+
+# Sequences of transitions
+
+
+@pytest.mark.parametrize("wrong", [[ocp.Impact()], (), (ocp.Impact(), ocp.Jump(lambda e, s: (0, 0, 0))), ocp.Impact])
+def test_a_period_is_closed_by_one_transition(wrong):
+    with pytest.raises(TypeError, match="Periodic transition must be one Continuous, Impact or Jump"):
+        ocp.Periodic(transition=wrong)
+
+
+# Forces and impulses
+
+
+def test_a_least_force_does_not_bound_an_impulse():
+    term = ocp.Unilateral(50.0)
+    wrench = {FOOT: ca.DM([0, 0, 0, 0, 0, 7.0])}
+    assert term.rows(ocp.Stage(monopod(), None, None, wrenches=wrench))[1] == 50.0
+    assert term.rows(ocp.Stage(monopod(), None, None, wrenches=wrench, impulse=True))[1] == 0.0
+    seen = []
+
+    def watched(stage):
+        seen.append(stage.impulse)
+        return next(iter(stage.wrenches.values()))[5]
+
+    phases = [
+        ocp.Phase("flight", 2, 0.1),
+        ocp.Phase("stance", 2, 0.1, FOOT, (ocp.Path(watched, 0.0, np.inf, where="wrench"), term)),
+    ]
+    problem = ocp.Problem(monopod(), phases, ocp.Impact(), unactuated=["root"])
+    _, program = solver.prepare(problem)
+    assert set(seen) == {True, False}
+    bounds = {}
+    for block in program.blocks:
+        for name, low in zip(block.row_names, block.lower, strict=True):
+            if name == "Unilateral":
+                bounds[block.name] = low * 100.0
+    assert bounds == {"stance": 50.0, "impact to stance": 0.0}
+
+
+# Frozen problems
+
+
+def test_a_problem_does_not_change():
+    problem = swing(objective=ocp.TorqueSquared())
+    for name in ("form", "formm", "phases", "limits"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(problem, name, "bogus")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del problem.form
+    with pytest.raises(ValueError, match="form must be one of"):
+        dataclasses.replace(problem, form="bogus")
+    with pytest.raises(TypeError, match="formm"):
+        dataclasses.replace(problem, formm="explicit")
+
+
+def ends(start, end):
+    return ca.vertcat(start.q, start.v, end.q - 0.3, end.v), 0, 0
+
+
+def test_copies_begin_with_nothing_built():
+    problem = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends), posture=[0.1, 0.0])
+    first = problem.solve(progress=False)
+    assert problem._kept is not None
+    others = copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))
+    for other in (*others, dataclasses.replace(problem), dataclasses.replace(problem, steps=1)):
+        assert other._kept is None
+        assert other.solve(progress=False).objective == pytest.approx(first.objective, rel=1e-9)
+    changed = dataclasses.replace(problem, form="explicit", integrator="", contact_level="")
+    assert (changed.integrator, changed.contact_level) == ("rk4", "acceleration")
+    assert changed.solve(progress=False).objective != first.objective
+    posture = np.array([0.1, 0.2])
+    kept = swing(posture=posture)
+    posture[:] = 9.0
+    close(kept.posture, [0.1, 0.2])
+
+
+# Path constraints at every node
+
+
+def test_a_path_constraint_holds_at_the_ends_too():
+    """The end of a swing, free, is as far as the wall lets it; without the ends it goes beyond."""
+    wall = lambda **more: ocp.Path(lambda stage: stage.q, -np.inf, 0.3, **more)
+    start = ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.v), 0, 0))
+    far = ocp.Terminal(lambda a, b: 100 * ca.sumsqr(b.q - 1))
+    options = {"objective": ocp.TorqueSquared(), "boundary": start, "terminal": far}
+    held, free = (swing(path=wall(**more), **options).solve(progress=False) for more in ({}, {"ends": False}))
+    assert held.q.max() <= 0.3 + 1e-6
+    assert held.q[-1].max() == pytest.approx(0.3, abs=1e-5)
+    assert free.q[:-1].max() <= 0.3 + 1e-6
+    assert free.q[-1].max() > 0.31
+
+
+def nodes(problem, name):
+    """How many nodes the rows of that block are asked for at."""
+    _, program = solver.prepare(problem)
+    return [len(block.instances) for block in program.blocks if block.name.endswith(name)]
+
+
+def test_rows_where_phases_meet_are_asked_for_once():
+    """Unless they differ there: by the fraction of the phase, by velocities that jump, in another state."""
+    position, speed = ocp.Path(lambda s: s.q, -1, 1), ocp.Path(lambda s: s.v, -1, 1)
+    waning = ocp.Path(lambda s: s.q * (1 - s.s), -1, 1)
+    copied = ocp.Jump(lambda end, start: (ca.vertcat(start.q - end.q, start.v - end.v), 0, 0))
+
+    def counts(term, transition, first=True):
+        paths = (term if first else (), term)
+        phases = [ocp.Phase(name, 3, 1.0, path=path) for name, path in zip("ab", paths, strict=True)]
+        return nodes(ocp.Problem(pendulum(1), phases, transition), "Path")
+
+    assert counts(position, ocp.Continuous()) == counts(position, ocp.Impact()) == [4, 3]
+    assert counts(speed, ocp.Continuous()) == [4, 3]
+    assert counts(speed, ocp.Impact()) == counts(waning, ocp.Continuous()) == [4, 4]
+    assert counts(position, copied) == [4, 4]
+    assert counts(position, ocp.Continuous(), first=False) == [4]
+    alone = {"mirror": False, "step_length": 0}
+    for transition, term, count in (
+        (ocp.Continuous(), speed, 3), (ocp.Impact(), speed, 4), (ocp.Continuous(), waning, 4)
+    ):  # fmt: skip
+        closed = swing(path=term, periodic=ocp.Periodic(transition=transition, **alone))
+        assert nodes(closed, "Path") == [count]
+
+
+@pytest.mark.parametrize(
+    ("term", "ends", "inside"),
+    [
+        (lambda **more: ocp.JointMargin(0.1, **more), 4, 2),
+        (lambda **more: ocp.NoCollision([(ocp.Capsule("leg", 0.1), ocp.Obstacle((9, 0, 0), 0.1))], **more), 4, 2),
+        (lambda **more: ocp.Separation([(("leg", (0, 0, 0)), ("trunk", (0, 0, 0)))], -1.0, **more), 4, 2),
+    ],
+)
+def test_constraints_of_nodes_say_whether_they_hold_at_the_ends(term, ends, inside):
+    for more, count in (({}, ends), ({"ends": False}, inside)):
+        problem = swing(monopod(), path=term(**more))
+        assert nodes(problem, type(term()).__name__) == [count]
+
+
+def test_a_clearance_leaves_out_the_ends():
+    assert nodes(stand(ocp.Clearance([("foot", (0, 0, 0))])), "Clearance") == [2]
+
+
+# A diagnosis never loses a result
+
+
+def test_a_diagnosis_that_fails_keeps_the_run(monkeypatch):
+    def fails(*a):
+        raise RuntimeError("no diagnosis today")
+
+    monkeypatch.setattr(solver, "repetitions", fails)
+    monkeypatch.setattr(solver, "faults", fails)
+    found = swing(boundary=ocp.Boundary(ends)).solve(progress=False, max_iterations=0)
+    assert not found.converged
+    assert found.stats["faults"] == ["this diagnosis failed: RuntimeError: 'no diagnosis today'"]
+    assert diagnosis.faults is not fails
+
+
+class Closed:
+    """A stream whose reader has gone."""
+
+    def write(self, text):
+        raise BrokenPipeError("nobody listens")
+
+    flush = write
+
+
+def test_progress_that_nobody_reads_keeps_the_run(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Closed())
+    assert swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends)).solve().converged
+
+
+def test_defects_are_nan_where_the_integrator_gives_up(monkeypatch):
+    solution = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends)).solve(progress=False)
+
+    def gives_up(**given):
+        raise RuntimeError("CVode returned CV_TOO_MUCH_WORK")
+
+    monkeypatch.setattr(checks, "make_flow", lambda *a: gives_up)
+    assert math.isnan(solution.defects().angle)
+
+
+def test_a_report_that_fails_keeps_the_solution(tmp_path, monkeypatch, capsys):
+    def fails(*a, **k):
+        raise RuntimeError("no defects today")
+
+    monkeypatch.setattr(ocp.Solution, "defects", fails)
+    monkeypatch.setattr(_command, "write", lambda *a, **k: None)
+    assert five_link.main(["--quick", "--quiet", "--form", "explicit", "--out", str(tmp_path)]) == 0
+    assert ocp.Solution.load(tmp_path / "walk.npz").converged
+    assert "the numbers of the report could not be made: RuntimeError: no defects today" in capsys.readouterr().err
+
+
+def test_counts_of_iterations_are_never_garbage():
+    """IPOPT that finds too few degrees of freedom does not begin, and leaves its count as it was."""
+    found = swing(boundary=ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.v, a.q, a.v, b.q, b.v, b.q, b.v), 0, 0))).solve(
+        progress=False
+    )
+    assert 0 <= found.stats["iterations"] <= 500
+
+
+def test_a_walker_needs_its_names():
+    model = compass_walker()
+    with pytest.raises(TypeError, match="mirror_map needs a Model, got 3"):
+        ocp.mirror_map(3)
+    with pytest.raises(ValueError, match="tolerance must be positive"):
+        ocp.symmetric_twin(model, 0.0)

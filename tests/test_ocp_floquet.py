@@ -1,0 +1,136 @@
+"""Terms of the map of one period, each against differences of the motion that it linearises."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.models import pendulum
+from ocp_dyn.ocp import floquet
+from ocp_dyn.ocp.arrivals import Arrival
+from ocp_dyn.ocp.checks import advance, make_flow
+from tests.helpers import close
+
+STEP = 1e-5
+
+
+def numbers(x):
+    return np.array(DM(x).full())
+
+
+def biped():
+    """A trunk on two legs that can put their feet flat anywhere near."""
+    builder = od.ModelBuilder("biped")
+    builder.add_body("trunk", od.FloatingBase(), mass=6.0, com=(0.05, 0, 0.2), inertia=(0.3, 0.25, 0.2))
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        box = {"inertia": (0.05, 0.06, 0.03)}
+        builder.add_body(f"thigh_{side}", od.Spherical(), "trunk", origin=(0, y, 0), mass=2.0, com=(0, 0.01, -0.2), **box)  # fmt: skip
+        builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", origin=(0, 0, -0.4), mass=1.5, com=(0.02, 0, -0.2), **box)  # fmt: skip
+        builder.add_body(f"foot_{side}", od.Spherical(), f"shank_{side}", origin=(0, 0, -0.4), mass=0.8, com=(0.05, 0, 0), **box)  # fmt: skip
+    return builder.build()
+
+
+def integration(model):
+    q, v = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv)
+    return [q, v], [model.integrate(q, v)]
+
+
+def touching(model, rng):
+    """(q, v): the left foot just flat on the ground, coming down on the right one, which stands."""
+    q = np.array(model.neutral())
+    q[2] = 0.75
+    feet = [("foot_l", (0.1, 0.12, 0.0)), ("foot_r", (-0.1, -0.1, 0.0))]
+    targets = [od.PointTarget(name, place) for name, place in feet]
+    targets += [od.OrientationTarget(name, np.eye(3)) for name, _ in feet]
+    q = np.array(od.inverse_kinematics(model, targets, q).q).ravel()
+    v = 0.4 * rng.normal(size=model.nv)
+    G = numbers(od.constraint_jacobian(model, (od.Contact("foot_r"),), DM(q)))
+    v -= np.linalg.pinv(G) @ G @ v
+    return q, v
+
+
+def landing(model):
+    """q, v -> height and tilt of the left foot, zero where it lies on the ground; their derivative; rate of the height."""
+    q, v, delta = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("delta", model.nv)
+    near = model.integrate(q, delta)
+    R, p = od.pose(model, "foot_l", near)
+    rows = ca.vertcat(p[2], R[0, 2], R[1, 2])
+    still = ca.DM.zeros(model.nv)
+    here = [ca.substitute(x, delta, still) for x in (rows, ca.jacobian(rows, delta))]
+    return ca.Function("landing", [q, v], [*here, (here[1] @ v)[0]])
+
+
+def test_the_way_to_the_next_phase_is_that_of_differences(rng):
+    """The end of a phase comes when the foot is down, under torques that change; the foot is put flat by the least step
+    in the metric of H, the other does not move; then the impact."""
+    model = biped()
+    nv, h = model.nv, 0.02
+    q, v = touching(model, rng)
+    tau, rate = rng.normal(size=(2, nv)) * np.array([[3.0], [400.0]])
+    stands, both = (od.Contact("foot_r"),), (od.Contact("foot_r"), od.Contact("foot_l"))
+    place = lambda name: np.append(numbers(od.point_position(model, name, DM(q))).ravel()[:2], 0.0)
+    places = {name: place(name) for name in ("foot_r", "foot_l")}
+    before = ocp.PhaseSolution(
+        "one", np.array([0, h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None], np.zeros((1, 6)),
+        stands, {"foot_r": places["foot_r"]}, rate[None],
+    )  # fmt: skip
+    after = ocp.PhaseSolution(
+        "two", np.array([h, 2 * h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None],
+        np.zeros((1, 12)), both, places,
+    )  # fmt: skip
+    solution = ocp.Solution(model, (before, after), {}, (np.zeros(12), np.zeros(0)), 0.0, False, {"status": "made"})
+    found = floquet._transition(solution, 0, None)
+    flow, end, foot = make_flow(model, stands), tau + rate * h / 2, landing(model)
+    G, H = od.function(od.constraint_jacobian, model, stands), od.function(od.mass_matrix, model)
+    impact, integrate = od.function(od.impact, model, both), ca.Function("integrate", *integration(model))
+
+    def moved(q, v, s):
+        return advance(flow, q, v, np.concatenate([end + rate * s / 2, rate, [s]]))
+
+    def landed(d):
+        """The state after the impact, from the disturbed state at the solved end of the phase."""
+        q0, v0 = numbers(integrate(q, d[:nv])).ravel(), v + d[nv:]
+        s = 0.0
+        q1, v1 = q0, v0
+        for _ in range(3):  # Newton's method on the height of the foot
+            rows, _, falls = foot(q1, v1)
+            s -= float(rows[0]) / float(falls)
+            q1, v1 = moved(q0, v0, s)
+        for _ in range(2):
+            rows, J, _ = (numbers(x) for x in foot(q1, v1))
+            A = np.vstack([J, numbers(G(q1))])
+            system = np.block([[numbers(H(q1)), A.T], [A, np.zeros((len(A), len(A)))]])
+            right = np.concatenate([np.zeros(nv), -rows.ravel(), np.zeros(6)])
+            q1 = numbers(integrate(q1, np.linalg.solve(system, right)[:nv])).ravel()
+        return q1, numbers(impact(q1, v1)[0]).ravel()
+
+    expected = np.zeros_like(found)
+    for k, d in enumerate(STEP * np.eye(2 * nv)):
+        (q1, v1), (q0, v0) = landed(d), landed(-d)
+        expected[:, k] = np.concatenate([numbers(model.difference(q0, q1)).ravel(), v1 - v0]) / (2 * STEP)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, atol=2e-6 * scale)
+
+
+@pytest.mark.parametrize("slopes", [(0.2, -3.0), (-3.0, 0.2), (3.0, 0.2), (0.2, 3.0)])
+def test_the_row_that_falls_fastest_ends_the_phase(slopes, rng):
+    """Of several rows that are new at once; by differences along the motion to where that row vanishes."""
+    model = pendulum(2)
+    q, rate = rng.normal(size=2), np.array([1.0, 1.0, 0.3, -0.7])
+    rows = lambda x: slopes[0] * (x[0] - q[0]) + (x[0] - q[0]) ** 2, lambda x: slopes[1] * (x[1] - q[1])
+    arrival = Arrival(od.JointCoupling("joint1", "joint2"), lambda x: DM.ones(0, 1))
+    arrival = Arrival(arrival.contact, lambda x: ca.vertcat(*(row(x) for row in rows)))
+    found = floquet._saltation(model, [Arrival(arrival.contact, None), arrival], q, rate)
+    g = rows[int(np.argmax(np.abs(slopes)))]
+
+    def ended(d):
+        x, s = np.concatenate([q, [0.0, 0.0]]) + d, 0.0
+        for _ in range(8):
+            ahead = (float(g(x + (s + 1e-6) * rate)) - float(g(x + (s - 1e-6) * rate))) / 2e-6
+            s -= float(g(x + s * rate)) / ahead
+        return x + s * rate
+
+    expected = np.column_stack([(ended(d) - ended(-d)) / (2 * STEP) for d in STEP * np.eye(4)])
+    close(found, expected, 1e-8)
