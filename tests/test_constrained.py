@@ -252,6 +252,21 @@ def test_the_bricard_loop(solver):
     assert np.abs(q).max() > 0.05
 
 
+def test_proximal_iterations_come_to_rows_that_nearly_repeat_each_other(rng):
+    """Two directions half a hundredth of a radian apart: independent rows, but the compliance of one combination of them
+    is 1e-5 of the other's, so that each iteration takes the error to a tenth, and three of them to a thousandth."""
+    model = tree("forest")
+    s = State.of(model, rng)
+    apart = 5e-3
+    constraints = od.Contact("b1", (0.1, 0.2, 0.3), ((1, 0, 0), (np.cos(apart), np.sin(apart), 0)))
+    args = (s.q, s.qd, s.tau)
+    expected = evaluate(od.constrained_dynamics, model, constraints, args=args, solver="null")
+    found = evaluate(od.constrained_dynamics, model, constraints, args=args, solver="proximal", residual=True)
+    for a, b in zip(found[:2], expected, strict=True):
+        close(a / np.abs(b).max(), b / np.abs(b).max(), 1e-7)
+    close(found[2], np.zeros(2), 1e-7)
+
+
 def test_solvers_are_named():
     with pytest.raises(ValueError, match="solver must be one of range, kkt, null, aba, proximal, got 'lu'"):
         od.function(od.constrained_dynamics, MODEL, INDEPENDENT["two feet"], solver="lu")
@@ -454,6 +469,13 @@ def test_assembly_closes_and_stays_near(rng):
 def test_assembly_of_what_is_assembled_changes_nothing():
     model = bricard()
     close(od.assemble_q(model, BRICARD, np.zeros(5)), np.zeros(5))
+
+
+def test_assembly_halves_steps_that_lead_away():
+    """Newton's method on the arc tangent of x - 1 from x = 4 goes farther away with every full step."""
+    model = tree("chain")
+    bent = od.CustomConstraint(lambda q: ca.atan(q[0] - 1))
+    close(od.assemble_q(model, bent, (4.0, 0, 0, 0)), (1, 0, 0, 0))
 
 
 def test_assembly_on_time():

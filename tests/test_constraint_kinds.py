@@ -114,6 +114,23 @@ def test_wrenches_are_the_forces_on_the_bodies(rng, key):
     close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, G.T @ lam)
 
 
+@pytest.mark.parametrize("axes", ["fixed", "prismatic"])
+def test_a_loop_between_two_places_of_one_frame_has_one_wrench(rng, axes):
+    """Both ends push the one body: only their sum does what G' lam does."""
+    model = tree("forest")
+    s = State.of(model, rng)
+    one = loop(rng, axes, ("b2", "b2"))
+    lam = DM(rng.normal(size=len(one.rows)))
+    wrenches = od.constraint_wrenches(model, (one,), DM(s.q), lam)
+    assert list(wrenches) == ["b2"]
+    args = (s.q, s.qd, s.qdd, wrenches["b2"])
+    pushed = evaluate(od.inverse_dynamics, model, args=args, external=("b2",))
+    forces = od.constraint_jacobian(model, (one,), DM(s.q)).T @ lam
+    close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, forces)
+    # a body does not slide along itself; held together at two places, its ends would move apart as it turns
+    assert (np.abs(forces.full()).max() > 0.1) == (axes == "fixed")
+
+
 def test_forces_by_name(rng):
     model = tree("forest")
     constraints = (

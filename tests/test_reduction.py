@@ -64,6 +64,16 @@ def test_frames_keep_their_poses(rng):
         )
 
 
+def test_small_products_of_inertia_stay():
+    """Of a body of 0.1 g, products of inertia are far below 1 kg m^2 and no rounding: they alone make these torques."""
+    builder = od.ModelBuilder(gravity=(0, 0, 0))
+    I = np.diag([3e-7, 4e-7, 5e-7]) + 5e-11 * (1 - np.eye(3))
+    builder.add_body("ball", od.Spherical(), mass=1e-4, inertia=I)
+    model = builder.build()
+    tau = od.function(od.inverse_dynamics, reduce(model), reduce=False)(model.neutral(), np.zeros(3), (1, 0, 0))
+    close(tau.full()[:, 0] / I[:, 0], np.ones(3))
+
+
 def test_constrained_dynamics_stays(rng):
     model = human()
     reduced = reduce(model)
