@@ -378,7 +378,6 @@ def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_co
     assert od.is_fully_actuated(model, contact, s.q)
 
 
-@pytest.mark.slow
 def test_relaxed_and_external(rng):
     """With relaxed=True a fully actuated model tracks what it can; external forces enter the equations."""
     contact = (od.Contact("foot0"),)
@@ -476,6 +475,20 @@ def test_assembly_halves_steps_that_lead_away():
     model = tree("chain")
     bent = od.CustomConstraint(lambda q: ca.atan(q[0] - 1))
     close(od.assemble_q(model, bent, (4.0, 0, 0, 0)), (1, 0, 0, 0))
+
+
+def test_assembly_finds_the_nearest_point():
+    """Of a line by weights, and of an ellipse, where the first point that Newton's method finds is not the nearest."""
+    model = tree("chain")
+    line = od.CustomConstraint(lambda q: q[0] + q[1] - 1)
+    close(od.assemble_q(model, line, np.zeros(4), weights=(4, 1, 1, 1)), (0.2, 0.8, 0, 0))
+    ellipse = od.CustomConstraint(lambda q: (q[0] / 2) ** 2 + q[1] ** 2 - 1)
+    q0 = np.array([2.0, 1.0, 0.3, 0])
+    q = od.assemble_q(model, ellipse, q0)
+    slope, step = np.array([q[0] / 2, 2 * q[1]]), (q - q0)[:2]
+    # the step is along the normal, but for what no longer changes its length: the root of rounding
+    close(slope[0] * step[1] - slope[1] * step[0], 0, 1e-7)
+    close(q[2:], q0[2:])
 
 
 def test_assembly_on_time():

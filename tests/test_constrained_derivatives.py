@@ -10,7 +10,7 @@ from casadi import DM, MX, SX
 import ocp_dyn as od
 from ocp_dyn.constrained import rows
 from ocp_dyn.constrained.frames import Motions
-from tests.helpers import State, add_random, close, evaluate, random_rotation, rate_of, symbols, tree
+from tests.helpers import State, add_random, close, evaluate, mostly_slow, random_rotation, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE
 
@@ -74,7 +74,7 @@ def by_ad(algorithm, model, constraints, s: State, inputs: str = "q qd tau", *re
 
 
 @every_kind
-@pytest.mark.parametrize("key", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in TREES])
+@mostly_slow("key", TREES, QUICK)
 def test_rows_of_every_kind(rng, key, kind):
     """phi, G qd, G qdd - gamma and G' lam, each by AD of the constraint's own functions; recursion and fallback."""
     model, one = tree(key), KINDS[kind](rng)
@@ -148,18 +148,13 @@ def test_baumgarte_adds_the_errors(rng):
 # Constrained dynamics and impacts
 
 
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        pytest.param("floating", "contacts", marks=pytest.mark.slow),
-        pytest.param("floating_zyx", "loop", marks=pytest.mark.slow),
-        ("spherical", "rolling"),
-        ("planar", "mixed"),
-        pytest.param("custom", "contacts", marks=pytest.mark.slow),
-        pytest.param("forest", "mixed", marks=pytest.mark.slow),
-    ],
+@mostly_slow(
+    "case",
+    ("floating-contacts", "floating_zyx-loop", "spherical-rolling", "planar-mixed", "custom-contacts", "forest-mixed"),
+    ("spherical-rolling", "planar-mixed"),
 )
-def test_derivatives_are_those_of_ad(rng, key, name):
+def test_derivatives_are_those_of_ad(rng, case):
+    key, name = case.split("-")
     model = tree(key)
     s = State.of(model, rng)
     constraints = {
@@ -183,7 +178,7 @@ def test_derivatives_are_those_of_ad(rng, key, name):
     )
 
 
-@pytest.mark.parametrize("root", ["quaternion", pytest.param("euler_zyx", marks=pytest.mark.slow)])
+@mostly_slow("root", ("quaternion", "euler_zyx"), ("quaternion",))
 def test_on_random_trees_with_floating_bases(root):
     """A six-row contact, a joint held and a gear, with wrenches that stay in the world."""
     rng = np.random.default_rng(3)
