@@ -65,7 +65,9 @@ class Mutation:
         parts = text.split(self.old)
         found = len(parts) - 1
         if not self.nth and found != 1:
-            raise TableError(f"{self.name}: the text occurs {found} times, expected once: correct it, or give nth = 1, ...")
+            raise TableError(
+                f"{self.name}: the text occurs {found} times, expected once: correct it, or give nth = 1, ..."
+            )
         if not 0 <= self.nth <= found:
             raise TableError(f"{self.name}: the text occurs {found} times, so there is no occurrence {self.nth}")
         if self.old == self.new:
@@ -242,7 +244,9 @@ def main() -> int:
     outcomes = run(mutations, options)
     alive = [o.mutation for o in outcomes if o.alive and not o.mutation.accepted]
     accepted = [o.mutation for o in outcomes if o.mutation.accepted]
-    print(f"\n{len(outcomes)} mutations in {time.perf_counter() - begin:.0f} s: {sum(not o.alive for o in outcomes)} killed")
+    print(
+        f"\n{len(outcomes)} mutations in {time.perf_counter() - begin:.0f} s: {sum(not o.alive for o in outcomes)} killed"
+    )
     for m in accepted:
         print(f"accepted: {m.name}\n    {m.accepted}")
     for m in alive:

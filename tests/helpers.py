@@ -14,6 +14,7 @@ import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
 from ocp_dyn.rotations import rotation_about
 
+
 def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any]) -> pytest.MarkDecorator:
     """`parametrize` over all values, of which the quick run takes the quick ones alone."""
     return pytest.mark.parametrize(

@@ -410,3 +410,11 @@ def test_locked_and_own_constraints_on_lighter_models(rng):
             close(a, b, 1e-9)
     assert seen
     assert all(model is MODEL for model in seen)
+
+
+def test_functions_with_and_without_reduction_are_kept_apart():
+    """The one that is asked for second is not the first again."""
+    model = od.random_tree(3, 1.0, [od.Revolute((1, 2, 3))])
+    reduced, whole = (od.function(od.inverse_dynamics, model, reduce=reduce) for reduce in (True, False))
+    assert reduced.n_instructions() < whole.n_instructions()
+    assert od.function(od.inverse_dynamics, model, reduce=False) is whole

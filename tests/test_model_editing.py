@@ -7,7 +7,18 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from tests.helpers import JOINTS, TREES, State, close, evaluate, flat, mostly_slow, random_inertia, random_rotation, tree
+from tests.helpers import (
+    JOINTS,
+    TREES,
+    State,
+    close,
+    evaluate,
+    flat,
+    mostly_slow,
+    random_inertia,
+    random_rotation,
+    tree,
+)
 
 
 def arm(rng: np.random.Generator, fixed: dict[str, float] | None = None, prefix: str = "") -> od.ModelBuilder:

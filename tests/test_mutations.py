@@ -13,11 +13,40 @@ from scripts.mutate import ROOT, Copy, Mutation, TableError, read, stale
 
 SCRIPT = ROOT / "scripts" / "mutate.py"
 TABLE = read()
-ROOMS = (
-    "_autodiff builder call_derivatives codegen constrained constraints coriolis derivatives dynamics functions "
-    "inverse_kinematics io joint_derivatives joint_space joints kinematics layouts lightest linalg model models momentum "
-    "ocp parameters passive reduction registry regressor rotations second_derivatives spatial viz"
-).split()
+ROOMS = [
+    "_autodiff",
+    "builder",
+    "call_derivatives",
+    "codegen",
+    "constrained",
+    "constraints",
+    "coriolis",
+    "derivatives",
+    "dynamics",
+    "functions",
+    "inverse_kinematics",
+    "io",
+    "joint_derivatives",
+    "joint_space",
+    "joints",
+    "kinematics",
+    "layouts",
+    "lightest",
+    "linalg",
+    "model",
+    "models",
+    "momentum",
+    "ocp",
+    "parameters",
+    "passive",
+    "reduction",
+    "registry",
+    "regressor",
+    "rotations",
+    "second_derivatives",
+    "spatial",
+    "viz",
+]
 
 
 def test_every_mutation_finds_its_place():

@@ -41,7 +41,9 @@ def compare(model, reduced, rng, tolerance=1e-11):
         close(od.function(algorithm, reduced, reduce=False)(*arguments), expected, tolerance)
 
 
-@pytest.mark.parametrize("kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])], ids=str)
+@pytest.mark.parametrize(
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])], ids=str
+)
 @mostly_slow("branching", (1.0, 2.0), (2.0,))
 def test_joint_space_quantities_stay(kind, branching, rng):
     model = od.random_tree(6, branching, [kind, od.Revolute((0.2, 1, 0.3))], rng)
