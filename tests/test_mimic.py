@@ -94,7 +94,9 @@ def test_a_builder_checks_its_mimics():
     with pytest.raises(od.ModelError, match="ratio must be 1 finite numbers"):
         builder.add_mimic("c", "a", ratio=np.inf)
     builder.add_mimic("c", "b")
-    with pytest.raises(od.ModelError, match=r"in a ring, (a -> c -> b -> a|b -> a -> c -> b|c -> b -> a -> c); set one"):
+    with pytest.raises(
+        od.ModelError, match=r"in a ring, (a -> c -> b -> a|b -> a -> c -> b|c -> b -> a -> c); set one"
+    ):
         builder.add_mimic("a", "c")
     assert builder.build().mimics == (("b", "a", 1, 0), ("c", "b", 1, 0))
 

@@ -9,7 +9,8 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp import contact_levels
+from ocp_dyn.ocp import checks, contact_levels, guess
+from ocp_dyn.ocp.activity import _active
 from ocp_dyn.ocp.blocks import Rows
 from ocp_dyn.ocp.collect import collect
 from ocp_dyn.ocp.foot_plan import FootPlan, Span, _pose_at
@@ -168,3 +169,79 @@ def test_a_step_is_halved_until_the_merit_falls():
     program = SimpleNamespace(evaluator=evaluator, lower=np.zeros(0), upper=np.zeros(0))
     length, f, _ = _search(program, np.ones(1), np.zeros(0), np.array([-3.0]), -6.0, [(1.0, 0.0)], 0.0)
     assert (length, f) == (0.5, 0.25)
+
+
+# What is told of a motion
+
+
+def test_work_and_samples_of_a_motion(flight, rng):
+    """Work of torques on joints' displacements; nodes are met, and every second period is a mirror image."""
+    _, found = motion(flight, rng)
+    (phase,), h = found.phases, 0.6 / N
+    work = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2 * h
+    close(found.mechanical_work(), [work[work > 0].sum(), work[work < 0].sum()])
+    close(found.cost_of_transport(), work[work > 0].sum() / (10 * 9.81 * found.step_length))
+    samples = found.sample([h, 0.6 + h, 1.2 + h])
+    along = np.eye(found.model.nq)[0] * found.step_length
+    mirrored = flat(found.mirror().q(DM(phase.q[1])))
+    for sample, q in zip(samples, (phase.q[1], mirrored + along, phase.q[1] + 2 * along), strict=True):
+        close(flat(found.model.difference(DM(q), DM(sample))), np.zeros(found.model.nv))
+
+
+def test_drift_is_the_largest_over_all_phases():
+    model = monopod()
+    contact, place = od.Contact("foot", axes="xyz"), {"foot": np.array([0.2, 0, 0])}
+    q, still = np.array([[0.0, 0, 0.5, 0, 0]]), np.zeros((1, model.nv))
+    moving = still + np.array([0, 0.3, 0, 0, 0])
+    phases = [SimpleNamespace(q=q, v=v, contacts=(contact,), places=place) for v in (moving, still)]
+    drift = checks.drift(SimpleNamespace(model=model, phases=phases))
+    close([drift.position, drift.velocity], [0.2, 0.3])
+
+
+def test_a_bound_is_active_where_it_presses_harder_than_it_is_far():
+    value, lower, upper = np.array([0.01, 0.01, 0.0]), np.zeros(3), np.array([9.0, 9.0, 0.0])
+    assert list(_active(value, lower, upper, np.array([-0.02, -0.005, 0.0]), 1e-6)) == [(0, "lower"), (2, "lower")]
+
+
+def test_a_condition_on_what_is_fixed_alone_is_hopeless():
+    builder = od.ModelBuilder("stuck")
+    builder.add_body("a", od.Revolute("y"), mass=1, inertia=(1, 1, 1), lower=0.2, upper=0.2)
+    builder.add_body("b", od.Revolute("y"), "a", mass=1, inertia=(1, 1, 1))
+    goal = ocp.Boundary(lambda start, end: (end.q[0] - 1.0, 0, 0), "lifted")
+    problem = ocp.Problem(builder.build(), ocp.Phase("hang", 2, 0.5), boundary=goal)
+    assert any("lifted" in sentence and "every variable in it is fixed" in sentence for sentence in problem.check())
+
+
+# First guesses
+
+
+def hop(**options):
+    foot = ocp.Foothold(od.Contact("foot", axes="xyz"), x=0.0, y=0.0)
+    phases = [ocp.Phase("stance", 4, 0.3, foot), ocp.Phase("flight", 4, 0.3)]
+    return ocp.Problem(monopod(), phases, periodic=ocp.Periodic(0.5, mirror=False), unactuated=["root"], **options)
+
+
+def test_a_model_without_posture_is_put_on_the_ground():
+    problem = hop()
+    q = DM(guess.standing(problem))
+    close(od.point_position(problem.model, "foot", q)[2], 0)
+    assert float(q[2]) == pytest.approx(0.5)
+
+
+def test_feet_share_the_weight():
+    feet = tuple(ocp.Foothold(od.Contact(name)) for name in "ab")
+    close(guess._weight_rows(feet, 100.0), [0, 0, 0, 0, 0, 50] * 2)
+
+
+def test_a_guess_by_feet_follows_inverse_dynamics_at_a_lower_base():
+    """tau = ID(q, v, a) - G' lam on the motors, the base a twentieth lower than it stands."""
+    problem = hop(guess=FootPlan())
+    t = transcribe(problem)
+    guess.initial_guess(t)
+    found = collect(t, t.program.assemble(), t.program.start, {})
+    model, phase = problem.model, found.phases[0]
+    ID, G = od.function(od.inverse_dynamics, model), od.function(od.constraint_jacobian, model, phase.contacts)
+    for q, v, a, lam, tau in zip(phase.q[:-1], phase.v[:-1], phase.a, phase.lam, phase.tau, strict=True):
+        close(tau[3:], flat(ID(q, v, a) - G(q).T @ lam)[3:], 1e-9)
+    heights = phase.q[:, 2] / guess.standing(problem)[2]
+    assert np.abs(heights - 0.95).max() < 0.04
