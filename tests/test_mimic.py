@@ -276,12 +276,14 @@ def test_a_rotor_behind_a_gear_is_an_armature(rng):
 
 
 def test_couplings_scale_with_the_model():
-    """A slider that follows an angle moves in the new unit, offset and all; angles stay."""
-    s = 1.7
-    scaled = {m.joint: m for m in HAND.scale(length=s).mimics}
-    for m in HAND.mimics:
-        factor = s if m.joint == "slider_joint" else 1.0
-        close([scaled[m.joint].ratio, scaled[m.joint].offset], [factor * m.ratio, factor * m.offset])
+    """A slider that follows an angle moves in the new unit, offset and all; an angle follows a slider the other way."""
+    builder = od.ModelBuilder()
+    for name, joint in (("a", od.Revolute("z")), ("b", od.Prismatic("z")), ("c", od.Revolute("x"))):
+        builder.add_body(name, joint, joint_name=name, mass=1, inertia=(1, 1, 1))
+    builder.add_mimic("b", "a", 0.4, 0.3)
+    builder.add_mimic("c", "b", 2.0, 0.1)
+    b, c = builder.build().scale(length=5.0).mimics
+    close([b.ratio, b.offset, c.ratio, c.offset], [2.0, 1.5, 0.4, 0.1])
 
 
 def test_a_file_may_leave_the_ratio_out():

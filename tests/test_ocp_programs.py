@@ -14,7 +14,7 @@ from ocp_dyn.ocp.activity import _active
 from ocp_dyn.ocp.blocks import Rows
 from ocp_dyn.ocp.collect import collect
 from ocp_dyn.ocp.foot_plan import FootPlan, Span, _pose_at
-from ocp_dyn.ocp.integrators import scheme
+from ocp_dyn.ocp.integrators import explicit_step, scheme, stage_states
 from ocp_dyn.ocp.sqp import _search
 from ocp_dyn.ocp.transcription import transcribe
 from tests.helpers import close, flat
@@ -163,6 +163,16 @@ def test_a_swing_is_highest_in_its_middle():
 # Sequential quadratic programming
 
 
+def test_the_semi_implicit_step_moves_at_its_last_velocity():
+    """As a stage of accelerations and as an explicit step: v1 = v + h a, q1 = q + h v1."""
+    model = monopod()
+    q, v, a, h = (DM(x) for x in (np.arange(5.0), np.ones(5), np.arange(5.0) - 2, 0.1))
+    _, ends = stage_states(model, scheme("euler"), q, v, [a], h)
+    for found in (ends, explicit_step(model, scheme("euler"), lambda q, v: a, q, v, h)[1]):
+        close(found[1], v + h * a)
+        close(found[0], q + h * (v + h * a))
+
+
 def test_a_step_is_halved_until_the_merit_falls():
     """Of x^2 from 1 along -3: the whole step leads up, half of it down."""
     evaluator = SimpleNamespace(objective=lambda x, p: float(x[0] ** 2), constraints=lambda x, p: np.zeros(0))
@@ -235,7 +245,7 @@ def test_feet_share_the_weight():
 
 def test_a_guess_by_feet_follows_inverse_dynamics_at_a_lower_base():
     """tau = ID(q, v, a) - G' lam on the motors, the base a twentieth lower than it stands."""
-    problem = hop(guess=FootPlan())
+    problem = hop(guess=FootPlan(), posture=np.array([0, 0, 0.7, 0, 0.2]))
     t = transcribe(problem)
     guess.initial_guess(t)
     found = collect(t, t.program.assemble(), t.program.start, {})
