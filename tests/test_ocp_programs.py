@@ -91,9 +91,13 @@ def test_velocities_keep_the_limits_of_the_model(flight):
         assert t.program.lower[variable.index].tolist() == [*[-np.inf] * 6, -7, -7, -7, -7]
 
 
-def test_the_graph_of_a_program_is_what_its_evaluator_computes(flight, rng):
-    """Blocks of several instances, each with numbers of its own."""
-    t, program = flight
+def test_the_graph_of_a_program_is_what_its_evaluator_computes(rng):
+    """Of two kinds of blocks, whose instances have numbers of their own: how much of the phase has passed."""
+    late = ocp.Integral(lambda stage: stage.s * ca.sumsqr(stage.tau))
+    t = transcribe(
+        ocp.Problem(twins(), [ocp.Phase("one", 3, 0.6, objective=late), ocp.Phase("two", 2, 0.4, objective=late)])
+    )
+    program = t.program.assemble()
     graph = program.expression()
     f = ca.Function("graph", [graph["x"], graph["p"]], [graph["f"], graph["g"]])
     x, p = rng.normal(size=program.n), t.program.values
