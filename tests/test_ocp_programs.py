@@ -95,7 +95,7 @@ def test_the_graph_of_a_program_is_what_its_evaluator_computes(rng):
     """Of two kinds of blocks, whose instances have numbers of their own: how much of the phase has passed."""
     late = ocp.Integral(lambda stage: stage.s * ca.sumsqr(stage.tau))
     t = transcribe(
-        ocp.Problem(twins(), [ocp.Phase("one", 3, 0.6, objective=late), ocp.Phase("two", 2, 0.4, objective=late)])
+        ocp.Problem(twins(), [ocp.Phase("one", 2, 0.6, objective=late), ocp.Phase("two", 3, 0.4, objective=late)])
     )
     program = t.program.assemble()
     graph = program.expression()
