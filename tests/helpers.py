@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
+import pytest
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
 from ocp_dyn.rotations import rotation_about
+
+
+def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any]) -> pytest.MarkDecorator:
+    """`parametrize` over all values, of which the quick run takes the quick ones alone."""
+    return pytest.mark.parametrize(
+        name, [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+    )
+
 
 TIGHT = 1e-10
 """The relative error of all comparisons that do not say why it is larger."""

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -195,6 +196,10 @@ def test_results_into_given_arrays(rng, compiled, request):
             fast.ID(*inputs, out=wrong)
     with pytest.raises(ValueError, match="out for tau shares memory with another argument"):
         fast.ID(*inputs, out=inputs[1])
+    shared = np.zeros(10 * 4)
+    inputs[1] = shared[:36].reshape(9, 4)
+    with pytest.raises(ValueError, match="out for tau shares memory with another argument"):
+        fast.ID(*inputs, out=shared[4:].reshape(9, 4))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -314,6 +319,18 @@ def test_what_makes_another_library(home):
 
 
 @needs_compiler
+def test_another_compiler_makes_another_library(home, monkeypatch):
+    """Its version and options count, not its name alone."""
+    found = find_compiler()
+    module = sys.modules["ocp_dyn.codegen.compile"]
+    od.codegen.compile([H])
+    newer = replace(found, identity="of a later version")
+    monkeypatch.setattr(module, "find_compiler", lambda: newer)
+    od.codegen.compile([H])
+    assert len(list(home.iterdir())) == 2
+
+
+@needs_compiler
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF half of it"])
 def test_damaged_libraries_are_built_again(home, damage):
     od.codegen.compile([H], lanes=2)
@@ -360,8 +377,9 @@ def test_where_nothing_can_be_kept(tmp_path, monkeypatch):
 
 def test_old_libraries_go(home):
     place = cache.directory()
-    for name in ("old.1.so", "new.2.so"):
+    for name in ("old.1.so", "seldom.3.so", "new.2.so"):
         (place / name).write_text("")
+    os.utime(place / "seldom.3.so", (time.time() - 86400 * (cache.UNUSED_DAYS + 1),) * 2)
     (place / "build-left").mkdir()
     for name in ("old.1.so", "build-left"):
         os.utime(place / name, (1, 1))

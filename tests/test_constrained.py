@@ -252,6 +252,21 @@ def test_the_bricard_loop(solver):
     assert np.abs(q).max() > 0.05
 
 
+def test_proximal_iterations_come_to_rows_that_nearly_repeat_each_other(rng):
+    """Two directions half a hundredth of a radian apart: independent rows, but the compliance of one combination of them
+    is 1e-5 of the other's, so that each iteration takes the error to a tenth, and three of them to a thousandth."""
+    model = tree("forest")
+    s = State.of(model, rng)
+    apart = 5e-3
+    constraints = od.Contact("b1", (0.1, 0.2, 0.3), ((1, 0, 0), (np.cos(apart), np.sin(apart), 0)))
+    args = (s.q, s.qd, s.tau)
+    expected = evaluate(od.constrained_dynamics, model, constraints, args=args, solver="null")
+    found = evaluate(od.constrained_dynamics, model, constraints, args=args, solver="proximal", residual=True)
+    for a, b in zip(found[:2], expected, strict=True):
+        close(a / np.abs(b).max(), b / np.abs(b).max(), 1e-7)
+    close(found[2], np.zeros(2), 1e-7)
+
+
 def test_solvers_are_named():
     with pytest.raises(ValueError, match="solver must be one of range, kkt, null, aba, proximal, got 'lu'"):
         od.function(od.constrained_dynamics, MODEL, INDEPENDENT["two feet"], solver="lu")
@@ -363,7 +378,6 @@ def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_co
     assert od.is_fully_actuated(model, contact, s.q)
 
 
-@pytest.mark.slow
 def test_relaxed_and_external(rng):
     """With relaxed=True a fully actuated model tracks what it can; external forces enter the equations."""
     contact = (od.Contact("foot0"),)
@@ -454,6 +468,27 @@ def test_assembly_closes_and_stays_near(rng):
 def test_assembly_of_what_is_assembled_changes_nothing():
     model = bricard()
     close(od.assemble_q(model, BRICARD, np.zeros(5)), np.zeros(5))
+
+
+def test_assembly_halves_steps_that_lead_away():
+    """Newton's method on the arc tangent of x - 1 from x = 4 goes farther away with every full step."""
+    model = tree("chain")
+    bent = od.CustomConstraint(lambda q: ca.atan(q[0] - 1))
+    close(od.assemble_q(model, bent, (4.0, 0, 0, 0)), (1, 0, 0, 0))
+
+
+def test_assembly_finds_the_nearest_point():
+    """Of a line by weights, and of an ellipse, where the first point that Newton's method finds is not the nearest."""
+    model = tree("chain")
+    line = od.CustomConstraint(lambda q: q[0] + q[1] - 1)
+    close(od.assemble_q(model, line, np.zeros(4), weights=(4, 1, 1, 1)), (0.2, 0.8, 0, 0))
+    ellipse = od.CustomConstraint(lambda q: (q[0] / 2) ** 2 + q[1] ** 2 - 1)
+    q0 = np.array([2.0, 1.0, 0.3, 0])
+    q = od.assemble_q(model, ellipse, q0)
+    slope, step = np.array([q[0] / 2, 2 * q[1]]), (q - q0)[:2]
+    # the step is along the normal, but for what no longer changes its length: the root of rounding
+    close(slope[0] * step[1] - slope[1] * step[0], 0, 1e-7)
+    close(q[2:], q0[2:])
 
 
 def test_assembly_on_time():

@@ -10,11 +10,14 @@ from casadi import DM, MX, SX
 import ocp_dyn as od
 from ocp_dyn.constrained import rows
 from ocp_dyn.constrained.frames import Motions
-from tests.helpers import State, add_random, close, evaluate, random_rotation, rate_of, symbols, tree
+from tests.helpers import State, add_random, close, evaluate, mostly_slow, random_rotation, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE
 
 TREES = ("floating", "floating_zyx", "spherical", "planar", "custom", "forest")
+QUICK = ("spherical", "custom", "forest")
+"""The trees of the quick run: joints whose S is constant and whose S is not, quaternions, and branches."""
+
 DERIVATIVE = 1e-9
 """AD of the solves and the implicit function theorem round differently: the relative error is cond(H) eps in both."""
 
@@ -71,8 +74,7 @@ def by_ad(algorithm, model, constraints, s: State, inputs: str = "q qd tau", *re
 
 
 @every_kind
-@pytest.mark.parametrize("key", TREES)
-@pytest.mark.slow
+@mostly_slow("key", TREES, QUICK)
 def test_rows_of_every_kind(rng, key, kind):
     """phi, G qd, G qdd - gamma and G' lam, each by AD of the constraint's own functions; recursion and fallback."""
     model, one = tree(key), KINDS[kind](rng)
@@ -118,7 +120,6 @@ class Own:
         return -od.point_acceleration(model, "b3", q, qd, point=(0.1, 0.2, 0.3))[2]
 
 
-@pytest.mark.slow
 def test_a_constraint_without_recursions_falls_back_on_ad_of_its_rows(rng):
     model = tree("forest")
     s = State.of(model, rng)
@@ -128,7 +129,6 @@ def test_a_constraint_without_recursions_falls_back_on_ad_of_its_rows(rng):
     equal(ours, known)
 
 
-@pytest.mark.slow
 def test_baumgarte_adds_the_errors(rng):
     """Of a contact, a loop, a lock of a quaternion, a gear and a constraint on time."""
     model = tree("forest")
@@ -148,19 +148,13 @@ def test_baumgarte_adds_the_errors(rng):
 # Constrained dynamics and impacts
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("floating", "contacts"),
-        ("floating_zyx", "loop"),
-        ("spherical", "rolling"),
-        ("planar", "mixed"),
-        ("custom", "contacts"),
-        ("forest", "mixed"),
-    ],
+@mostly_slow(
+    "case",
+    ("floating-contacts", "floating_zyx-loop", "spherical-rolling", "planar-mixed", "custom-contacts", "forest-mixed"),
+    ("spherical-rolling", "planar-mixed"),
 )
-def test_derivatives_are_those_of_ad(rng, key, name):
+def test_derivatives_are_those_of_ad(rng, case):
+    key, name = case.split("-")
     model = tree(key)
     s = State.of(model, rng)
     constraints = {
@@ -184,8 +178,7 @@ def test_derivatives_are_those_of_ad(rng, key, name):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("root", ["quaternion", "euler_zyx"])
+@mostly_slow("root", ("quaternion", "euler_zyx"), ("quaternion",))
 def test_on_random_trees_with_floating_bases(root):
     """A six-row contact, a joint held and a gear, with wrenches that stay in the world."""
     rng = np.random.default_rng(3)
@@ -207,7 +200,6 @@ def test_on_random_trees_with_floating_bases(root):
     equal(found, by_ad(od.constrained_dynamics, model, constraints, s, "q qd tau", DM(f_ext), external=external))
 
 
-@pytest.mark.slow
 def test_with_springs_losses_and_armatures(rng):
     s = State.of(PASSIVE, rng)
     foot = od.Contact("b6", axes="xz")
@@ -217,7 +209,6 @@ def test_with_springs_losses_and_armatures(rng):
     equal(found, by_ad(od.impact, PASSIVE, foot, s, "q qd", armature=True))
 
 
-@pytest.mark.slow
 def test_restitution_of_every_kind(rng):
     """One number, one per row, an input; constraints on time."""
     model = tree("planar")
@@ -250,7 +241,6 @@ def test_redundant_rows(rng):
     assert dependent.sum() == 6
 
 
-@pytest.mark.slow
 def test_the_derivatives_by_tau_are_what_the_constraints_leave(rng):
     model = tree("floating")
     s = State.of(model, rng)
@@ -323,7 +313,6 @@ def test_finite_at_neutral_and_rest():
     )
 
 
-@pytest.mark.slow
 def test_moving_the_whole_mechanism_changes_nothing(rng):
     """Columns of the base's translation vanish in dFDc; a column outside a contact's path is structurally zero."""
     model = tree("floating")

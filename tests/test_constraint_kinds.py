@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from tests.helpers import State, add_random, close, evaluate, flat, random_rotation, rate_of, symbols, tree
+from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, random_rotation, rate_of, symbols, tree
 
 TREES = ("floating", "floating_zyx", "spherical", "planar", "chain", "forest")
 some_trees = pytest.mark.parametrize("key", TREES)
@@ -26,9 +26,8 @@ def loop(rng: np.random.Generator, axes: object, ends: tuple[str, str] = ("b2", 
 # Loops
 
 
-@some_trees
+@mostly_slow("key", TREES, ("forest",))
 @pytest.mark.parametrize("axes", [*AXES.values(), "cylindrical", "prismatic"], ids=[*AXES, "cylindrical", "prismatic"])
-@pytest.mark.slow
 def test_loop_rows_are_the_relative_motion(rng, key, axes):
     """G qd = T_w' ([w; v]_s - [w; v]_p), and gamma its rate by AD, which gamma's own code never uses."""
     model = tree(key)
@@ -114,6 +113,39 @@ def test_wrenches_are_the_forces_on_the_bodies(rng, key):
     close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, G.T @ lam)
 
 
+@pytest.mark.parametrize("axes", ["fixed", "prismatic"])
+def test_a_loop_between_two_places_of_one_frame_has_one_wrench(rng, axes):
+    """Both ends push the one body: only their sum does what G' lam does."""
+    model = tree("forest")
+    s = State.of(model, rng)
+    one = loop(rng, axes, ("b2", "b2"))
+    lam = DM(rng.normal(size=len(one.rows)))
+    wrenches = od.constraint_wrenches(model, (one,), DM(s.q), lam)
+    assert list(wrenches) == ["b2"]
+    args = (s.q, s.qd, s.qdd, wrenches["b2"])
+    pushed = evaluate(od.inverse_dynamics, model, args=args, external=("b2",))
+    forces = od.constraint_jacobian(model, (one,), DM(s.q)).T @ lam
+    close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, forces)
+    # a body does not slide along itself; held together at two places, its ends would move apart as it turns
+    assert (np.abs(forces.full()).max() > 0.1) == (axes == "fixed")
+
+
+def test_what_a_loop_makes_leaves_its_own_axis_free():
+    """Turns about z and slides along z of the predecessor, by kind: what no row holds."""
+    free = {"ball": "rx ry rz", "revolute": "rz", "cylindrical": "rz tz", "prismatic": "tz", "fixed": ""}
+    for kind, left in (free | {"orientation": "tx ty tz"}).items():
+        held = [row.partition(".")[2] for row in od.Loop("a", "b", kind).rows]
+        assert sorted([*held, *left.split()]) == ["rx", "ry", "rz", "tx", "ty", "tz"]
+
+
+def test_a_wheel_rolls_at_the_height_of_its_plane():
+    """phi is zero where the centre lies the radius above a plane that is not the ground."""
+    builder = od.ModelBuilder()
+    builder.add_body("wheel", od.Translation(), mass=1.0, inertia=(1, 1, 1))
+    wheel = od.RollingContact("wheel", 0.3, axis="y", height=0.25)
+    close(od.constraint_position(builder.build(), wheel, DM([2.0, 1.0, 0.65])), [0.1, 0, 0, 0, 0])
+
+
 def test_forces_by_name(rng):
     model = tree("forest")
     constraints = (
@@ -141,8 +173,7 @@ def test_forces_by_name(rng):
 # From a function
 
 
-@some_trees
-@pytest.mark.slow
+@mostly_slow("key", TREES, ("forest",))
 def test_a_custom_constraint_is_what_it_describes(rng, key):
     """phi of a point gives the point's rows: G of the Jacobian, gamma of the acceleration."""
     model = tree(key)

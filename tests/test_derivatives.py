@@ -11,7 +11,7 @@ import ocp_dyn as od
 from ocp_dyn.coriolis import CoriolisInertia
 from ocp_dyn.passive import passive_derivatives
 from ocp_dyn.spatial import Inertia, crf, crm
-from tests.helpers import TREES, State, close, evaluate, random_inertia, rate_of, symbols, tree
+from tests.helpers import TREES, State, close, evaluate, mostly_slow, random_inertia, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE
 
@@ -53,9 +53,8 @@ def test_derivatives_are_those_of_ad(rng, key, name):
     equal(evaluate(analytic, model, args=(s.q, s.qd, s.tau)), by_ad(plain, model, s))
 
 
-@pytest.mark.parametrize("key", ["floating", "floating_zyx", "forest", "chain"])
+@mostly_slow("key", ("floating", "floating_zyx", "forest", "chain"), ("floating_zyx", "chain"))
 @pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.slow
 def test_derivatives_with_external_forces(rng, key, name):
     """Wrenches stay in the world while the bodies they act on move, twice on one body and on the last."""
     model = tree(key)
@@ -78,8 +77,7 @@ def test_derivatives_with_armatures(rng, name):
     equal(evaluate(analytic, model, args=(s.q, s.qd, s.tau), armature=True), by_ad(plain, model, s, armature=True))
 
 
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.slow
+@mostly_slow("name", PAIRS, ("ID",))
 def test_derivatives_with_springs_and_losses(rng, name):
     """Quaternions, screws and chains, every dof with a spring, damping, friction and armature; with a wrench."""
     s = State.of(PASSIVE, rng)
@@ -154,8 +152,7 @@ def test_fewer_instructions_than_ad_on_the_human(name, least):
 # The Coriolis matrix
 
 
-@every_tree
-@pytest.mark.slow
+@mostly_slow("key", (*TREES, *RANDOM), ("chain", "floating_zyx"))
 def test_coriolis_matrix(rng, key):
     """C qd is the velocity-dependent force, and dH/dt - 2 C is skew-symmetric."""
     model = model_of(key)

@@ -458,3 +458,11 @@ def test_a_process_forked_while_a_function_is_built_can_build(monkeypatch):
     process.join(10)
     builder.join()
     assert process.exitcode == 0
+
+
+def test_functions_with_and_without_reduction_are_kept_apart():
+    """The one that is asked for second is not the first again."""
+    model = od.random_tree(3, 1.0, [od.Revolute((1, 2, 3))])
+    reduced, whole = (od.function(od.inverse_dynamics, model, reduce=reduce) for reduce in (True, False))
+    assert reduced.n_instructions() < whole.n_instructions()
+    assert od.function(od.inverse_dynamics, model, reduce=False) is whole

@@ -123,6 +123,31 @@ def test_two_targets_of_one_frame_keep_their_names_apart():
     assert list(result.residuals) == ["lower position", "lower position 2"]
 
 
+def slider(**limits):
+    builder = od.ModelBuilder()
+    builder.add_body("slide", od.Prismatic("x"), mass=1.0, inertia=(1, 1, 1), **limits)
+    return builder.build()
+
+
+def test_weights_settle_targets_that_contradict_each_other():
+    """At x, w_1^2 x^2 + w_2^2 (x - 1)^2 is least; residuals and error are those of the targets, without weights."""
+    targets = (od.PointTarget("slide", (0, 0, 0), weight=3.0), od.PointTarget("slide", (1, 0, 0), weight=1.0))
+    result = od.inverse_kinematics(slider(), targets, [0.7])
+    close(result.q, [0.1], 1e-9)
+    close(result.residuals["slide position"], [0.1, 0, 0], 1e-9)
+    close(result.error, 0.9, 1e-9)
+    assert result.converged
+    assert not result.reached
+
+
+def test_a_start_outside_the_limits_is_moved_to_the_nearest():
+    target = od.PointTarget("slide", (2.0, 0, 0))
+    result = od.inverse_kinematics(slider(lower=-1.0, upper=1.0), target, [2.0])
+    close(result.q, [1.0])
+    assert not result.reached
+    assert od.inverse_kinematics(slider(lower=-1.0, upper=1.0), target, [2.0], limits=False).reached
+
+
 def test_steps_are_limited():
     result = od.inverse_kinematics(arm(), od.PointTarget("lower", (0.6, 0.9, 0)), [0.1, 0.4], iterations=1)
     assert result.iterations == 1

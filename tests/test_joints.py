@@ -217,6 +217,7 @@ def test_joints_of_axes_refuse_nonsense():
         (lambda: od.CustomJoint(lambda q: q), TypeError, "must give a Transform"),
         (lambda: od.CustomJoint(wrong_size), TypeError, "must give a Transform"),
         (lambda: od.CustomJoint(lambda q: od.Transform(2 * DM.eye(3), DM(3, 1))), ValueError, "must be a rotation"),
+        (lambda: od.CustomJoint(lambda q: od.Transform(-DM.eye(3), DM(3, 1))), ValueError, "must be a rotation"),
         (lambda: od.CustomJoint(lambda q: od.Transform.identity(), ("a", "a")), ValueError, "all different"),
     ):
         with pytest.raises(error, match=message):

@@ -94,7 +94,9 @@ def test_a_builder_checks_its_mimics():
     with pytest.raises(od.ModelError, match="ratio must be 1 finite numbers"):
         builder.add_mimic("c", "a", ratio=np.inf)
     builder.add_mimic("c", "b")
-    with pytest.raises(od.ModelError, match="in a ring"):
+    with pytest.raises(
+        od.ModelError, match=r"in a ring, (a -> c -> b -> a|b -> a -> c -> b|c -> b -> a -> c); set one"
+    ):
         builder.add_mimic("a", "c")
     assert builder.build().mimics == (("b", "a", 1, 0), ("c", "b", 1, 0))
 
@@ -271,3 +273,20 @@ def test_a_rotor_behind_a_gear_is_an_armature(rng):
     H = A.T @ od.mass_matrix(geared.build(), A_q @ q + b) @ A
     close(H, od.mass_matrix(plain.build(), q, armature=True))
     close(plain.build().dofs.armature, [n**2 * J])
+
+
+def test_couplings_scale_with_the_model():
+    """A slider that follows an angle moves in the new unit, offset and all; an angle follows a slider the other way."""
+    builder = od.ModelBuilder()
+    for name, joint in (("a", od.Revolute("z")), ("b", od.Prismatic("z")), ("c", od.Revolute("x"))):
+        builder.add_body(name, joint, joint_name=name, mass=1, inertia=(1, 1, 1))
+    builder.add_mimic("b", "a", 0.4, 0.3)
+    builder.add_mimic("c", "b", 2.0, 0.1)
+    b, c = builder.build().scale(length=5.0).mimics
+    close([b.ratio, b.offset, c.ratio, c.offset], [2.0, 1.5, 0.4, 0.1])
+
+
+def test_a_file_may_leave_the_ratio_out():
+    joints = [("j", "a", "b", ""), ("k", "b", "c", "<mimic joint='j'/>"), ("l", "c", "d", "")]
+    text = urdf(*((name, "revolute", parent, child, more) for name, parent, child, more in joints))
+    assert od.parse_urdf(text, mimic="couple").mimics == (("k", "j", 1.0, 0.0),)

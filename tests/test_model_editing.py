@@ -7,7 +7,18 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from tests.helpers import JOINTS, TREES, State, close, evaluate, flat, random_inertia, random_rotation, tree
+from tests.helpers import (
+    JOINTS,
+    TREES,
+    State,
+    close,
+    evaluate,
+    flat,
+    mostly_slow,
+    random_inertia,
+    random_rotation,
+    tree,
+)
 
 
 def arm(rng: np.random.Generator, fixed: dict[str, float] | None = None, prefix: str = "") -> od.ModelBuilder:
@@ -246,8 +257,7 @@ def test_a_subtree_s_own_inertia_is_the_block_of_h(rng):
 # Scaling
 
 
-@pytest.mark.parametrize("key", [key for key in JOINTS if key != "custom"])
-@pytest.mark.slow
+@mostly_slow("key", [key for key in JOINTS if key != "custom"], ("helical_skew", "planar"))
 def test_scaled_models_move_alike(key, rng):
     """Poses scale by length; kinetic energy by mass length^2; angles stay and lengths in q scale."""
     model = tree(key)

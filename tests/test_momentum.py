@@ -136,8 +136,18 @@ def test_power_and_work_of_joints():
     done, absorbed = od.joint_work(model, t, DM(qd), DM(tau))
     close(done, [0, 4, 0, 0], 1e-5)  # the trapezoidal rule: the square of the step
     close(absorbed, [0, -4, 0, 0], 1e-5)
-    with pytest.raises(ValueError, match="t must hold N increasing times"):
-        od.joint_work(model, t[::-1], DM(qd), DM(tau))
+    for times in (t[::-1], np.sort([*t[:-1], t[0]])):  # backwards, and one time twice
+        with pytest.raises(ValueError, match="t must hold N increasing times"):
+            od.joint_work(model, times, DM(qd), DM(tau))
+
+
+def test_work_over_uneven_steps_is_the_area_under_the_power():
+    """Trapezia of 0.5 s between 2 and 4 W and of 1 s between 4 and 0 W; the other joint takes all of it."""
+    model = tree("chain")
+    power = np.array([[2.0, 4, 0], [-2, -4, 0], [0, 0, 0], [0, 0, 0]])
+    done, absorbed = od.joint_work(model, (0, 0.5, 1.5), DM.ones(4, 3), DM(power))
+    close(done, [3.5, 0, 0, 0])
+    close(absorbed, [0, -3.5, 0, 0])
 
 
 def test_the_power_of_the_joints_is_the_rate_of_energy(rng):

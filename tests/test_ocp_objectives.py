@@ -122,17 +122,39 @@ def test_a_head_feels_its_accelerations(rng):
 
 
 def test_balance_of_a_point_mass():
-    """At height 9.81 m the pendulum's time constant is 1 s: the capture point is c + c', the zero-moment point c - c''."""
+    """At height 4 g s^2 the time constant is 2 s: the capture point is c + 2 c', the zero-moment point c - 4 c''."""
     places = {FOOT: ca.DM([0.5, 0, 0])}
-    stage = ocp.Stage(hopper(), ca.DM([1, 2, 9.81]), ca.DM([0.5, -1, 0]), a=ca.DM([0.2, 0.1, 0]), places=places)
-    assert number(ocp.CapturePointSquared().integrand(stage)) == pytest.approx(1.0**2 + 1.0**2)
-    assert number(ocp.ZeroMomentPointSquared().integrand(stage)) == pytest.approx(0.3**2 + 1.9**2)
+    stage = ocp.Stage(hopper(), ca.DM([1, 2, 4 * 9.81]), ca.DM([0.5, -1, 0]), a=ca.DM([0.2, 0.1, 0]), places=places)
+    assert number(ocp.CapturePointSquared().integrand(stage)) == pytest.approx(1.5**2)
+    assert number(ocp.ZeroMomentPointSquared().integrand(stage)) == pytest.approx(0.3**2 + 1.6**2)
     value, _, upper = rows(ocp.CaptureMargin(0.5), stage)
-    assert (value[0] * 0.5, upper) == (pytest.approx(2.0), 0.5)
-    assert rows(ocp.ZeroMomentPointMargin(0.1), stage)[0][0] == pytest.approx((0.3**2 + 1.9**2) / 0.1)
+    assert (value[0] * 0.5, upper) == (pytest.approx(1.5**2), 0.5)
+    assert rows(ocp.ZeroMomentPointMargin(0.1), stage)[0][0] == pytest.approx((0.3**2 + 1.6**2) / 0.1)
     flight = ocp.Stage(hopper(), stage.q, stage.v, a=stage.a)
     assert number(ocp.CapturePointSquared().integrand(flight)) == 0
     assert rows(ocp.CaptureMargin(0.5), flight)[0].size == 0
+
+
+def test_rows_of_a_collision_are_metres_near_contact():
+    """Spheres of 0.1 and 0.2 m with a margin of 0.05 m, 0.5 m apart: (0.5^2 - 0.35^2) / 0.7."""
+    one, other = ocp.Capsule("ball", 0.1), ocp.Obstacle((0.3, 0, 1.4), 0.2)
+    stage = ocp.Stage(hopper(), ca.DM([0, 0, 1.0]), None)
+    value, lower, _ = rows(ocp.NoCollision([(one, other)], margin=0.05), stage)
+    close(value, [(0.5**2 - 0.35**2) / 0.7])
+    assert lower == 0
+
+
+def test_joints_are_tracked_by_their_velocities():
+    """Behind a quaternion q has an entry more than qd: the joint's own difference is meant."""
+    builder = od.ModelBuilder()
+    builder.add_body("base", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    for name in ("hip", "knee"):
+        builder.add_body(name, od.Revolute("y"), "base", joint_name=name, mass=1, inertia=(1, 1, 1))
+    model = builder.build()
+    track = ocp.TrackJoints(lambda s: model.neutral(), joints=("hip",), scale=2.0)
+    q = model.neutral() + np.array([0] * 7 + [0.3, 0.8])
+    stage = ocp.Stage(model, ca.DM(q), None, references={track: ca.DM(model.neutral())})
+    close(track.residual(stage), [0.15])
 
 
 def test_motors():

@@ -16,12 +16,13 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.models import compass_walker, pendulum
+from ocp_dyn.models import compass_walker, human, pendulum
 from ocp_dyn.ocp import PhaseSolution, Solution
-from ocp_dyn.ocp.arrivals import arrivals, fixed_rows
+from ocp_dyn.ocp.arrivals import _image, arrivals, fixed_rows
 from ocp_dyn.ocp.checks import Flow, advance
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.floquet import flow_derivatives
+from ocp_dyn.ocp.mirror import mirror_map
 from ocp_dyn.ocp.sensitivity import sensitivities
 from problems import compass_gait
 
@@ -270,7 +271,22 @@ def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator)
     np.testing.assert_allclose(np.abs(rows((edge,), flat)), [[0, 0, 0, 0, 1, 0]], atol=1e-12)  # rolled: its pitch
     assert rows((flat,), flat) is None
     assert rows((flat,), edge) is None
+    assert rows((edge,), edge) is None
     assert fixed_rows(od.Contact("foot", axes="xz")).tolist() == [1]
+
+
+def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
+    """At (1, 0.2) turned by 0.3 rad, after a step of 0.7 m: the other foot at (0.3, -0.2), turned back."""
+    model = human()
+    places = {"sole_l": np.array([1.0, 0.2, 0.3])}
+    empty = np.zeros((1, model.nv))
+    q = np.array(model.neutral())[None]
+    contact = od.Contact("sole_l")
+    phase = PhaseSolution("p", np.arange(2.0), q, empty, empty, empty, empty, (contact,), places)  # type: ignore[arg-type]
+    image = _image(model, contact, phase, mirror_map(model), 0.7)
+    assert image is not None
+    assert image[0].name == "sole_r"
+    np.testing.assert_allclose(np.array(image[1]).ravel(), [0.3, -0.2, -0.3])
 
 
 # Sensitivities

@@ -86,15 +86,17 @@ def test_linear_torque_of_least_effort(integrator):
         return ca.vertcat(start.q, start.v, end.q - 1.0, end.v), 0.0, 0.0
 
     T, inertia = 0.7, 2.0
-    for form in ("explicit", "implicit"):
+    for form, steps in (("explicit", 1), ("implicit", 1), ("explicit", 2), ("implicit", 2)):
         phase = ocp.Phase("turn", 3, T, objective=(ocp.TorqueSquared(),))
         solution = ocp.Problem(
-            rotor(), [phase], boundary=(ocp.Boundary(ends),), form=form, integrator=integrator, torque="linear"
-        ).solve(**FAST)
+            rotor(), [phase], boundary=(ocp.Boundary(ends),), form=form, integrator=integrator, torque="linear",
+            steps=steps,
+        ).solve(**FAST)  # fmt: skip
         assert solution.objective == pytest.approx(12 * inertia**2 / T**3, rel=1e-8)
         turn = solution.phases[0]
         assert np.allclose(turn.tau_rate, -12 * inertia / T**3, rtol=1e-6)
         assert np.allclose(turn.tau[:, 0], 6 * inertia / T**2 * np.array([2, 0, -2]) / 3, atol=1e-6)
+        assert np.allclose(turn.a, turn.tau / inertia, atol=1e-6)  # both are means
         assert solution.defects().angle < 1e-8
 
 

@@ -34,6 +34,7 @@ from ocp_dyn.viz import (
     skeleton,
     stick_figure,
 )
+from ocp_dyn.viz.cycle import from_strike
 from ocp_dyn.viz.drawing import COLOURS, FORCE, hull_of_discs
 from ocp_dyn.viz.gait import ground_forces, unroll, weight
 from ocp_dyn.viz.joints import gait_coordinates
@@ -325,6 +326,9 @@ def test_flexion_has_clinical_signs_whatever_the_axes(walk: Solution) -> None:
         "lumbar": [1, 1, 1],
     }  # fmt: skip
     assert gait_coordinates(five_link_biped()) == {}
+    joints = tuple(od.Revolute("-y") if joint == od.Revolute("y") else joint for joint in walk.model.joints)
+    turned = gait_coordinates(replace(walk.model, joints=joints))
+    assert [c.sign for c in turned["knee"]] == [-1, -1]
 
 
 def test_legs_that_do_the_same_both_show(walk: Solution) -> None:
@@ -419,6 +423,12 @@ def test_gait_cycle_begins_with_each_legs_own_touch_down(walk: Solution, tmp_pat
     assert not [line for line in plot_gait_cycle(walk, landmarks=False).axes[0].lines if line.get_linewidth() == 5]
     with pytest.raises(ValueError, match="needs a motion that repeats"):
         plot_gait_cycle(once(pendulum(2), [1.0, 0.0], [0.0, 1.0]))
+
+
+def test_a_curve_is_begun_at_its_strike() -> None:
+    x, y = from_strike(np.array([0.0, 30.0, 60.0, 90.0]), np.arange(4.0), 40.0)
+    np.testing.assert_allclose(x, [20, 50, 60, 90, 100])
+    np.testing.assert_allclose(y, [2, 3, 0, 1, 2])
 
 
 def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
