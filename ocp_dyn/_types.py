@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -53,14 +54,52 @@ def as_type(x: Expr, like: M) -> M:
     return typed
 
 
+class _Shown(reprlib.Repr):
+    """repr with long strings, numbers and containers cut before they are written out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxtuple, self.maxlist, self.maxdict, self.maxset = 4, 12, 12, 6, 6
+        self.maxstring, self.maxother = 120, 160
+
+    def repr_int(self, x: int, level: int) -> str:
+        """An integer; one of thousands of digits, which Python refuses to write, by its size."""
+        return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """What an object says of itself; of large containers of numbers, which say it slowly, shape and type."""
+        if isinstance(x, np.ndarray) and x.size > 12:
+            return f"<array of {x.dtype}, shape {x.shape}>"
+        if isinstance(x, (DM, SX, MX)) and x.numel() > 12:
+            return f"<{type(x).__name__} of shape {x.shape}>"
+        if isinstance(x, (bytes, bytearray)):
+            return repr(x[:60]) + ("..." if len(x) > 60 else "")
+        try:
+            text = repr(x)
+        except Exception:  # noqa: BLE001, a message about a bad value must not fail over its repr
+            return f"<{type(x).__name__}>"
+        return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
+
+
+_shown = _Shown()
+_LONGEST = 200
+
+
+def shown(value: object) -> str:
+    """repr of a value for a message, of some 200 characters at most, however large the value is."""
+    text = _shown.repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
 def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
     """`values` as `size` finite floats, or an error that says what was got."""
     try:
-        x = np.asarray(values, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise error(f"{what} must be {size} numbers, got {values!r}") from None
+        given = np.asarray(values)
+        x = np.full(0, 0.0) if given.dtype.kind in "USc" else given.astype(float).reshape(-1)
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
+        raise error(f"{what} must be {size} numbers, got {shown(values)}") from None
     if x.size != size or not np.all(np.isfinite(x)):
-        raise error(f"{what} must be {size} finite numbers, got {values!r}")
+        raise error(f"{what} must be {size} finite numbers, got {shown(values)}")
     return x
 
 

@@ -25,7 +25,7 @@ from .joints import (
     Translation,
     Universal,
 )
-from .model import DofData, Frame, Mimic, Model
+from .model import DofData, FileJoint, Frame, Mimic, Model
 from .model.parts import (
     SIZE_NQ,
     WORLD,
@@ -75,6 +75,7 @@ class _Body:
     X_tree: Transform
     inertia: Inertia
     dofs: dict[str, Array]
+    mounts: tuple[str, ...]
 
 
 @dataclass
@@ -94,6 +95,7 @@ class ModelBuilder:
     _frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     _joint_names: set[str] = field(default_factory=set, repr=False)
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
+    _mounts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def add_body(
         self,
@@ -129,6 +131,7 @@ class ModelBuilder:
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
             self._merge(name, X.body, placed, inertia_of_body)
+            self._mounts[name] = (*self._mounts.get(parent, ()), joint_name or f"{name}_joint")
             return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
         data = _dof_data(joint, dofs, f"joint {joint_name!r}")
@@ -146,7 +149,8 @@ class ModelBuilder:
             part = {key: x[k : k + 1] for key, x in data.items()} if emulate else data
             self._joint_names.add(new_joint)
             body = inertia_of_body if last else Inertia.zero()
-            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part))
+            mounts = () if k else self._mounts.get(parent, ())
+            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part, mounts))
             parent_body, placed = len(self._bodies), Transform.identity()
             self._frames[new] = Frame(new, parent_body)
 
@@ -157,6 +161,7 @@ class ModelBuilder:
         parent = self._parent_frame(body, where)
         X = placement(origin, rotation, where) @ parent.X
         self._frames[name] = Frame(name, parent.body, X)
+        self._mounts[name] = self._mounts.get(body, ())
 
     def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Notes that q of `joint` is to be ratio times q of `other` plus offset [rad or m]; both of one dof.
@@ -193,6 +198,7 @@ class ModelBuilder:
             frames={n: Frame(n, f.body, clean(f.X)) for n, f in self._frames.items()},
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
             mimics=tuple(self._mimics),
+            file_joints=tuple(FileJoint(b.joint_name, b.mounts) for b in bodies if b.mounts),
         )
 
     def _merge(self, name: str, body: int, X: Transform, inertia: Inertia) -> None:

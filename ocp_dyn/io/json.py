@@ -1,7 +1,7 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics". Numbers are written with
+body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a URDF. Numbers are written with
 the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints
 are named by class.
 """
@@ -23,9 +23,9 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._types import ModelError
+from .._types import ModelError, shown
 from ..joints import CustomJoint, Fixed, Joint
-from ..model import DofData, Frame, Mimic, Model
+from ..model import DofData, FileJoint, Frame, Mimic, Model
 from ..model.parts import SIZE_NQ, checked_mimics
 from ..spatial import Inertia, Transform
 
@@ -111,10 +111,11 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         for f in model.frames.values()
     ]
     mimics = [m._asdict() for m in model.mimics]
+    noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
     return {
         "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    } | ({"mimics": mimics} if mimics else {})  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:
@@ -145,7 +146,11 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
         frames=_frames_from_list(top.items("frames"), len(bodies)),
         dofs=_dofs_from_dicts(bodies, joints),
         mimics=_mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
+        file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
     )
+    for noted in model.file_joints:
+        if noted.joint not in model.joint_names:
+            raise ModelError(f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry")
     checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in joints), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
@@ -203,7 +208,7 @@ class _Entry:
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, Mapping):
-            raise ModelError(f"{where} must be an object, got {_short(data)}")
+            raise ModelError(f"{where} must be an object, got {shown(data)}")
         self.data, self.where = data, where
 
     def __getitem__(self, key: str) -> Any:
@@ -212,7 +217,7 @@ class _Entry:
         return self.data[key]
 
     def fail(self, key: str, expected: str) -> ModelError:
-        return ModelError(f"{self.where}: {key!r} must be {expected}, got {_short(self[key])}")
+        return ModelError(f"{self.where}: {key!r} must be {expected}, got {shown(self[key])}")
 
     def entry(self, key: str) -> _Entry:
         return _Entry(self[key], f"{self.where}: {key!r}")
@@ -226,6 +231,16 @@ class _Entry:
         if not isinstance(self[key], str):
             raise self.fail(key, "a string")
         return str(self[key])
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        if not all(isinstance(x, str) for x in self.items(key)):
+            raise self.fail(key, "a list of strings")
+        return tuple(self.items(key))
+
+    def flag(self, key: str) -> bool:
+        if not isinstance(self[key], bool):
+            raise self.fail(key, "true or false")
+        return bool(self[key])
 
     def index(self, key: str, below: int) -> int:
         value = self[key]
@@ -332,7 +347,7 @@ def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
         arrays[key] = np.array([x for part in parts for x in part], dtype=float)
     for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
         if np.any(arrays[key] < 0):
-            raise ModelError(f"{key} must not be negative, got {_short(arrays[key].tolist())}")
+            raise ModelError(f"{key} must not be negative, got {shown(arrays[key].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
@@ -361,6 +376,12 @@ def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
     )
 
 
+def _file_joints_from_list(rows: list[Any]) -> tuple[FileJoint, ...]:
+    entries = [_Entry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
+    _unique([entry.text("joint") for entry in entries], "noted joint")
+    return tuple(FileJoint(entry.text("joint"), entry.texts("mounts"), entry.flag("continuous")) for entry in entries)
+
+
 def _unique(names: list[str], what: str) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
@@ -369,11 +390,6 @@ def _unique(names: list[str], what: str) -> tuple[str, ...]:
             raise ModelError(f"{what} names must be unique and not empty, got {got}")
         seen.add(name)
     return tuple(names)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _no_constant(text: str) -> None:

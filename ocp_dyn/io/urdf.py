@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ import numpy as np
 from .._types import Array, ModelError, Vector
 from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..model import Model
+from ..model import FileJoint, Model
 from ..rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
 
@@ -103,7 +104,14 @@ def parse_urdf(
         model = builder.build()
     if inertia == "refuse":
         _check_inertias(model, robot.links, tree)
-    return model
+    return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
+
+
+def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:
+    """The notes of the model's joints, with those that the file calls continuous."""
+    mounts = {f.joint: f.mounts for f in model.file_joints}
+    noted = (FileJoint(name, mounts.get(name, ()), name in continuous) for name in model.joint_names)
+    return tuple(f for f in noted if f.mounts or f.continuous)
 
 
 def _mimics(joint: Any) -> bool:

@@ -12,7 +12,7 @@ from casadi import DM
 from .._types import Array, ModelError, Vector, finite_vector
 from ..joints import Joint
 from ..spatial import Inertia, Transform, skew
-from .parts import WORLD, DofData, Frame, body_inertia, clean, clean_inertia, placement, vector
+from .parts import WORLD, DofData, FileJoint, Frame, body_inertia, clean, clean_inertia, placement, vector
 
 if TYPE_CHECKING:
     from .tree import Model
@@ -88,6 +88,13 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
         frames={**model.frames, **frames},
         dofs=DofData(**dofs),
         mimics=(*model.mimics, *(m._replace(joint=prefix + m.joint, other=prefix + m.other) for m in other.mimics)),
+        file_joints=(
+            *model.file_joints,
+            *(
+                f._replace(joint=prefix + f.joint, mounts=tuple(prefix + m for m in f.mounts))
+                for f in other.file_joints
+            ),
+        ),
     )
 
 
@@ -112,13 +119,24 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
             inertia[host[i]] = inertia[host[i]] + model.I[i].to_parent(placed[i])
     kept = [i for i, _ in model.edges if i not in locked]
     return _selected(
-        model,
+        replace(model, file_joints=_mounted_on(model, locked)),
         kept,
         parents={i: host[model.parent[i]] for i in kept},
         X_tree={i: clean(model.X_tree[i] @ placed[model.parent[i]]) for i in kept},
         inertia={i: clean_inertia(inertia[i]) for i in kept},
         frames=[replace(f, body=host[f.body], X=clean(f.X @ placed[f.body])) for f in model.frames.values()],
     )
+
+
+def _mounted_on(model: Model, locked: Iterable[int]) -> tuple[FileJoint, ...]:
+    """The notes of the file's joints, with the `locked` ones as fixed joints that others are mounted on."""
+    noted = {f.joint: f for f in model.file_joints}
+    notes = [FileJoint(name, *noted.get(name, ("",))[1:]) for name in ("", *model.joint_names)]
+    mounted = [notes[0]]
+    for i, p in model.edges:
+        before = (*mounted[p].mounts, mounted[p].joint) if p in locked else ()
+        mounted.append(notes[i]._replace(mounts=(*before, *notes[i].mounts)))
+    return tuple(f for f in mounted[1:] if f.mounts or f.continuous)
 
 
 def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,5 +240,6 @@ def _selected(
         "dofs": DofData(**model.dofs.rows(q, v)),
     }
     joints = fields["joint_names"]
+    fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)
     fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
     return replace(model, **fields)

@@ -43,6 +43,18 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
+class FileJoint(NamedTuple):
+    """What a file says of a joint that moves nothing, but that layouts of other libraries depend on.
+
+    mounts: names of the fixed joints that lie between the moving body and this joint, outwards: siblings are sorted by
+    them first. continuous: whether the file calls the joint so, and some libraries write its angle as (cos, sin).
+    """
+
+    joint: str
+    mounts: tuple[str, ...] = ()
+    continuous: bool = False
+
+
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
     """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
     followed: dict[str, str] = {}

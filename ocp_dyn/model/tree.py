@@ -21,7 +21,7 @@ from .._types import Array, Expr, M, Vector, sparse, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
-from .parts import DofData, Frame, Mimic
+from .parts import DofData, FileJoint, Frame, Mimic
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Model:
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
     entry per moving body. SI units; gravity [m/s^2] in ground axes. Methods such as `lock_joints` give edited
     copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols. `mimics`: joints that
-    follow others, as a file says; see `mimic_constraints` and `mimic_map`.
+    follow others, as a file says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Model:
     frames: Mapping[str, Frame]
     dofs: DofData
     mimics: tuple[Mimic, ...] = ()
+    file_joints: tuple[FileJoint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
