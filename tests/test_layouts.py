@@ -172,8 +172,8 @@ def test_bad_layouts_are_refused(model):
         Layout(None, "rbdl")
     with pytest.raises(KeyError, match="no joint 'x'"):
         Layout(model, "pinocchio", unbounded=("x",))
-    root = [n for n, j in zip(model.joint_names, model.joints[1:], strict=True) if not isinstance(j, od.Revolute)][0]
-    with pytest.raises(ValueError, match="unbounded joints are revolute"):
+    root = next(n for n, j in zip(model.joint_names, model.joints[1:], strict=True) if not isinstance(j, od.Revolute))
+    with pytest.raises(TypeError, match="unbounded joints are revolute"):
         Layout(model, "pinocchio", unbounded=(root,))
     with pytest.raises(ValueError, match="layout must be one of rbdl, pinocchio, mujoco"):
         Layout(model, "drake")
