@@ -13,6 +13,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, M, as_type, sparse
+from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
 from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
@@ -119,8 +120,10 @@ def forward_dynamics(
     In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
     accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. passive and armature as in
     `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
-    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches.
+    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches. ModelError for a
+    joint that moves no inertia.
     """
+    check_invertible(model, armature=armature)
     states = joint_states(model, q, without_drift(model, qd))
     forces = model.split_v(tau + passive_force(model, q, qd) if passive else tau, "tau")
     c: list[Expr] = [DM(6, 1)]
@@ -180,6 +183,7 @@ def forward_dynamics_crba(
     """
     if method not in ("ltdl", "ltl", "cholesky"):
         raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {method!r}")
+    check_invertible(model, armature=armature)
     H = mass_matrix(model, q, armature=armature)
     b = tau - bias_force(model, q, qd, f_ext, external=external, passive=passive)
     if method == "cholesky":

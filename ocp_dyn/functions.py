@@ -16,6 +16,7 @@ import casadi as ca
 
 from . import constrained, constraints, dynamics, regressor
 from .call_derivatives import Call, derivative_options
+from .checked import CheckedFunction
 from .joints import Joint
 from .lightest import lightest
 from .model import Model
@@ -168,7 +169,7 @@ def _build(request: _Request, model: Model) -> ca.Function:
             raise ValueError(f"{spec.name}: signature names outputs {outputs}, the algorithm returned {len(values)}")
         values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
         candidates.append(ca.Function(spec.name, symbols, values, names, list(outputs), found))
-    return min(candidates, key=ca.Function.n_instructions)
+    return CheckedFunction(min(candidates, key=ca.Function.n_instructions))
 
 
 def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Inputs:

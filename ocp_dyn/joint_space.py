@@ -8,6 +8,7 @@ from casadi import DM
 from ._types import Expr, M, as_type, sparse
 from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
+from .invertible import check_invertible
 from .kinematics import joint_states
 from .linalg import solve_spd
 from .model import Model
@@ -41,6 +42,7 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
     """
     if columns is not None and tau.shape[1] != columns:
         raise ValueError(f"tau must have columns={columns} columns, got shape {tau.shape}")
+    check_invertible(model, armature=armature)
     states = joint_states(model, q)
     forces = model.split_v(tau, "tau")
     none = DM(6, tau.shape[1])
@@ -70,5 +72,6 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
 
 def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
+    check_invertible(model, armature=armature)
     H = factor(model, mass_matrix(model, q, armature=armature))
     return as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
