@@ -91,16 +91,34 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
-    """`values` as `size` finite floats, or an error that says what was got."""
+def numbers(values: Any) -> Array:
+    """`values` as a flat array of floats; one NaN for what is not numbers: text, None, expressions, 10**400."""
     try:
         given = np.asarray(values)
-        x = np.full(0, 0.0) if given.dtype.kind in "USc" else given.astype(float).reshape(-1)
+        if given.dtype.kind in "USc":
+            return np.full(1, np.nan)
+        return np.asarray(given.astype(float).reshape(-1))
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
-        raise error(f"{what} must be {size} numbers, got {shown(values)}") from None
+        return np.full(1, np.nan)
+
+
+def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
+    """`values` as `size` finite floats, or an error that says what was got."""
+    x = numbers(values)
     if x.size != size or not np.all(np.isfinite(x)):
         raise error(f"{what} must be {size} finite numbers, got {shown(values)}")
     return x
+
+
+def finite(value: Any, what: str, error: type[ValueError] = ValueError) -> float:
+    """`value` as one finite float, or an error that says what was got."""
+    return float(finite_vector(value, 1, what, error)[0])
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names for a message: the first of them, each cut to its first 60 characters, and how many there are."""
+    short = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:most])
+    return short + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"
 
 
 class ModelError(ValueError):

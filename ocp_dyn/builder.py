@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, Vector
+from ._types import Array, ModelError, Vector, listed, numbers, shown
 from .joints import (
     Cylindrical,
     Euler,
@@ -27,6 +27,8 @@ from .joints import (
 )
 from .model import DofData, FileJoint, Frame, Mimic, Model
 from .model.parts import (
+    FINITE_FIELDS,
+    NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
     body_inertia,
@@ -122,10 +124,12 @@ class ModelBuilder:
         emulate=True makes a chain of 1-dof joints of a joint with several: massless bodies "name#0", "name#1", ...
         on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
-        where = f"body {name!r}"
+        where = f"body {shown(name)}"
         self._check_name(name, where)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {joint!r}")
+            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {shown(joint)}")
+        if joint_name is not None and (not isinstance(joint_name, str) or not joint_name):
+            raise ModelError(f"{where}: joint_name must be a non-empty string or None, got {shown(joint_name)}")
         X = self._parent_frame(parent, where)
         placed = placement(origin, rotation, where) @ X.X
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
@@ -134,14 +138,14 @@ class ModelBuilder:
             self._mounts[name] = (*self._mounts.get(parent, ()), joint_name or f"{name}_joint")
             return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
-        data = _dof_data(joint, dofs, f"joint {joint_name!r}")
+        data = _dof_data(joint, dofs, f"joint {shown(joint_name)}")
         links = self._links(joint, where) if emulate else (joint,)
         names = [(f"{name}#{k}", f"{joint_name}#{k}") for k in range(len(links) - 1)] + [(name, joint_name)]
         for new, new_joint in names:
             self._check_name(new, where)
             if new_joint in self._joint_names:
                 raise ModelError(
-                    f"{where}: its joint {new_joint!r} has the name of another joint; names must be unique"
+                    f"{where}: its joint {shown(new_joint)} has the name of another joint; names must be unique"
                 )
         parent_body = X.body
         for k, (link, (new, new_joint)) in enumerate(zip(links, names, strict=True)):
@@ -156,7 +160,7 @@ class ModelBuilder:
 
     def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> None:
         """Adds a named frame fixed to a body (or to another frame, or to "world")."""
-        where = f"frame {name!r}"
+        where = f"frame {shown(name)}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
         X = placement(origin, rotation, where) @ parent.X
@@ -168,7 +172,7 @@ class ModelBuilder:
 
         Both coordinates stay in q: `mimic_constraints` and `mimic_map` make use of the note.
         """
-        where = f"joint {joint!r} mimics {other!r}"
+        where = f"joint {shown(joint)} mimics {shown(other)}"
         ratio, offset = (
             float(vector(x, 1, f"{where}: {what}")[0]) for x, what in ((ratio, "ratio"), (offset, "offset"))
         )
@@ -179,7 +183,7 @@ class ModelBuilder:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
             raise ModelError(
-                f"model {self.name!r} has no moving body: add one on a joint, or load it with a floating root"
+                f"model {shown(self.name)} has no moving body: add one on a joint, or load it with a floating root"
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
@@ -214,16 +218,18 @@ class ModelBuilder:
 
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a name must be a non-empty string, got {name!r}")
+            raise ModelError(f"a name must be a non-empty string, got {shown(name)}")
         if name in self._frames or (name == WORLD and self._frames):  # files may call their root so
             raise ModelError(f"{where}: the name is taken; bodies and frames need names of their own")
 
     def _parent_frame(self, parent: str, where: str) -> Frame:
+        if not isinstance(parent, str):
+            raise ModelError(f"{where}: its parent must be the name of a body or a frame, got {shown(parent)}")
         if parent == WORLD and WORLD not in self._frames:
             return Frame(WORLD, 0)
         if parent not in self._frames:
-            known = ", ".join([WORLD, *self._frames])
-            raise ModelError(f"{where}: no parent {parent!r} yet; known: {known}. Add parents before children")
+            known = listed((WORLD, *self._frames))
+            raise ModelError(f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children")
         return self._frames[parent]
 
 
@@ -245,13 +251,10 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     def spread(option: str, size: int) -> Array:
         value = given.get(option)
         absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
-        try:
-            x = np.asarray(absent if value is None else value, dtype=float).reshape(-1)
-        except (TypeError, ValueError):
-            x = np.full(1, np.nan)
+        x = numbers(absent if value is None else value)
         if x.size not in (1, size) or np.any(np.isnan(x)):
             what = _WORDS.get(option, option)
-            raise ModelError(f"{where}: {what} must be one number or {size}, got {value!r}")
+            raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
@@ -259,11 +262,13 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     rotor = spread("gear_ratio", joint.nv) ** 2 * spread("rotor_inertia", joint.nv)
     data["armature"] = data["armature"] + rotor
     if np.any(data["q_lower"] > data["q_upper"]):
-        raise ModelError(f"{where}: lower limit {given.get('lower')!r} lies above upper limit {given.get('upper')!r}")
-    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
+        raise ModelError(
+            f"{where}: lower limit {shown(given.get('lower'))} lies above upper limit {shown(given.get('upper'))}"
+        )
+    for key in NONNEGATIVE_FIELDS:
         if np.any(data[key] < 0):
             raise ModelError(f"{where}: {key} must not be negative, got {data[key].tolist()}")
-    for key in ("damping", "friction", "stiffness", "armature", "rest"):
+    for key in FINITE_FIELDS:
         if not np.all(np.isfinite(data[key])):
             raise ModelError(f"{where}: {key} must be finite, got {data[key].tolist()}")
     return data

@@ -30,9 +30,9 @@ from ._autodiff import repeated
 from ._types import Expr, M, as_type
 from .coriolis import CoriolisInertia, each, put
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
+from .invertible import check_invertible
 from .joint_derivatives import JointDerivatives, joint_derivatives
 from .joints import JointState
-from .invertible import check_invertible
 from .kinematics import joint_states, without_drift
 from .model import Model
 from .passive import passive_derivatives, with_armature

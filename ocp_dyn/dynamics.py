@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, sparse
+from ._types import Expr, M, as_type, shown, sparse
 from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
@@ -182,7 +182,7 @@ def forward_dynamics_crba(
     armature as in `inverse_dynamics`.
     """
     if method not in ("ltdl", "ltl", "cholesky"):
-        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {method!r}")
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
     check_invertible(model, armature=armature)
     H = mass_matrix(model, q, armature=armature)
     b = tau - bias_force(model, q, qd, f_ext, external=external, passive=passive)

@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from ._autodiff import traced
-from ._types import Array, Expr, finite_vector
+from ._types import Array, Expr, finite_vector, shown
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -233,7 +233,7 @@ class _Bounds:
                     continue
                 if label not in joint.v_labels:
                     raise ValueError(
-                        f"q entry {model.q_names[k]!r} has limits but no velocity of its own: "
+                        f"q entry {shown(model.q_names[k])} has limits but no velocity of its own: "
                         "a quaternion cannot be bounded entry by entry; use limits=False"
                     )
                 entries.append((k, model.v_index[i] + (a if joint.nq == joint.nv else joint.v_labels.index(label))))
@@ -254,11 +254,11 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
     if isinstance(targets, Target):
         targets = (targets,)
     if not isinstance(targets, Iterable) or isinstance(targets, str):
-        raise TypeError(f"targets must be a sequence of targets such as PointTarget, got {targets!r}")
+        raise TypeError(f"targets must be a sequence of targets such as PointTarget, got {shown(targets)}")
     members = tuple(targets)
     for member in members:
         if not isinstance(member, Target):
-            raise TypeError(f"targets must be targets such as PointTarget, got {member!r} among them")
+            raise TypeError(f"targets must be targets such as PointTarget, got {shown(member)} among them")
         if isinstance(member, (PointTarget, OrientationTarget)):
             resolve(model, member.frame)
     if not members:
@@ -268,7 +268,7 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
 
 def _check_weight(weight: Any) -> None:
     if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
-        raise ValueError(f"the weight of a target must be a positive number, got {weight!r}: leave the target out")
+        raise ValueError(f"the weight of a target must be a positive number, got {shown(weight)}: leave the target out")
 
 
 def _name(frame: Frame | str) -> str:

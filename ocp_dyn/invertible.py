@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError
+from ._types import Array, ModelError, shown
 from .model import Model
 
 LOST = 1e-12
@@ -34,7 +34,7 @@ def check_invertible(model: Model, *, armature: bool = False) -> None:
     else:
         remedy = " take the joint's armature with armature=True,"
     raise ModelError(
-        f"joint {model.joint_names[i - 1]!r} moves body {model.body_names[i - 1]!r}, and what that carries, without any "
+        f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and what that carries, without any "
         "inertia against it: H has no inverse and there is no forward dynamics (there is inverse dynamics). "
         f"Give the body mass and inertia,{remedy} or lock the joint"
     )

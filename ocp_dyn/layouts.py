@@ -61,7 +61,7 @@ class Layout:
         for name in unbounded:
             joint = self.model.joints[_body(self.model, name)]
             if not isinstance(joint, Revolute):
-                raise TypeError(f"unbounded joints are revolute ones, {name!r} is {joint!r}")
+                raise TypeError(f"unbounded joints are revolute ones, {shown(name)} is {shown(joint)}")
         object.__setattr__(self, "unbounded", unbounded)
         for joint in self.model.joints[1:]:
             if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and joint.nq == joint.nv:

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Expr, M, Vector, as_type
+from ._types import Expr, M, Vector, as_type, shown
 from .kinematics import as_point, joint_states
 from .model import Model
 from .spatial import Inertia, Transform, crm, halves, skew
@@ -150,7 +150,7 @@ def center_of_pressure(
     """
     p, N = as_point(point), as_point(normal)
     if isinstance(N, DM) and float(ca.norm_2(N)) < 1e-9:
-        raise ValueError(f"the normal of the plane must not be zero, got {normal!r}")
+        raise ValueError(f"the normal of the plane must not be zero, got {shown(normal)}")
     n, f = halves(wrench)
     return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
 
@@ -202,4 +202,4 @@ def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
 
 def _check_mass(model: Model) -> None:
     if isinstance(model.mass, float) and model.mass <= 0:
-        raise ValueError(f"{model!r} has no mass, so no centre of mass: give its bodies masses")
+        raise ValueError(f"{shown(model)} has no mass, so no centre of mass: give its bodies masses")

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, ModelError, split
+from ._types import Expr, ModelError, shown, split
 from .model import Frame, Model
 from .model.editing import central, moving
 from .spatial import Inertia, Transform, skew
@@ -73,7 +73,7 @@ def parameter(name: str) -> Parameter:
     kind, colon, target = name.partition(":")
     if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
         known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in kinds)
-        raise ValueError(f"no parameter {name!r}; parameters are: {known}")
+        raise ValueError(f"no parameter {shown(name)}; parameters are: {known}")
     return kinds[kind]
 
 
@@ -156,7 +156,7 @@ def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inert
 
 
 def _column(model: Model, name: str, value: Any) -> Expr:
-    column = model.column(value, parameter_size(name), f"parameter {name!r}")
+    column = model.column(value, parameter_size(name), f"parameter {shown(name)}")
     return ca.sparsify(column) if isinstance(column, DM) else column
 
 

@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, sparse
+from ._types import Array, ModelError, shown, sparse
 from .joints import Euler, FloatingBase, Joint, MultiDof, Planar, Prismatic, Revolute, Spherical, Translation, Universal
 from .model import Frame, Model
 from .rotations import rotation_about
@@ -41,7 +41,7 @@ def reduce(model: Model) -> Model:
     for i, name in enumerate(model.body_names, 1):
         if not _of_numbers(model, i):
             raise ModelError(
-                f"reduce: body {name!r} has a symbolic inertia or position; reduce a model of numbers, and use a "
+                f"reduce: body {shown(name)} has a symbolic inertia or position; reduce a model of numbers, and use a "
                 "model with such parameters as it is"
             )
     return next(variants(model, unfold=False))

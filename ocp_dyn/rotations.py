@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ._types import Array, Expr, Vector, finite_vector, sparse, split
+from ._types import Array, Expr, Vector, finite_vector, shown, sparse, split
 from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -26,14 +26,14 @@ def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, flo
     """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
     if isinstance(axis, str):
         if axis.lstrip("+-") not in AXES or len(axis) > 2:
-            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {axis!r}")
+            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {shown(axis)}")
         sign = -1.0 if axis.startswith("-") else 1.0
         x, y, z = (sign * c + 0.0 for c in AXES[axis[-1]])
         return x, y, z
     a = finite_vector(axis, 3, what)
     norm = float(np.linalg.norm(a))
     if norm < 1e-9:
-        raise ValueError(f"{what} must not be zero, got {axis!r}: give the direction of the joint axis")
+        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give the direction of the joint axis")
     if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
         a = a / norm
     x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())
@@ -161,7 +161,7 @@ def matrix_quaternion(R: object) -> Array:
     """
     A = np.asarray(R, dtype=float)
     if A.shape != (3, 3) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
-        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {R!r}")
+        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(R)}")
     d = np.array([A[0, 0], A[1, 1], A[2, 2], np.trace(A)])
     k = int(np.argmax(d))
     if k == 3:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .._types import shown
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -46,16 +48,16 @@ _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 def check_prefix(prefix: object) -> str:
     """`prefix`, if files, CMake targets and C names can all begin with it; an error that says why not."""
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix must be a string such as 'robot', got {prefix!r}")
+        raise TypeError(f"prefix must be a string such as 'robot', got {shown(prefix)}")
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(
-            f"prefix {prefix!r} is no safe C name: ASCII letters, digits and single underscores, a letter first and "
+            f"prefix {shown(prefix)} is no safe C name: ASCII letters, digits and single underscores, a letter first and "
             "no underscore last (one is put between prefix and name)"
         )
     if prefix.lower() in RESERVED_PREFIXES:
         raise ValueError(
-            f"prefix {prefix!r} is a keyword, the name of a standard header or a name of the build; "
-            f"take another, e.g. {'robot_' + prefix!r}"
+            f"prefix {shown(prefix)} is a keyword, the name of a standard header or a name of the build; "
+            f"take another, e.g. {shown('robot_' + prefix)}"
         )
     return prefix
 

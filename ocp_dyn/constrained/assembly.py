@@ -42,7 +42,7 @@ def assemble_q(
     steps on the manifold, halved while they do not help, first to the constraints, then along them to the nearest
     point. Redundant rows are allowed. AssemblyError where no such q is found.
     """
-    start = model.column(DM(q0), model.nq, "q0")
+    start = model.column(q0, model.nq, "q0")
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -79,7 +79,7 @@ def assemble_qd(
 
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
     """
-    q, qd = model.column(DM(q), model.nq, "q"), model.column(DM(qd0), model.nv, "qd0")
+    q, qd = model.column(q, model.nq, "q"), model.column(qd0, model.nv, "qd0")
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sparse
+from .._types import Expr, Vector, finite_vector, shown, sparse
 from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, pose, resolve
 from ..model import Frame, Model
 from ..rotations import AXES, matrix_quaternion
@@ -40,13 +40,15 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
-            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {self.body!r}")
+            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {shown(self.body)}")
         x, y, z = (float(c) for c in finite_vector(self.point, 3, "Contact point"))
         object.__setattr__(self, "point", (x, y, z))
         object.__setattr__(self, "axes", None if self.axes is None else _directions(self.axes))
         if self.reference is not None:
             if not isinstance(self.reference, (tuple, list)) or len(self.reference) != 2:
-                raise ValueError(f"Contact reference must be (R, p), a rotation and a position, got {self.reference!r}")
+                raise ValueError(
+                    f"Contact reference must be (R, p), a rotation and a position, got {shown(self.reference)}"
+                )
             R = finite_vector(self.reference[0], 9, "Contact reference rotation (3x3)")
             p = finite_vector(self.reference[1], 3, "Contact reference position")
             matrix_quaternion(R.reshape(3, 3))  # raises unless R is a rotation
@@ -75,7 +77,7 @@ class Contact:
     def position(self, model: Model, q: Expr) -> Expr:
         if self.reference is None:
             raise ValueError(
-                f"contact at {self.name!r} has no reference pose, so no phi: "
+                f"contact at {shown(self.name)} has no reference pose, so no phi: "
                 "give Contact(..., reference=(R, p)) or take it from a configuration with contact.at(model, q)"
             )
         return self.position_from(model, q, sparse(np.reshape(self.reference[0], (3, 3))), sparse(self.reference[1]))
@@ -155,7 +157,7 @@ def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
 
 
 def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:
-    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {axes!r}")
+    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {shown(axes)}")
     if isinstance(axes, str):
         if not axes or set(axes) - set(AXES) or len(set(axes)) != len(axes):
             raise wrong

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import casadi as ca
 from casadi import MX, SX
 
-from .._types import Expr, M, as_type
+from .._types import Expr, M, as_type, shown
 from ..model import Model
 
 
@@ -79,11 +79,11 @@ def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:
     if isinstance(constraints, Constraint):
         constraints = (constraints,)
     if not isinstance(constraints, Iterable) or isinstance(constraints, str):
-        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {constraints!r}")
+        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(constraints)}")
     members = tuple(constraints)
     for member in members:
         if not isinstance(member, Constraint):
-            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {member!r} in it")
+            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(member)} in it")
     if not members:
         raise ValueError("the constraint set is empty: use forward_dynamics for an unconstrained model")
     return members if t is None else tuple(at_time(member, t) for member in members)
@@ -145,7 +145,7 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):
         make = getattr(constraint, "wrenches", None)
         if make is None:
-            raise ValueError(f"constraint {name!r} acts on coordinates, not on bodies: its forces are G' lam")
+            raise ValueError(f"constraint {shown(name)} acts on coordinates, not on bodies: its forces are G' lam")
         for frame, wrench in make(model, q, force).items():
             wrenches[frame] = wrenches[frame] + wrench if frame in wrenches else as_type(wrench, q)
     return wrenches

@@ -26,7 +26,7 @@ from .. import joints as joint_kinds
 from .._types import ModelError, shown
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, FileJoint, Frame, Mimic, Model
-from ..model.parts import SIZE_NQ, checked_mimics
+from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
 from ..spatial import Inertia, Transform
 
 FORMAT, VERSION = "ocp_dyn model", 1
@@ -88,7 +88,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     """
     bodies = []
     for i, parent in model.edges:
-        where = f"body {model.body_names[i - 1]!r}"
+        where = f"body {shown(model.body_names[i - 1])}"
         body: dict[str, Any] = {
             "name": model.body_names[i - 1],
             "joint_name": model.joint_names[i - 1],
@@ -107,7 +107,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
             body[key] = [_number(x) for x in part]
         bodies.append(body)
     frames = [
-        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {f.name!r}")}
+        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {shown(f.name)}")}
         for f in model.frames.values()
     ]
     mimics = [m._asdict() for m in model.mimics]
@@ -126,9 +126,9 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     """
     top = _Entry(data, "model")
     if top["format"] != FORMAT:
-        raise ModelError(f"format is {top['format']!r}, expected {FORMAT!r}; write the file with save_model")
+        raise ModelError(f"format is {shown(top['format'])}, expected {shown(FORMAT)}; write the file with save_model")
     if top["version"] != VERSION or isinstance(top["version"], bool):
-        raise ModelError(f"version is {top['version']!r}, this library reads {VERSION}; save the model again")
+        raise ModelError(f"version is {shown(top['version'])}, this library reads {VERSION}; save the model again")
     bodies = [_Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
@@ -154,7 +154,7 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in joints), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
-            raise ModelError(f"bodies[{i - 1}]: frames must hold {name!r} as a frame of body {i}")
+            raise ModelError(f"bodies[{i - 1}]: frames must hold {shown(name)} as a frame of body {i}")
     return model
 
 
@@ -195,7 +195,7 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
         elif isinstance(value, tuple) and all(isinstance(row, tuple) for row in value):
             value = [[_number(x) for x in row] for row in value]
         elif not isinstance(value, str):
-            raise ModelError(f"{where}: {kind}.{field.name} = {value!r} cannot be written to JSON")
+            raise ModelError(f"{where}: {kind}.{field.name} = {shown(value)} cannot be written to JSON")
         fields[field.name] = value
     return fields
 
@@ -213,14 +213,14 @@ class _Entry:
 
     def __getitem__(self, key: str) -> Any:
         if key not in self.data:
-            raise ModelError(f"{self.where}: {key!r} is missing; write the file with save_model")
+            raise ModelError(f"{self.where}: {shown(key)} is missing; write the file with save_model")
         return self.data[key]
 
     def fail(self, key: str, expected: str) -> ModelError:
-        return ModelError(f"{self.where}: {key!r} must be {expected}, got {shown(self[key])}")
+        return ModelError(f"{self.where}: {shown(key)} must be {expected}, got {shown(self[key])}")
 
     def entry(self, key: str) -> _Entry:
-        return _Entry(self[key], f"{self.where}: {key!r}")
+        return _Entry(self[key], f"{self.where}: {shown(key)}")
 
     def items(self, key: str) -> list[Any]:
         if not isinstance(self[key], list):
@@ -307,12 +307,16 @@ def _inertia_from_dict(entry: _Entry) -> Inertia:
 def _joint_from_dict(entry: _Entry) -> Joint:
     name = entry.text("kind")
     if name not in KINDS:
-        raise ModelError(f"{entry.where}: no kind of joint {name!r}; known: {', '.join(KINDS)}")
+        raise ModelError(f"{entry.where}: no kind of joint {shown(name)}; known: {', '.join(KINDS)}")
     kind = KINDS[name]
+    if kind is Fixed:
+        raise ModelError(
+            f"{entry.where}: a moving body needs a joint that moves; a body on a Fixed one is a frame of its parent"
+        )
     fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for key in entry.data:
         if key != "kind" and key not in fields:
-            raise ModelError(f"{entry.where}: {name} has no {key!r}; it has: {', '.join(fields) or 'nothing'}")
+            raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {', '.join(fields) or 'nothing'}")
     values: dict[str, Any] = {}
     for key in fields:
         value = entry[key]
@@ -345,9 +349,12 @@ def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
     for key, size in DOF_FIELDS.items():
         parts = [_dof_values(b, j, key, getattr(j, size)) for b, j in zip(bodies, joints, strict=True)]
         arrays[key] = np.array([x for part in parts for x in part], dtype=float)
-    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
+    for key in NONNEGATIVE_FIELDS:
         if np.any(arrays[key] < 0):
             raise ModelError(f"{key} must not be negative, got {shown(arrays[key].tolist())}")
+    for key in FINITE_FIELDS:
+        if not np.all(np.isfinite(arrays[key])):
+            raise ModelError(f"{key} must be finite, got {shown(arrays[key].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
@@ -386,7 +393,7 @@ def _unique(names: list[str], what: str) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if not name or name in seen:
-            got = f"{name!r} twice" if name else "an empty one"
+            got = f"{shown(name)} twice" if name else "an empty one"
             raise ModelError(f"{what} names must be unique and not empty, got {got}")
         seen.add(name)
     return tuple(names)
@@ -400,5 +407,5 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ModelError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} stands twice in one object")
+        raise ModelError(f"the key {shown(next(k for k in keys if keys.count(k) > 1))} stands twice in one object")
     return data

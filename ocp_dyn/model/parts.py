@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError, Vector, finite_vector, sparse
+from .._types import Array, Expr, ModelError, Vector, finite_vector, numbers, shown, sparse
 from ..spatial import Inertia, Transform
 
 WORLD = "world"
@@ -62,16 +62,16 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
         for name in mimic[:2]:
             if name not in dofs:
                 raise ModelError(
-                    f"joint {mimic.joint!r} mimics {mimic.other!r}: no joint {name!r} moves in this model; correct the "
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this model; correct the "
                     "name, or fix a joint that follows one that does not move"
                 )
             if dofs[name] != 1:
                 raise ModelError(
-                    f"joint {mimic.joint!r} mimics {mimic.other!r}: both need one dof, {name!r} has {dofs[name]}"
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has {dofs[name]}"
                 )
         if mimic.joint in followed:
             raise ModelError(
-                f"joint {mimic.joint!r} mimics two, {followed[mimic.joint]!r} and {mimic.other!r}; keep one"
+                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; keep one"
             )
         followed[mimic.joint] = mimic.other
     for start in followed:
@@ -116,6 +116,9 @@ class DofData:
         return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
 
 
+NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
+FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
+"""Fields of DofData by what their entries must be; limits may be infinite."""
 SIZE_NQ = ("q_lower", "q_upper", "rest")
 """Fields of DofData with nq entries; the others have nv."""
 
@@ -130,7 +133,7 @@ def rotation_matrix(rotation: object, where: str) -> DM:
     if rotation is None:
         return DM.eye(3)
     R = vector(rotation, 9, f"{where}: rotation (3x3)").reshape(3, 3)
-    if not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
+    if np.abs(R).max() > 2 or not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
         raise ModelError(f"{where}: rotation must be orthonormal with determinant +1, got {R.tolist()}")
     return sparse(R)
 
@@ -163,7 +166,7 @@ def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = Tr
     c = vector(com, 3, f"{where}: com")
     if inertia is None:
         I = np.zeros((3, 3))
-    elif np.size(inertia) == 3:
+    elif numbers(inertia).size == 3:
         I = np.diag(vector(inertia, 3, f"{where}: inertia"))
     else:
         I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import Array, Expr, M, Vector, sparse, split
+from .._types import Array, Expr, M, Vector, listed, numbers, shown, sparse, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
@@ -126,8 +126,8 @@ class Model:
         return slice(self.v_index[i], self.v_index[i + 1])
 
     def _joint_index(self, joint: str) -> int:
-        if joint not in self.joint_names:
-            raise KeyError(f"no joint {joint!r}; joints are: {_listed(self.joint_names)}")
+        if not isinstance(joint, str) or joint not in self.joint_names:
+            raise KeyError(f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}")
         return self.joint_names.index(joint) + 1
 
     # Names
@@ -149,8 +149,8 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one."""
-        if name not in self.frames:
-            raise KeyError(f"no frame {name!r}; frames are: {_listed(self.frame_names)}")
+        if not isinstance(name, str) or name not in self.frames:
+            raise KeyError(f"no frame {shown(name)}; frames are: {listed(self.frame_names)}")
         return self.frames[name]
 
     def body(self, name: str) -> Frame:
@@ -199,7 +199,7 @@ class Model:
     @staticmethod
     def column(x: Any, size: int, what: str) -> Expr:
         """`x` as a column of `size` entries: CasADi types pass, numbers become a DM."""
-        value = x if isinstance(x, (SX, MX, DM)) else DM(np.asarray(x, dtype=float).reshape(-1))
+        value = x if isinstance(x, (SX, MX, DM)) else DM(_entries(x, size, what))
         if value.shape != (size, 1):
             raise ValueError(f"{what} must have {size} entries in one column, got shape {value.shape}")
         return value
@@ -311,6 +311,14 @@ class Model:
         return f"<Model {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
 
 
+def _entries(x: Any, size: int, what: str) -> Array:
+    """Numbers, NaN and infinite ones too, as a flat array."""
+    values = numbers(x)
+    if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
+        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
+    return values
+
+
 def _sized(x: Any, rows: int, what: str) -> Any:
     if not isinstance(x, (SX, MX, DM)):
         raise TypeError(f"{what} must be a casadi SX, MX or DM, got {type(x).__name__}: write casadi.DM({what})")
@@ -330,8 +338,3 @@ def _entry(joint: str, label: str) -> str:
 
 def _range(start: int, size: int) -> str:
     return str(start) if size == 1 else f"{start}..{start + size - 1}"
-
-
-def _listed(names: tuple[str, ...], most: int = 12) -> str:
-    shown = ", ".join(names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._types import shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Planar, Revolute
 from ..model import Model
@@ -34,7 +35,7 @@ def compass_walker(
     lengths of A. Goswami, B. Thuilot & B. Espiau, INRIA RR-2996, 1996. ValueError for another root.
     """
     if root not in ("pinned", "planar"):
-        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {root!r}")
+        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {shown(root)}")
     p = parameters or CompassParameters()
     gravity = (9.81 * float(np.sin(slope)), 0.0, -9.81 * float(np.cos(slope)))
     builder = ModelBuilder("compass_walker", gravity=gravity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Integral
 
+from .._types import shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Revolute
 from ..model import Model
@@ -25,7 +26,7 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     _check_count(n, "pendulum", "rods")
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
         if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {value!r}")
+            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {shown(value)}")
     across = mass * length**2 / 12
     builder = ModelBuilder(f"pendulum_{n}")
     for i in range(1, n + 1):
@@ -50,7 +51,7 @@ def chain(n: int, branching: float = 1.0) -> Model:
     """
     _check_count(n, "chain", "links")
     if not branching >= 1:
-        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {branching!r}")
+        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {shown(branching)}")
     along = LIMB_MASS * LIMB_RADIUS**2 / 2
     across = LIMB_MASS * (LIMB_LENGTH**2 / 12 + LIMB_RADIUS**2 / 4)
     builder = ModelBuilder(f"chain_{n}")
@@ -68,4 +69,4 @@ def chain(n: int, branching: float = 1.0) -> Model:
 
 def _check_count(n: int, model: str, what: str) -> None:
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise ValueError(f"{model}: the number of {what} must be a whole number of at least 1, got {n!r}")
+        raise ValueError(f"{model}: the number of {what} must be a whole number of at least 1, got {shown(n)}")
