@@ -16,7 +16,8 @@ from ..functions import Description, Label, describe
 from .differentiated import differentiated
 from .names import macro_stems, parameters
 
-PARTS = ("arrays", "batch", "base", "avx2", "avx512")
+SETS = ("base", "avx2", "avx512")
+PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *SETS, *(f"{name}_in" for name in SETS))
 """What the C names of functions behind a public one end in."""
 
 
@@ -97,6 +98,11 @@ class Entry:
     def batch_prototype(self) -> str:
         """The C declaration of the function for many states, without semicolon."""
         return f"int {self.public}_batch({', '.join(['long long states', *(a.declaration for a in self.arguments)])})"
+
+    @property
+    def batch_in_prototype(self) -> str:
+        """The same with memory to work in that the caller lends, without semicolon."""
+        return f"int {self.public}_batch_in({', '.join(['long long states', *(a.declaration for a in self.arguments), 'void *work_memory'])})"
 
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""

@@ -71,7 +71,7 @@ class Contact:
 
     def at(self, model: Model, q: Any) -> Contact:
         """The same contact with the pose it has at q (numbers) as its reference."""
-        R, p = self._pose(model, model.column(DM(q), model.nq, "q"))
+        R, p = self._pose(model, model.column(q, model.nq, "q"))
         return replace(self, reference=(tuple(R.full().ravel()), tuple(p.full().ravel())))
 
     def position(self, model: Model, q: Expr) -> Expr:

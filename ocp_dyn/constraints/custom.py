@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import Derivatives, derivatives
-from .._types import Expr, finite, finite_vector, shown, sparse
+from .._types import Expr, finite, finite_vector, numbers, shown, sparse
 from ..model import Model
 from .sets import Constraint, at_time, velocity_of
 
@@ -158,15 +158,20 @@ class LockedJoint:
     dofs: int = 1
 
     def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise TypeError(f"LockedJoint needs the name of a joint, got {shown(self.joint)}")
+        if isinstance(self.dofs, bool) or not isinstance(self.dofs, int) or not 1 <= self.dofs <= 6:
+            raise ValueError(f"LockedJoint dofs must be the number of the joint's dofs, 1 to 6, got {shown(self.dofs)}")
         if self.value is not None:
-            values = tuple(float(x) for x in np.asarray(self.value, dtype=float).reshape(-1))
+            size = max(1, numbers(self.value).size)
+            values = tuple(float(x) for x in finite_vector(self.value, size, "LockedJoint value"))
             object.__setattr__(self, "value", values)
 
     @staticmethod
     def of(model: Model, joint: str, q: Any = None) -> LockedJoint:
         """The lock of a joint with any number of dofs, held at its part of q where given."""
         at, dofs = model.q_slice(joint), model.qd_slice(joint)
-        value = None if q is None else tuple(np.asarray(model.column(DM(q), model.nq, "q").full()).ravel()[at])
+        value = None if q is None else tuple(np.asarray(model.column(q, model.nq, "q").full()).ravel()[at])
         return LockedJoint(joint, value, dofs.stop - dofs.start)
 
     @property

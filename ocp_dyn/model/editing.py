@@ -204,7 +204,11 @@ def scale(model: Model, length: float, mass: float) -> Model:
 def moving(model: Model, body: str) -> int:
     """Index of a moving body."""
     if not isinstance(body, str) or body not in model.body_names:
-        known = "" if not isinstance(body, str) or body not in model.frames else f": {shown(body)} is fixed to {_host(model, body)}"
+        known = (
+            ""
+            if not isinstance(body, str) or body not in model.frames
+            else f": {shown(body)} is fixed to {_host(model, body)}"
+        )
         raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {', '.join(model.body_names)}")
     return model.body_names.index(body) + 1
 
