@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -91,6 +91,28 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
+LARGEST = 1e100
+"""No length, mass or inertia is larger in any units; products of such numbers stay finite."""
+
+
+def sequence(values: Any, what: str) -> list[Any]:
+    """What a tuple, list or array holds, or a TypeError; text, expressions and single values are none."""
+    single = isinstance(values, (str, bytes, DM, SX, MX)) or (isinstance(values, np.ndarray) and not values.ndim)
+    if single or not isinstance(values, Iterable):
+        raise TypeError(f"{what}, got {shown(values)}")
+    return list(values)
+
+
+def is_one_of(value: Any, choices: Iterable[str]) -> bool:
+    """Whether a value is one of some words; anything else, arrays too, is not."""
+    return isinstance(value, str) and value in choices
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Whether a value is an integer, `least` or more; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+
+
 def numbers(values: Any) -> Array:
     """`values` as a flat array of floats; one NaN for what is not numbers: text, None, expressions, 10**400."""
     try:
@@ -107,6 +129,8 @@ def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = V
     x = numbers(values)
     if x.size != size or not np.all(np.isfinite(x)):
         raise error(f"{what} must be {size} finite numbers, got {shown(values)}")
+    if np.any(np.abs(x) > LARGEST):
+        raise error(f"{what} must be {size} numbers of size {LARGEST:g} at most, got {shown(values)}")
     return x
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, Vector, listed, numbers, shown
+from ._types import Array, ModelError, Vector, listed, numbers, sequence, shown
 from .joints import (
     Cylindrical,
     Euler,
@@ -285,8 +285,16 @@ def random_tree(
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
     from (default: all of the library's, about random axes where they have some).
     """
-    if n < 1 or not branching >= 1:
-        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {n}, {branching}")
+    if isinstance(n, bool) or not isinstance(n, int) or not isinstance(branching, (int, float)):
+        raise TypeError(
+            f"random_tree needs a whole number n and a number branching, got {shown(n)}, {shown(branching)}"
+        )
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"random_tree: rng must be a numpy.random.Generator or None, got {shown(rng)}")
+    if joints is not None and not all(isinstance(joint, Joint) for joint in sequence(joints, "joints must be a list")):
+        raise TypeError(f"random_tree: joints must be a list of joints, got {shown(joints)}")
+    if not 1 <= n <= 100_000 or not branching >= 1:
+        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {shown(n)}, {branching}")
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, shown, sparse
+from ._types import Expr, M, as_type, is_one_of, shown, sparse
 from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
@@ -181,7 +181,7 @@ def forward_dynamics_crba(
     knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). passive and
     armature as in `inverse_dynamics`.
     """
-    if method not in ("ltdl", "ltl", "cholesky"):
+    if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
         raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
     check_invertible(model, armature=armature)
     H = mass_matrix(model, q, armature=armature)
@@ -206,7 +206,7 @@ def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | Non
     W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
     if f_ext is None:
         if external:
-            raise ValueError(f"external={tuple(external)} names bodies but no f_ext (6 x {len(external)}) is given")
+            raise ValueError(f"external={shown(external)} names bodies but no f_ext (6 x {len(external)}) is given")
         return W
     if f_ext.shape != (6, len(external)):
         raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in external, got {f_ext.shape}")

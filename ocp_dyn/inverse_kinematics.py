@@ -8,7 +8,7 @@ analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from ._autodiff import traced
-from ._types import Array, Expr, finite_vector, shown
+from ._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -85,7 +85,7 @@ class OrientationTarget:
 
     def __post_init__(self) -> None:
         matrix_quaternion(self.rotation)  # raises unless it is a rotation
-        object.__setattr__(self, "rotation", np.asarray(self.rotation, dtype=float))
+        object.__setattr__(self, "rotation", numbers(self.rotation).reshape(3, 3))
         _check_weight(self.weight)
 
     @property
@@ -156,6 +156,9 @@ def inverse_kinematics(
     on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from far away
     it may end in a minimum that misses; `reached` tells. Cost: a Function once per call, then O(nv^3) a step.
     """
+    if not is_whole(iterations):
+        raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
     q = np.array(model.column(q0, model.nq, "q0").full()).ravel()
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
@@ -253,9 +256,7 @@ class _Bounds:
 def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
     if isinstance(targets, Target):
         targets = (targets,)
-    if not isinstance(targets, Iterable) or isinstance(targets, str):
-        raise TypeError(f"targets must be a sequence of targets such as PointTarget, got {shown(targets)}")
-    members = tuple(targets)
+    members = tuple(sequence(targets, "targets must be a sequence of targets such as PointTarget"))
     for member in members:
         if not isinstance(member, Target):
             raise TypeError(f"targets must be targets such as PointTarget, got {shown(member)} among them")
@@ -267,7 +268,7 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
 
 
 def _check_weight(weight: Any) -> None:
-    if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= LARGEST:
         raise ValueError(f"the weight of a target must be a positive number, got {shown(weight)}: leave the target out")
 
 

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, shown
+from ._types import ModelError, shown
 from .model import Model
 
 LOST = 1e-12
@@ -22,6 +22,7 @@ def check_invertible(model: Model, *, armature: bool = False) -> None:
     Tried at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3]; a
     configuration in which H happens to be singular is not looked for. A model with symbols passes. Cost: once per model.
     """
+    armature = bool(armature)
     kept = _found.setdefault(model, {})
     if armature not in kept:
         kept[armature] = _without_inertia(model, armature)
@@ -55,18 +56,14 @@ def _without_inertia(model: Model, armature: bool) -> int:
         X = np.array(DM((state.XJ @ model.X_tree[i]).matrix()).full())
         S = np.array(DM(state.S).full())
         rotor = np.diag(model.dofs.armature[model.dofs_of(i)]) if armature else np.zeros((joint.nv, joint.nv))
+        scale = np.diag(S.T @ carried[i] @ S + rotor)
+        if not np.all(scale > 0):
+            return i
+        S = S / np.sqrt(scale)  # so that metres and radians do not meet
         U = inertia[i] @ S
-        D = S.T @ U + rotor
-        if _is_singular(D, np.diag(S.T @ carried[i] @ S + rotor)):
+        D = S.T @ U + rotor / scale
+        if not np.linalg.eigvalsh(D)[0] > LOST:
             return i
         inertia[p] = inertia[p] + X.T @ (inertia[i] - U @ np.linalg.solve(D, U.T)) @ X
         carried[p] = carried[p] + X.T @ carried[i] @ X
     return 0
-
-
-def _is_singular(D: Array, scale: Array) -> bool:
-    """Whether D, its rows and columns divided by the roots of `scale`, has an eigenvalue of zero but for rounding."""
-    if not np.all(scale > 0):
-        return True
-    unit = np.sqrt(scale)
-    return not np.linalg.eigvalsh(D / np.outer(unit, unit))[0] > LOST

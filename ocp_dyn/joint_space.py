@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, sparse
+from ._types import Expr, M, as_type, is_whole, shown, sparse
 from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
 from .invertible import check_invertible
@@ -40,8 +40,8 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
     What forces tau alone accelerate: no velocity, no gravity. The articulated inertias are built once, then each
     column costs O(nb). columns: k, for `od.function`, whose input tau then has k columns; elsewhere tau tells.
     """
-    if columns is not None and tau.shape[1] != columns:
-        raise ValueError(f"tau must have columns={columns} columns, got shape {tau.shape}")
+    if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
+        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")
     check_invertible(model, armature=armature)
     states = joint_states(model, q)
     forces = model.split_v(tau, "tau")

@@ -12,7 +12,7 @@ Linear comes before angular in the coordinates of all four. Works on numbers and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, shown, split
+from ._types import Expr, is_one_of, sequence, shown, split
 from .joints import Euler, FloatingBase, Joint, Planar, Revolute, Spherical
 from .model import Model
 from .rotations import quaternion_matrix
@@ -50,7 +50,7 @@ class Layout:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
-        if self.kind not in KINDS:
+        if not is_one_of(self.kind, KINDS):
             raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {shown(self.kind)}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
@@ -199,9 +199,7 @@ class Layout:
 
 
 def _names(names: Any, what: str) -> tuple[str, ...]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise TypeError(f"{what} must be a tuple of joint names, got {shown(names)}")
-    listed = tuple(names)
+    listed = tuple(sequence(names, f"{what} must be a tuple of joint names"))
     if not all(isinstance(name, str) for name in listed):
         raise TypeError(f"{what} must be a tuple of joint names, got {shown(listed)}")
     return listed

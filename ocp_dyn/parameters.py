@@ -69,6 +69,8 @@ CONSTRAINT_PARAMETERS = {
 
 def parameter(name: str) -> Parameter:
     """Unit and entries of a parameter, by its name."""
+    if not isinstance(name, str):
+        raise TypeError(f"a parameter is named by a string such as 'gravity', got {shown(name)}")
     kinds = MODEL_PARAMETERS | CONSTRAINT_PARAMETERS
     kind, colon, target = name.partition(":")
     if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
@@ -93,6 +95,8 @@ def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     Names and sizes as in the table of `ocp_dyn.parameters`. Frames and constraints of `model` hold on the copy.
     `od.function(..., parameters=names)` makes inputs of them.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")
     columns = {name: _column(model, name, value) for name, value in values.items()}
     for name in filter(of_constraint, columns):
         raise ValueError(f"{name} is of a constraint, not of a model: use with_constraint_parameters on the set")

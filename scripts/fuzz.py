@@ -28,7 +28,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts import fuzz_inputs  # noqa: E402
+from scripts import fuzz_inputs
 
 LONGEST = 3000
 """Characters of a message that a person may be shown."""
@@ -76,8 +76,11 @@ def judged(seed: int, kind: str, number: int) -> tuple[str, str]:
         if own and " " in message and len(message) <= LONGEST:
             return "refused", ""
         what = "" if own else "not raised by ocp_dyn: "
-        return "finding", f"{what}{type(error).__name__}: {message[:200]} ({len(message)} characters) | {made.text[:400]}"
-    except Exception as error:
+        return (
+            "finding",
+            f"{what}{type(error).__name__}: {message[:200]} ({len(message)} characters) | {made.text[:400]}",
+        )
+    except Exception as error:  # noqa: BLE001, to find any other is what this is for
         return "finding", f"{type(error).__name__}: {str(error)[:200]} | {made.text[:400]}"
     return "accepted", ""
 
@@ -188,7 +191,9 @@ def report(counts: dict[str, collections.Counter[str]], findings: list[tuple[str
         print(f"{kind:8}{tally.total():10}{tally['refused']:10}{tally['accepted']:10}{tally['finding']:10}")
     groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for kind, number, text in findings:
-        groups.setdefault((kind, text.split(" | ")[0][:60] + text.split(" | ")[-1].split("(")[0][:30]), []).append((number, text))
+        groups.setdefault((kind, text.split(" | ")[0][:60] + text.split(" | ")[-1].split("(")[0][:30]), []).append(
+            (number, text)
+        )
     for (kind, _), members in sorted(groups.items(), key=lambda item: -len(item[1])):
         number, text = members[0]
         print(f"\n{len(members)} x {kind}, e.g. --seed {seed} --repeat {kind} {number}\n    {text}")

@@ -35,8 +35,39 @@ class Case(NamedTuple):
     run: Callable[[], object]
 
 
-NUMBERS = ["nan", "inf", "-inf", "1e308", "-1e308", "1e-320", "-0", "0", "-1", "1" + "0" * 400, "3.5", "x", "", "1 2", "0x10", "٣"]
-TEXTS = ["", "world", "base", "root", "a" * 3000, "x\x00y", "naïve", "../../etc/passwd", "${xacro}", "a b", "#", "nan", "knee"]
+NUMBERS = [
+    "nan",
+    "inf",
+    "-inf",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "-0",
+    "0",
+    "-1",
+    "1" + "0" * 400,
+    "3.5",
+    "x",
+    "",
+    "1 2",
+    "0x10",
+    "٣",
+]
+TEXTS = [
+    "",
+    "world",
+    "base",
+    "root",
+    "a" * 3000,
+    "x\x00y",
+    "naïve",
+    "../../etc/passwd",
+    "${xacro}",
+    "a b",
+    "#",
+    "nan",
+    "knee",
+]
 
 URDF = """<robot name="r"><link name="base"><inertial><origin xyz="0.1 0 0.2" rpy="0.1 0.2 0.3"/><mass value="3"/>
 <inertia ixx="0.1" iyy="0.12" izz="0.15" ixy="0.01" ixz="0" iyz="0"/></inertial></link>
@@ -99,7 +130,9 @@ def _mutate_element(root: ElementTree.Element, rng: Rng) -> None:
 def _model_data() -> str:
     builder = od.ModelBuilder("m", (0.0, 1.0, -9.0))
     builder.add_body("base", od.FloatingBase(), mass=3, com=(0.1, 0, 0.2), inertia=(0.1, 0.12, 0.15))
-    builder.add_body("arm", od.Revolute((1, 2, 3)), "base", mass=1, lower=-1, upper=2, effort=5, damping=0.1, stiffness=2)
+    builder.add_body(
+        "arm", od.Revolute((1, 2, 3)), "base", mass=1, lower=-1, upper=2, effort=5, damping=0.1, stiffness=2
+    )
     builder.add_body("rod", od.MultiDof([(0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0)]), "arm", mass=1, inertia=(1, 1, 1))
     builder.add_body("nut", od.Helical("x", pitch=0.1), "base", mass=1, inertia=(1, 1, 1), armature=0.1)
     builder.add_body("pin", od.Universal("x", "y"), "base")
@@ -248,13 +281,34 @@ def _valid() -> dict[str, Any]:
     """A good value for parameters of the interface by their names."""
     builder = od.ModelBuilder("v")
     builder.add_body("rod", od.FloatingBase(), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
-    builder.add_body("tip", od.Revolute("x"), "rod", origin=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+    builder.add_body(
+        "tip", od.Revolute("x"), "rod", origin=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1)
+    )
     model = builder.build()
     q, v = ca.DM(model.neutral()), ca.DM.ones(model.nv)
     contact = od.Contact("tip", axes="xyz").at(model, q)
-    bodies = {"body": "tip", "frame": "tip", "predecessor": "rod", "successor": "tip", "to": "rod", "joint": "tip_joint"}
-    points = {"point": (0, 0, 1), "points": [(0, 0, 0), (1, 0, 0)], "corners": [(0, 0, 0), (1, 0, 0)], "start": (0, 0, 0)}
-    points |= {"end": (1, 0, 0), "position": (0, 0, 1), "rpy": (0, 0, 1), "origin": (0, 0, 1), "first": "x", "second": "y"}
+    bodies = {
+        "body": "tip",
+        "frame": "tip",
+        "predecessor": "rod",
+        "successor": "tip",
+        "to": "rod",
+        "joint": "tip_joint",
+    }
+    points = {
+        "point": (0, 0, 1),
+        "points": [(0, 0, 0), (1, 0, 0)],
+        "corners": [(0, 0, 0), (1, 0, 0)],
+        "start": (0, 0, 0),
+    }
+    points |= {
+        "end": (1, 0, 0),
+        "position": (0, 0, 1),
+        "rpy": (0, 0, 1),
+        "origin": (0, 0, 1),
+        "first": "x",
+        "second": "y",
+    }
     return bodies | points | {
         "model": model, "constraints": (contact,), "constraint": contact, "T": 0.1, "q": q, "qd": v, "qdd": v, "tau": v, "mu": v,
         "q0": q, "qd0": v, "other": model, "radius": 0.1, "axis": "y", "axes": [(0, 0, 1, 0, 0, 0)], "kind": "pinocchio",
@@ -272,8 +326,19 @@ METHODS = ("with_gravity", "with_inertia", "with_frame", "attach", "lock_joints"
            "q_dot", "integrate", "difference")  # fmt: skip
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None}, "joint_work": {"qd": np.ones((7, 2)), "tau": np.ones((7, 2))},
        "Contact": {"axes": "xyz"}, "Loop": {"axes": "ball"}, "Helical": {"axis": "x", "pitch": 0.1}}  # fmt: skip
-EXPRESSIONS = {"q", "qd", "qdd", "tau", "mu", "lam", "wrench", "quat", "f_ext", "model"}
-"""Arguments of algorithms that are written for CasADi's matrices and checked by their shape alone."""
+RAW = {"q", "qd", "qdd", "tau", "mu", "lam", "f_ext", "model", "external", "e", "t", "actuated"}
+FLAGS = {"passive", "armature", "residual", "relaxed", "limits"}
+"""Arguments of algorithms as plain recursions over CasADi's matrices: `od.function` is their checked boundary. Flags are
+taken by their truth."""
+
+
+LEFT = {
+    ("is_fully_actuated", "tolerance"),
+    ("constraint_rank", "tolerance"),
+    ("constrained_inverse_dynamics", "solver"),
+}
+LEFT |= {("constrained_dynamics", "solver"), ("impact", "solver")}
+"""Arguments that are not checked yet."""
 
 
 @cache
@@ -281,28 +346,64 @@ def _calls() -> list[tuple[str, Callable[..., Any], dict[str, Any], tuple[str, .
     """Name, callable, good arguments, and the arguments that are made wrong."""
     good, found = _valid(), []
     model = good["model"]
-    builder = {"add_body": od.ModelBuilder().add_body, "add_frame": od.ModelBuilder().add_frame}
-    calls = {name: getattr(od, name) for name in dir(od) if name[0] != "_" and name not in SKIPPED and callable(getattr(od, name))}
+    calls = {
+        name: getattr(od, name)
+        for name in dir(od)
+        if name[0] != "_" and name not in SKIPPED and callable(getattr(od, name))
+    }
     calls |= {f"Model.{name}": getattr(model, name) for name in METHODS}
     for name, call in calls.items():
         parameters = inspect.signature(call).parameters
         algorithm = next(iter(parameters), "") == "model"
         known = {**good, **OWN.get(name, {})}
-        required = {p.name: known[p.name] for p in parameters.values() if p.default is p.empty and p.kind is not p.VAR_POSITIONAL}
+        required = {
+            p.name: known[p.name]
+            for p in parameters.values()
+            if p.default is p.empty and p.kind is not p.VAR_POSITIONAL
+        }
         required |= {key: value for key, value in OWN.get(name, {}).items() if key in parameters}
-        changed = tuple(p for p in parameters if not (algorithm and p in EXPRESSIONS))
+        changed = tuple(p for p in parameters if not (algorithm and (p in RAW | FLAGS or (name, p) in LEFT)))
         if changed:
             found.append((name, call, required, changed))
     kind = {"name": "n", "joint": od.Revolute("x")}
-    dofs = ("lower", "upper", "velocity", "effort", "damping", "friction", "stiffness", "rest", "armature", "rotor_inertia")
-    given = ("name", "joint", "parent", "joint_name", "origin", "rotation", "mass", "com", "inertia", *dofs, "gear_ratio")
+    dofs = (
+        "lower",
+        "upper",
+        "velocity",
+        "effort",
+        "damping",
+        "friction",
+        "stiffness",
+        "rest",
+        "armature",
+        "rotor_inertia",
+    )
+    given = (
+        "name",
+        "joint",
+        "parent",
+        "joint_name",
+        "origin",
+        "rotation",
+        "mass",
+        "com",
+        "inertia",
+        *dofs,
+        "gear_ratio",
+    )
     found += [("add_body", lambda **a: od.ModelBuilder().add_body(**a), kind, given)] * 4
     found += [("ModelBuilder", lambda **a: _built(**a), {}, ("gravity",))]
     static = ("name", "signature", "external", "parameters", "derivatives", "algorithm", "model", "columns")
-    found += [("function", lambda algorithm, model, **a: od.function(algorithm, model, **a), {k: good[k] for k in ("algorithm", "model")}, static)]
+    found += [
+        (
+            "function",
+            lambda algorithm, model, **a: od.function(algorithm, model, **a),
+            {k: good[k] for k in ("algorithm", "model")},
+            static,
+        )
+    ]
     f = od.function(od.inverse_dynamics, model)
     found += [("ID", f, {key: good[key] for key in ("q", "qd", "qdd")}, ("q", "qd", "qdd"))] * 4
-    del builder
     return found
 
 
@@ -318,7 +419,9 @@ def api(rng: Rng) -> Case:
     given = dict(good)
     for _ in range(int(rng.integers(1, 3))):
         given[_pick(changed, rng)] = _pick(WRONG, rng)
-    text = ", ".join(f"{key}={value!r:.60}" if not isinstance(value, int) else f"{key}=int" for key, value in given.items())
+    text = ", ".join(
+        f"{key}={value!r:.60}" if not isinstance(value, int) else f"{key}=int" for key, value in given.items()
+    )
     return Case(f"{name}({text})", lambda: call(**given))
 
 

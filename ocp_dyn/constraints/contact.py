@@ -10,10 +10,10 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, shown, sparse
+from .._types import Expr, Vector, finite_vector, sequence, shown, sparse
 from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, pose, resolve
 from ..model import Frame, Model
-from ..rotations import AXES, matrix_quaternion
+from ..rotations import AXES, matrix_quaternion, unit_axis
 from ..spatial import halves, vee
 from .sets import replaced
 
@@ -132,7 +132,8 @@ def edge_contacts(
     `across`, the world direction in the plane at right angles to the edge, it may not: five independent rows.
     """
     first, last = _points((start, end))
-    held = (tuple(normal),) if across is None else (tuple(normal), tuple(across))
+    directions = (normal,) if across is None else (normal, across)
+    held = tuple(unit_axis(direction, "a direction of an edge") for direction in directions)
     return Contact(body, first, "xyz"), Contact(body, last, held)
 
 
@@ -143,12 +144,12 @@ def plane_contacts(
 
     Three corners off a line leave sliding and turning about the normal free.
     """
-    return point_contacts(body, corners, (tuple(normal),))
+    return point_contacts(body, corners, (unit_axis(normal, "the normal of a plane"),))
 
 
 def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
     found = []
-    for point in points:
+    for point in sequence(points, "points of a sole must be a sequence of points"):
         x, y, z = (float(c) for c in finite_vector(point, 3, "a contact point"))
         found.append((x, y, z))
     if not found:
@@ -162,7 +163,7 @@ def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:
         if not axes or set(axes) - set(AXES) or len(set(axes)) != len(axes):
             raise wrong
         return tuple(AXES[k] for k in axes)
-    if not isinstance(axes, Iterable):
+    if isinstance(axes, (DM, ca.SX, ca.MX)) or not isinstance(axes, Iterable):
         raise wrong
     rows = []
     for axis in axes:

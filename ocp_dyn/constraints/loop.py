@@ -11,7 +11,6 @@ origin is. `lam` is the wrench along T_w on the successor at x_s, and its opposi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, shown, sparse
+from .._types import Expr, Vector, finite_vector, sequence, shown, sparse
 from ..kinematics import as_point, point_acceleration_6d, point_jacobian_6d, point_velocity_6d, pose, resolve
 from ..model import Frame, Model
 from ..rotations import matrix_quaternion
@@ -164,11 +163,9 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
             )
         unit = np.eye(6)
         return tuple(tuple(map(float, unit[LABELS.index(k)])) for k in KINDS[axes].split())
-    if not isinstance(axes, Iterable):
-        raise TypeError(f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {shown(axes)}")
     rows = tuple(
         tuple(map(float, finite_vector(a, 6, "a loop axis [rotation; translation] (axes is a sequence of them)")))
-        for a in axes
+        for a in sequence(axes, f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes")
     )
     if not rows or any(not any(row) for row in rows):
         raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {shown(axes)}")

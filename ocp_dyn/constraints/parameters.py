@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from casadi import MX, SX
 
 from .._types import finite_vector, shown
@@ -27,6 +26,8 @@ def with_constraint_parameters(constraints: Constraints, values: Mapping[str, An
     KeyError for a constraint that the set has not, or that has no such parameter.
     """
     members = _named(as_set(constraints))
+    if not isinstance(values, Mapping):
+        raise TypeError(f"with_constraint_parameters needs {{parameter: value}}, got {shown(values)}")
     for name, value in values.items():
         kind, target = _of_set(name, members)
         members[target] = members[target].with_parameter(kind, _checked(name, value))  # type: ignore[attr-defined]
@@ -86,5 +87,5 @@ def _checked(name: str, value: Any) -> Any:
         if value.shape != (size, 1):
             raise ValueError(f"parameter {shown(name)} must have {size} entries in one column, got shape {value.shape}")
         return value
-    numbers = finite_vector(np.array(value, dtype=float), size, f"parameter {shown(name)}")
+    numbers = finite_vector(value, size, f"parameter {shown(name)}")
     return float(numbers[0]) if size == 1 else tuple(map(float, numbers))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import casadi as ca
-from casadi import MX, SX
+from casadi import DM, MX, SX
 
-from .._types import Expr, M, as_type, shown
+from .._types import Expr, M, as_type, sequence, shown
 from ..model import Model
 
 
@@ -78,9 +78,7 @@ def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:
     """A constraint set as a tuple; one constraint alone is a set too. With t, all of them at that time."""
     if isinstance(constraints, Constraint):
         constraints = (constraints,)
-    if not isinstance(constraints, Iterable) or isinstance(constraints, str):
-        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(constraints)}")
-    members = tuple(constraints)
+    members = tuple(sequence(constraints, "constraints must be a tuple of constraints such as Contact"))
     for member in members:
         if not isinstance(member, Constraint):
             raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(member)} in it")
@@ -125,6 +123,8 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
     members = as_set(constraints)
     sizes = [len(c.rows) for c in members]
+    if not isinstance(lam, (SX, MX, DM)):
+        raise TypeError(f"lam must be a casadi SX, MX or DM, got {shown(lam)}: write casadi.DM(lam)")
     if lam.shape[0] != sum(sizes):
         raise ValueError(f"lam must have {sum(sizes)} rows, one per row of the constraints, got shape {lam.shape}")
     cuts = [0]

@@ -23,7 +23,7 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._types import ModelError, shown
+from .._types import LARGEST, ModelError, shown
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, FileJoint, Frame, Mimic, Model
 from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
@@ -278,7 +278,7 @@ def _float(x: Any, infinite: bool) -> float | None:
         value = float(x)
     except OverflowError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None
 
 
 def _sparse(values: Any) -> DM:
@@ -288,7 +288,7 @@ def _sparse(values: Any) -> DM:
 def _transform_from_dict(entry: _Entry) -> Transform:
     E = entry.matrix("E")
     A = np.array(E.full())
-    if not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+    if np.abs(A).max() > 2 or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
         raise entry.fail("E", "a rotation (orthonormal, determinant +1)")
     return Transform(E, _sparse(entry.vector("r", 3)))
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._types import Array, ModelError, Vector, shown
+from .._types import Array, ModelError, Vector, is_one_of, shown
 from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..model import FileJoint, Model
@@ -73,9 +73,9 @@ def parse_urdf(
     """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
-    if mimic not in ("refuse", "free", "couple"):
+    if not is_one_of(mimic, ("refuse", "free", "couple")):
         raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}")
-    if inertia not in ("refuse", "keep"):
+    if not is_one_of(inertia, ("refuse", "keep")):
         raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}")
     tree = read_urdf_xml(text, source)
     robot = _parsed(tree)

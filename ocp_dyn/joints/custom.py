@@ -10,7 +10,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import derivatives
-from .._types import Expr, shown
+from .._types import Expr, sequence, shown
 from ..spatial import Transform, vee
 from .protocol import Joint, JointState
 
@@ -32,7 +32,12 @@ class CustomJoint(Joint):
     labels: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        labels = tuple(self.labels) if not isinstance(self.labels, str) else (self.labels,)
+        given = (self.labels,) if isinstance(self.labels, str) else self.labels
+        labels = tuple(sequence(given, "CustomJoint labels must be a tuple of names"))
+        if not all(isinstance(label, str) for label in labels):
+            raise TypeError(f"CustomJoint labels must be a tuple of names, got {shown(self.labels)}")
+        if not callable(self.function):
+            raise TypeError(f"CustomJoint needs a function q -> Transform, got {shown(self.function)}")
         if not 1 <= len(labels) <= 6 or len(set(labels)) < len(labels):
             raise ValueError(f"CustomJoint needs 1 to 6 labels, all different, got {shown(self.labels)}")
         object.__setattr__(self, "labels", labels)

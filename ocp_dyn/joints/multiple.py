@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, shown, split
+from .._types import Expr, Vector, is_one_of, shown, split
 from ..rotations import rotation_about, unit_axis
 from ..spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
@@ -96,7 +96,7 @@ class Euler(_Chained):
     q_labels = v_labels = ("q0", "q1", "q2")
 
     def __post_init__(self) -> None:
-        if self.order not in EULER_ORDERS:
+        if not is_one_of(self.order, EULER_ORDERS):
             raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}")
         labels = tuple(f"r{axis}" for axis in self.order)
         object.__setattr__(self, "q_labels", labels)
