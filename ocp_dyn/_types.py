@@ -110,7 +110,7 @@ def is_one_of(value: Any, choices: Iterable[str]) -> bool:
 
 def is_whole(value: Any, least: int = 0) -> bool:
     """Whether a value is an integer, `least` or more; True and False are none."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
 
 
 def numbers(values: Any) -> Array:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+import casadi as ca
 import numpy as np
 from casadi import DM
 
 from ._types import ModelError, shown
 from .model import Model
+from .model.editing import lengths_of
 
 LOST = 1e-12
 """What is left of a joint's inertia, relative to that of all it carries, when the joints beyond it take the rest."""
@@ -45,14 +47,14 @@ def _without_inertia(model: Model, armature: bool) -> int:
     """The outermost joint whose articulated inertia is singular; 0 if there is none."""
     if not all(isinstance(x, DM) for body in model.I for x in (body.m, body.h, body.I)):
         return 0
-    q = model.split_q(DM(model.random_q(np.random.default_rng(0))))
+    if not all(isinstance(x, DM) for X in model.X_tree for x in (X.E, X.r)):
+        return 0
+    q = model.split_q(_somewhere(model))
     inertia = [np.array(DM(body.matrix()).full()) for body in model.I]
     carried = [matrix.copy() for matrix in inertia]
     for i, p in reversed(list(model.edges)):
         joint = model.joints[i]
         state = joint.jcalc(q[i], DM(joint.nv, 1))
-        if not isinstance(model.X_tree[i].r, DM):
-            return 0
         X = np.array(DM((state.XJ @ model.X_tree[i]).matrix()).full())
         S = np.array(DM(state.S).full())
         rotor = np.diag(model.dofs.armature[model.dofs_of(i)]) if armature else np.zeros((joint.nv, joint.nv))
@@ -67,3 +69,12 @@ def _without_inertia(model: Model, armature: bool) -> int:
         inertia[p] = inertia[p] + X.T @ (inertia[i] - U @ np.linalg.solve(D, U.T)) @ X
         carried[p] = carried[p] + X.T @ carried[i] @ X
     return 0
+
+
+def _somewhere(model: Model) -> DM:
+    """A random configuration whose lengths are of the size of the model's own, in whatever units those are."""
+    q = model.random_q(np.random.default_rng(0))
+    own = [float(ca.norm_2(X.r)) for X in model.X_tree]
+    own += [float(ca.norm_2(body.h) / body.m) for body in model.I if float(body.m) > 0]
+    lengths = np.concatenate([lengths_of(joint)[0] for joint in model.joints])
+    return DM(np.where(lengths, q * (max(own) or 1.0), q))

@@ -162,7 +162,7 @@ def matrix_quaternion(R: object) -> Array:
     Shepperd's choice: divide by the largest of the four components.
     """
     flat = numbers(R)
-    A = flat.reshape(3, 3) if flat.size == 9 and np.shape(R) == (3, 3) else np.full((3, 3), np.nan)
+    A = flat.reshape(3, 3) if flat.size == 9 and np.asarray(R).shape == (3, 3) else np.full((3, 3), np.nan)
     if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
         raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(R)}")
     d = np.array([A[0, 0], A[1, 1], A[2, 2], np.trace(A)])

@@ -182,7 +182,7 @@ def scale(model: Model, length: float, mass: float) -> Model:
     def longer(X: Transform) -> Transform:
         return Transform(X.E, s * X.r)
 
-    lengths_q, lengths_v = zip(*(_lengths(joint) for joint in model.joints), strict=True)
+    lengths_q, lengths_v = zip(*(lengths_of(joint) for joint in model.joints), strict=True)
     factor_q = np.where(np.concatenate(lengths_q), s, 1.0)
     factor_v = np.where(np.concatenate(lengths_v), s, 1.0)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
@@ -218,7 +218,7 @@ def _host(model: Model, frame: str) -> str:
     return repr(model.body_names[i - 1]) if i else "the ground"
 
 
-def _lengths(joint: Joint) -> tuple[Array, Array]:
+def lengths_of(joint: Joint) -> tuple[Array, Array]:
     """Which entries of q and of qd are lengths: those that turn nothing at neutral."""
     q = DM(joint.neutral())
     S = joint.jcalc(q, DM(joint.nv, 1)).S
