@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, Vector, listed, numbers, sequence, shown
+from ._types import LARGEST, Array, ModelError, Vector, listed, numbers, sequence, shown
 from .joints import (
     Cylindrical,
     Euler,
@@ -252,13 +252,17 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         value = given.get(option)
         absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
         x = numbers(absent if value is None else value)
-        if x.size not in (1, size) or np.any(np.isnan(x)):
+        huge = np.any(np.abs(x[np.isfinite(x)]) > LARGEST)
+        if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
             raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
     data = {key: spread(_FIELDS.get(key, key), joint.nq if key in SIZE_NQ else joint.nv) for key in fields}
+    for option in ("gear_ratio", "rotor_inertia"):
+        if not np.all(np.isfinite(spread(option, joint.nv))):
+            raise ModelError(f"{where}: {option} must be finite, got {shown(given.get(option))}")
     rotor = spread("gear_ratio", joint.nv) ** 2 * spread("rotor_inertia", joint.nv)
     data["armature"] = data["armature"] + rotor
     if np.any(data["q_lower"] > data["q_upper"]):
@@ -291,10 +295,12 @@ def random_tree(
         )
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise TypeError(f"random_tree: rng must be a numpy.random.Generator or None, got {shown(rng)}")
-    if joints is not None and not all(isinstance(joint, Joint) for joint in sequence(joints, "joints must be a list")):
+    kinds_given = None if joints is None else sequence(joints, "random_tree: joints must be a list of joints")
+    if kinds_given is not None and not (kinds_given and all(isinstance(joint, Joint) for joint in kinds_given)):
         raise TypeError(f"random_tree: joints must be a list of joints, got {shown(joints)}")
     if not 1 <= n <= 100_000 or not branching >= 1:
         raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {shown(n)}, {branching}")
+    branching = np.inf if branching > LARGEST else branching
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")
 
@@ -305,7 +311,7 @@ def random_tree(
         return np.array(quaternion_matrix(DM(Spherical().random_q(rng))).full())
 
     for i in range(1, n + 1):
-        kinds: Sequence[Joint] = joints or (
+        kinds: Sequence[Joint] = joints if joints is not None else (
             Revolute("z"), Revolute(axis()), Prismatic(axis()), Helical("x", pitch=0.2), Helical(rng.normal(size=6)),
             Cylindrical(axis()), Universal(axis(), axis()), Translation(), Planar(), Spherical(),
             MultiDof([(*axis(), 0, 0, 0), (0, 0, 0, *axis()), (*axis(), *axis()), (*axis(), 0, 0, 0)]),

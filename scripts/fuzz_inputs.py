@@ -271,7 +271,7 @@ WRONG: list[Any] = [
     None, True, 0, -1, 1, 3.5, float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), 1e308, 1e-320, 10**9, "", "x",
     "a" * 100_000, b"x", (), [], {}, {"x": 1}, (1, 2), [None], ["x"], [float("nan")] * 3, [10**400] * 3, (0, 0, 0), (1e308,) * 3,
     object(), 1j, np.zeros((2, 2)), np.zeros(0), np.zeros((3, 3)), np.full((3, 3), np.nan), np.array(["a", "b"]), np.zeros(1000),
-    ca.DM(), ca.DM(3, 1), ca.DM([1, 2, np.nan]), ca.SX.sym("x"), ca.SX.sym("x", 3), ca.MX.sym("x", 3), {1: 2}, set(), lambda: 1, int,
+    ca.DM(), ca.DM(3, 1), ca.DM([1, 2, np.nan]), ca.SX.sym("x"), ca.SX.sym("x", 3), ca.MX.sym("x", 3), {1: 2}, set(), int,
     np.eye(3), np.random.default_rng(0), ((0, 0, 1, 0, 0, 0),), "xyz", "xx", ("tip",), slice(3), range(3),
 ]  # fmt: skip
 
@@ -324,6 +324,7 @@ SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "Frame", "Inert
 """What is built by others, not by users; what writes files; what other kinds of input cover."""
 METHODS = ("with_gravity", "with_inertia", "with_frame", "attach", "lock_joints", "subtree", "scale", "q_slice", "qd_slice", "frame",
            "q_dot", "integrate", "difference")  # fmt: skip
+READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions")
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None}, "joint_work": {"qd": np.ones((7, 2)), "tau": np.ones((7, 2))},
        "Contact": {"axes": "xyz"}, "Loop": {"axes": "ball"}, "Helical": {"axis": "x", "pitch": 0.1}}  # fmt: skip
 RAW = {"q", "qd", "qdd", "tau", "mu", "lam", "f_ext", "model", "external", "e", "t", "actuated"}
@@ -351,6 +352,7 @@ def _calls() -> list[tuple[str, Callable[..., Any], dict[str, Any], tuple[str, .
         for name in dir(od)
         if name[0] != "_" and name not in SKIPPED and callable(getattr(od, name))
     }
+    calls |= {f"models.{name}": getattr(od.models, name) for name in READY}
     calls |= {f"Model.{name}": getattr(model, name) for name in METHODS}
     for name, call in calls.items():
         parameters = inspect.signature(call).parameters

@@ -77,6 +77,10 @@ def parse_urdf(
         raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}")
     if not is_one_of(inertia, ("refuse", "keep")):
         raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}")
+    if not isinstance(source, str) or len(source) > 4096:
+        raise TypeError(
+            f"source must be the name of the text, a string of 4096 characters at most, got {shown(source)}"
+        )
     tree = read_urdf_xml(text, source)
     robot = _parsed(tree)
     root_link, joints = _depth_first(robot, tree)

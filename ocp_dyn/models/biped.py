@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import Array, shown
+from .._types import Array, is_one_of, shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Joint, Planar, Revolute
 from ..model import Model
@@ -77,7 +77,9 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
     origins are at the joints that move them (`torso`: at the hip). Only the moment of inertia about y
     matters; the links are given it about x too, and none about z. `ValueError` for another root.
     """
-    if root not in ("pinned", "planar"):
+    if not isinstance(parameters, FiveLinkParameters):
+        raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {shown(parameters)}")
+    if not is_one_of(root, ("pinned", "planar")):
         raise ValueError(f"five_link_biped: root must be 'pinned' or 'planar', got {shown(root)}")
     builder = ModelBuilder(f"five_link_{root}")
     if root == "pinned":
