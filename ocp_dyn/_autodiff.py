@@ -13,7 +13,7 @@ import casadi as ca
 from casadi import DM, SX
 
 from ._rounding import running_error
-from ._types import Expr
+from ._types import Expr, shown
 
 
 class Derivatives(NamedTuple):
@@ -73,7 +73,7 @@ def _differentiated(
     y = function(xs)
     if not isinstance(y, (SX, DM)):
         raise TypeError(
-            f"{getattr(function, '__name__', function)!r} must give a casadi expression of its argument (an SX column), "
+            f"{shown(getattr(function, '__name__', function))} must give a casadi expression of its argument (an SX column), "
             f"got {type(y).__name__}: write it with casadi's functions"
         )
     y = ca.vec(SX(y))

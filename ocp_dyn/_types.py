@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from reprlib import Repr
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -77,27 +77,95 @@ def as_type(x: Expr, like: M) -> M:
     return typed
 
 
-SHOWN = 200
-"""Characters of a value that a message repeats."""
+class _Shown(reprlib.Repr):
+    """repr with long strings, numbers and containers cut before they are written out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxtuple, self.maxlist, self.maxdict, self.maxset = 4, 12, 12, 6, 6
+        self.maxstring, self.maxother = 120, 160
+
+    def repr_int(self, x: int, level: int) -> str:
+        """An integer; one of thousands of digits, which Python refuses to write, by its size."""
+        return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """What an object says of itself; of large containers of numbers, which say it slowly, shape and type."""
+        if isinstance(x, np.ndarray) and x.size > 12:
+            return f"<array of {x.dtype}, shape {x.shape}>"
+        if isinstance(x, (DM, SX, MX)) and x.numel() > 12:
+            return f"<{type(x).__name__} of shape {x.shape}>"
+        if isinstance(x, (bytes, bytearray)):
+            return repr(x[:60]) + ("..." if len(x) > 60 else "")
+        try:
+            text = repr(x)
+        except Exception:  # noqa: BLE001, a message about a bad value must not fail over its repr
+            return f"<{type(x).__name__}>"
+        return text if len(text) <= self.maxother else text[: self.maxother - 3] + "..."
+
+
+_shown = _Shown()
+_LONGEST = 200
 
 
 def shown(value: object) -> str:
-    """A value for a message: its repr, cut where it is long, so that no message repeats megabytes of input."""
-    short = Repr()
-    short.maxstring = short.maxother = short.maxlong = 120
-    text = short.repr(value)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 40]} ... {text[-30:]}"
+    """repr of a value for a message, of some 200 characters at most, however large the value is."""
+    text = _shown.repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+LARGEST = 1e100
+"""No length, mass or inertia is larger in any units; products of such numbers stay finite."""
+
+
+def sequence(values: Any, what: str) -> list[Any]:
+    """What a tuple, list or array holds, or a TypeError; text, expressions and single values are none."""
+    single = isinstance(values, (str, bytes, DM, SX, MX)) or (isinstance(values, np.ndarray) and not values.ndim)
+    if single or not isinstance(values, Iterable):
+        raise TypeError(f"{what}, got {shown(values)}")
+    return list(values)
+
+
+def is_one_of(value: Any, choices: Iterable[str]) -> bool:
+    """Whether a value is one of some words; anything else, arrays too, is not."""
+    return isinstance(value, str) and value in choices
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Whether a value is an integer, `least` or more; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
+
+
+def numbers(values: Any) -> Array:
+    """`values` as a flat array of floats; one NaN for what is not numbers: text, None, expressions, 10**400."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "USc":
+            return np.full(1, np.nan)
+        return np.asarray(given.astype(float).reshape(-1))
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
+        return np.full(1, np.nan)
 
 
 def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = ValueError) -> Array:
     """`values` as `size` finite floats, or an error that says what was got."""
-    try:
-        x = np.asarray(values, dtype=float).reshape(-1)
-    except (TypeError, ValueError):
-        raise error(f"{what} must be {size} numbers, got {values!r}") from None
+    x = numbers(values)
     if x.size != size or not np.all(np.isfinite(x)):
-        raise error(f"{what} must be {size} finite numbers, got {values!r}")
+        raise error(f"{what} must be {size} finite numbers, got {shown(values)}")
+    if np.any(np.abs(x) > LARGEST):
+        raise error(f"{what} must be {size} numbers of size {LARGEST:g} at most, got {shown(values)}")
     return x
+
+
+def finite(value: Any, what: str, error: type[ValueError] = ValueError) -> float:
+    """`value` as one finite float, or an error that says what was got."""
+    return float(finite_vector(value, 1, what, error)[0])
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Names for a message: the first of them, each cut to its first 60 characters, and how many there are."""
+    short = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:most])
+    return short + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"
 
 
 class ModelError(ValueError):

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from ._types import Array, ModelError, Vector
+from ._types import LARGEST, Array, ModelError, Vector, listed, numbers, sequence, shown
 from .joints import (
     Cylindrical,
     Euler,
@@ -25,8 +25,10 @@ from .joints import (
     Translation,
     Universal,
 )
-from .model import DofData, Frame, Mimic, Model
+from .model import DofData, FileJoint, Frame, Mimic, Model
 from .model.parts import (
+    FINITE_FIELDS,
+    NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
     body_inertia,
@@ -76,6 +78,7 @@ class _Body:
     X_tree: Transform
     inertia: Inertia
     dofs: dict[str, Array]
+    mounts: tuple[str, ...]
 
 
 @dataclass
@@ -95,6 +98,7 @@ class ModelBuilder:
     _frames: dict[str, Frame] = field(default_factory=dict, repr=False)
     _joint_names: set[str] = field(default_factory=set, repr=False)
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
+    _mounts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def add_body(
         self,
@@ -121,25 +125,28 @@ class ModelBuilder:
         emulate=True makes a chain of 1-dof joints of a joint with several: massless bodies "name#0", "name#1", ...
         on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
-        where = f"body {name!r}"
+        where = f"body {shown(name)}"
         self._check_name(name, where)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {joint!r}")
+            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {shown(joint)}")
+        if joint_name is not None and (not isinstance(joint_name, str) or not joint_name):
+            raise ModelError(f"{where}: joint_name must be a non-empty string or None, got {shown(joint_name)}")
         X = self._parent_frame(parent, where)
         placed = product(placement(origin, rotation, where), X.X)
         inertia_of_body = body_inertia(mass, com, inertia, where, inertia_check)
         if isinstance(joint, Fixed):
             self._merge(name, X.body, placed, inertia_of_body)
+            self._mounts[name] = (*self._mounts.get(parent, ()), joint_name or f"{name}_joint")
             return
         joint_name = joint_name or (joint.name if isinstance(joint, FloatingBase) and not X.body else f"{name}_joint")
-        data = _dof_data(joint, dofs, f"joint {joint_name!r}")
+        data = _dof_data(joint, dofs, f"joint {shown(joint_name)}")
         links = self._links(joint, where) if emulate else (joint,)
         names = [(f"{name}#{k}", f"{joint_name}#{k}") for k in range(len(links) - 1)] + [(name, joint_name)]
         for new, new_joint in names:
             self._check_name(new, where)
             if new_joint in self._joint_names:
                 raise ModelError(
-                    f"{where}: its joint {new_joint!r} has the name of another joint; names must be unique"
+                    f"{where}: its joint {shown(new_joint)} has the name of another joint; names must be unique"
                 )
         parent_body = X.body
         for k, (link, (new, new_joint)) in enumerate(zip(links, names, strict=True)):
@@ -147,24 +154,26 @@ class ModelBuilder:
             part = {key: x[k : k + 1] for key, x in data.items()} if emulate else data
             self._joint_names.add(new_joint)
             body = inertia_of_body if last else Inertia.zero()
-            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part))
+            mounts = () if k else self._mounts.get(parent, ())
+            self._bodies.append(_Body(new, new_joint, link, parent_body, placed, body, part, mounts))
             parent_body, placed = len(self._bodies), Transform.identity()
             self._frames[new] = Frame(new, parent_body)
 
     def add_frame(self, name: str, body: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> None:
         """Adds a named frame fixed to a body (or to another frame, or to "world")."""
-        where = f"frame {name!r}"
+        where = f"frame {shown(name)}"
         self._check_name(name, where)
         parent = self._parent_frame(body, where)
         X = product(placement(origin, rotation, where), parent.X)
         self._frames[name] = Frame(name, parent.body, X)
+        self._mounts[name] = self._mounts.get(body, ())
 
     def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Notes that q of `joint` is to be ratio times q of `other` plus offset [rad or m]; both of one dof.
 
         Both coordinates stay in q: `mimic_constraints` and `mimic_map` make use of the note.
         """
-        where = f"joint {joint!r} mimics {other!r}"
+        where = f"joint {shown(joint)} mimics {shown(other)}"
         ratio, offset = (
             float(vector(x, 1, f"{where}: {what}")[0]) for x, what in ((ratio, "ratio"), (offset, "offset"))
         )
@@ -175,7 +184,7 @@ class ModelBuilder:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
             raise ModelError(
-                f"model {self.name!r} has no moving body: add one on a joint, or load it with a floating root"
+                f"model {shown(self.name)} has no moving body: add one on a joint, or load it with a floating root"
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
@@ -195,6 +204,7 @@ class ModelBuilder:
             frames={n: Frame(n, f.body, clean(f.X, lengths[f.body])) for n, f in self._frames.items()},
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
             mimics=tuple(self._mimics),
+            file_joints=tuple(FileJoint(b.joint_name, b.mounts) for b in bodies if b.mounts),
         )
 
     def _lengths(self) -> list[float]:
@@ -221,16 +231,18 @@ class ModelBuilder:
 
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:
-            raise ModelError(f"a name must be a non-empty string, got {name!r}")
+            raise ModelError(f"a name must be a non-empty string, got {shown(name)}")
         if name in self._frames or (name == WORLD and self._frames):  # files may call their root so
             raise ModelError(f"{where}: the name is taken; bodies and frames need names of their own")
 
     def _parent_frame(self, parent: str, where: str) -> Frame:
+        if not isinstance(parent, str):
+            raise ModelError(f"{where}: its parent must be the name of a body or a frame, got {shown(parent)}")
         if parent == WORLD and WORLD not in self._frames:
             return Frame(WORLD, 0)
         if parent not in self._frames:
-            known = ", ".join([WORLD, *self._frames])
-            raise ModelError(f"{where}: no parent {parent!r} yet; known: {known}. Add parents before children")
+            known = listed((WORLD, *self._frames))
+            raise ModelError(f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children")
         return self._frames[parent]
 
 
@@ -252,25 +264,28 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     def spread(option: str, size: int) -> Array:
         value = given.get(option)
         absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
-        try:
-            x = np.asarray(absent if value is None else value, dtype=float).reshape(-1)
-        except (TypeError, ValueError):
-            x = np.full(1, np.nan)
-        if x.size not in (1, size) or np.any(np.isnan(x)):
+        x = numbers(absent if value is None else value)
+        huge = np.any(np.abs(x[np.isfinite(x)]) > LARGEST)
+        if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
-            raise ModelError(f"{where}: {what} must be one number or {size}, got {value!r}")
+            raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
     data = {key: spread(_FIELDS.get(key, key), joint.nq if key in SIZE_NQ else joint.nv) for key in fields}
+    for option in ("gear_ratio", "rotor_inertia"):
+        if not np.all(np.isfinite(spread(option, joint.nv))):
+            raise ModelError(f"{where}: {option} must be finite, got {shown(given.get(option))}")
     rotor = spread("gear_ratio", joint.nv) ** 2 * spread("rotor_inertia", joint.nv)
     data["armature"] = data["armature"] + rotor
     if np.any(data["q_lower"] > data["q_upper"]):
-        raise ModelError(f"{where}: lower limit {given.get('lower')!r} lies above upper limit {given.get('upper')!r}")
-    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
+        raise ModelError(
+            f"{where}: lower limit {shown(given.get('lower'))} lies above upper limit {shown(given.get('upper'))}"
+        )
+    for key in NONNEGATIVE_FIELDS:
         if np.any(data[key] < 0):
             raise ModelError(f"{where}: {key} must not be negative, got {data[key].tolist()}")
-    for key in ("damping", "friction", "stiffness", "armature", "rest"):
+    for key in FINITE_FIELDS:
         if not np.all(np.isfinite(data[key])):
             raise ModelError(f"{where}: {key} must be finite, got {data[key].tolist()}")
     return data
@@ -287,8 +302,18 @@ def random_tree(
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
     from (default: all of the library's, about random axes where they have some).
     """
-    if n < 1 or not branching >= 1:
-        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {n}, {branching}")
+    if isinstance(n, bool) or not isinstance(n, int) or not isinstance(branching, (int, float)):
+        raise TypeError(
+            f"random_tree needs a whole number n and a number branching, got {shown(n)}, {shown(branching)}"
+        )
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"random_tree: rng must be a numpy.random.Generator or None, got {shown(rng)}")
+    kinds_given = None if joints is None else sequence(joints, "random_tree: joints must be a list of joints")
+    if kinds_given is not None and not (kinds_given and all(isinstance(joint, Joint) for joint in kinds_given)):
+        raise TypeError(f"random_tree: joints must be a list of joints, got {shown(joints)}")
+    if not 1 <= n <= 100_000 or not branching >= 1:
+        raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {shown(n)}, {branching}")
+    branching = np.inf if branching > LARGEST else branching
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")
 
@@ -299,7 +324,7 @@ def random_tree(
         return np.array(quaternion_matrix(DM(Spherical().random_q(rng))).full())
 
     for i in range(1, n + 1):
-        kinds: Sequence[Joint] = joints or (
+        kinds: Sequence[Joint] = joints if joints is not None else (
             Revolute("z"), Revolute(axis()), Prismatic(axis()), Helical("x", pitch=0.2), Helical(rng.normal(size=6)),
             Cylindrical(axis()), Universal(axis(), axis()), Translation(), Planar(), Spherical(),
             MultiDof([(*axis(), 0, 0, 0), (0, 0, 0, *axis()), (*axis(), *axis()), (*axis(), 0, 0, 0)]),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM, SX
 
-from ._types import Expr, split
+from ._types import Expr, shown, split
 from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from .dynamics import forward_dynamics, inverse_dynamics
 from .joints import Joint, Spherical
@@ -57,10 +57,10 @@ def derivative_options(
     if algorithm not in _FIRST:
         raise ValueError(
             f"derivatives={order} is for {', '.join(sorted(f.__name__ for f in _FIRST))}, "
-            f"got {getattr(algorithm, '__name__', algorithm)!r}: leave it out, CasADi differentiates the graph"
+            f"got {shown(getattr(algorithm, '__name__', algorithm))}: leave it out, CasADi differentiates the graph"
         )
     if order not in (1, 2):
-        raise ValueError(f"derivatives is the highest order, 1 or 2, got {order!r}")
+        raise ValueError(f"derivatives is the highest order, 1 or 2, got {shown(order)}")
     model = unfolded(model)
     penalty = max(0.1, 1.2 / max(model.nv, 1))
     y, labels = call.output, list(call.inputs)
@@ -164,4 +164,6 @@ def _is_quaternion(joint: Joint) -> bool:
         return True
     if type(joint).q_dot is Joint.q_dot:
         return False
-    raise ValueError(f"{joint!r} has velocities of its own, derivatives by its q are not known: leave out derivatives=")
+    raise ValueError(
+        f"{shown(joint)} has velocities of its own, derivatives by its q are not known: leave out derivatives="
+    )

@@ -30,6 +30,7 @@ from ._autodiff import repeated
 from ._types import Expr, M, as_type
 from .coriolis import CoriolisInertia, each, put
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
+from .invertible import check_invertible
 from .joint_derivatives import JointDerivatives, joint_derivatives
 from .joints import JointState
 from .kinematics import joint_states, without_drift
@@ -173,6 +174,7 @@ def forward_dynamics_derivatives(
     derivatives of rigid body dynamics algorithms, RSS 2018], by the branch-sparse L'DL factor of H. nv x nv each,
     columns as in `inverse_dynamics_derivatives`. O(nb depth nv).
     """
+    check_invertible(model, armature=armature)
     H = factor(model, mass_matrix(model, q, armature=armature))
     qdd = H.solve(tau - bias_force(model, q, qd, f_ext, external=external, passive=passive))
     dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, external=external, passive=passive)

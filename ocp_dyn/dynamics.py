@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, exact
+from ._types import Expr, M, as_type, exact, is_one_of, shown
+from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
 from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
@@ -119,8 +120,10 @@ def forward_dynamics(
     In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
     accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. passive and armature as in
     `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
-    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches.
+    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches. ModelError for a
+    joint that moves no inertia.
     """
+    check_invertible(model, armature=armature)
     states = joint_states(model, q, without_drift(model, qd))
     forces = model.split_v(tau + passive_force(model, q, qd) if passive else tau, "tau")
     c: list[Expr] = [DM(6, 1)]
@@ -178,8 +181,9 @@ def forward_dynamics_crba(
     knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). passive and
     armature as in `inverse_dynamics`.
     """
-    if method not in ("ltdl", "ltl", "cholesky"):
-        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {method!r}")
+    if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
+    check_invertible(model, armature=armature)
     H = mass_matrix(model, q, armature=armature)
     b = tau - bias_force(model, q, qd, f_ext, external=external, passive=passive)
     if method == "cholesky":
@@ -202,7 +206,7 @@ def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | Non
     W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
     if f_ext is None:
         if external:
-            raise ValueError(f"external={tuple(external)} names bodies but no f_ext (6 x {len(external)}) is given")
+            raise ValueError(f"external={shown(external)} names bodies but no f_ext (6 x {len(external)}) is given")
         return W
     if f_ext.shape != (6, len(external)):
         raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in external, got {f_ext.shape}")

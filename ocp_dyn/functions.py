@@ -16,8 +16,12 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from . import constrained, constraints, dynamics, regressor
+from . import constrained, constraints, dynamics, joint_space, regressor, second_derivatives
+from . import derivatives as derivatives_of
+from ._types import shown
 from .call_derivatives import Call, derivative_options
+from .checked import CheckedFunction
+from .invertible import check_invertible
 from .joints import Joint
 from .lightest import lightest
 from .model import Model
@@ -40,6 +44,20 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     labels: Mapping[str, Label]
 
+
+_BY_INVERSE = (
+    dynamics.forward_dynamics,
+    dynamics.forward_dynamics_crba,
+    joint_space.mass_matrix_inverse,
+    joint_space.mass_matrix_inverse_product,
+    derivatives_of.forward_dynamics_derivatives,
+    second_derivatives.forward_dynamics_second_derivatives,
+    constrained.constrained_dynamics,
+    constrained.constrained_dynamics_derivatives,
+    constrained.impact,
+    constrained.impact_derivatives,
+)
+"""Algorithms that need H^-1; those of constraints with most of their solvers."""
 
 _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionary()
 _building = threading.RLock()
@@ -95,12 +113,7 @@ def function(
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
-    for what, given in (
-        ("external must be a tuple of frame names", external),
-        ("parameters must be a tuple of names", parameters),
-    ):
-        if isinstance(given, str):
-            raise TypeError(f"{what}, got the string {given!r}: write ({given!r},)")
+    _check_options(algorithm, name, signature, external, parameters, derivatives, options)
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
     if derivatives and (static or external or parameters or signature or options.keys() - {"armature"}):
         raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
@@ -114,13 +127,34 @@ def function(
         except (TypeError, NotImplementedError):  # the latter from symbols
             raise TypeError(
                 "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (what stays an "
-                f"input is named by parameters=), got {static!r}"
+                f"input is named by parameters=), got {shown(static)} and {shown(options)}"
             ) from None
         f = _build(request, model)
         labels = _labels(f, request, model, registered=signature is None)
         _descriptions[f] = Description(model.name, model.joints, labels)
         kept[request.key] = f
         return f
+
+
+def _check_options(
+    algorithm: Any, name: Any, signature: Any, external: Any, parameters: Any, derivatives: Any, options: dict[str, Any]
+) -> None:
+    """Raises for what `function` can know to be wrong before anything is built."""
+    if not callable(algorithm):
+        raise TypeError(f"od.function needs an algorithm, such as od.inverse_dynamics, first; got {shown(algorithm)}")
+    for what, text in (("name", name), ("signature", signature)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{what} must be a string or None, got {shown(text)}")
+    for what, kind, names in (("external", "frame names", external), ("parameters", "names", parameters)):
+        if isinstance(names, str):
+            raise TypeError(f"{what} must be a tuple of {kind}, got the string {shown(names)}: write ({shown(names)},)")
+        if not isinstance(names, (tuple, list)) or not all(isinstance(one, str) for one in names):
+            raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
+    if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
+        raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
+    columns = options.get("columns")
+    if columns is not None and (isinstance(columns, bool) or not isinstance(columns, int) or columns < 1):
+        raise ValueError(f"columns must be a whole number of columns of tau, at least 1, got {shown(columns)}")
 
 
 @dataclass(frozen=True)
@@ -160,6 +194,8 @@ def _build(request: _Request, model: Model) -> ca.Function:
     spec, static = request.spec, request.static
     outputs = (*spec.outputs, "residual") if request.options.get("residual") else spec.outputs
     inputs = _inputs(request, model, outputs)
+    if request.algorithm in _BY_INVERSE and request.options.get("solver", "range") in ("range", "proximal", "aba"):
+        check_invertible(model, armature=bool(request.options.get("armature")))
     if request.parameters:
         model, static = _with_values(model, static, inputs.parameters)
     if request.reduce and spec.joint_space and not request.external and not request.parameters:
@@ -179,7 +215,7 @@ def _build(request: _Request, model: Model) -> ca.Function:
             raise ValueError(f"{spec.name}: signature names outputs {outputs}, the algorithm returned {len(values)}")
         values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
         candidates.append(ca.Function(spec.name, symbols, values, names, list(outputs), found))
-    return min(candidates, key=ca.Function.n_instructions)
+    return CheckedFunction(min(candidates, key=ca.Function.n_instructions))
 
 
 def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Inputs:
@@ -192,12 +228,14 @@ def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Input
     positional = list(symbols.values())
     if isinstance(options.get("e"), str):
         if options["e"] not in ("input", "rows"):
-            raise ValueError(f"e is a number in [0, 1] or 'input', or by row a tuple or 'rows', got {options['e']!r}")
+            raise ValueError(
+                f"e is a number in [0, 1] or 'input', or by row a tuple or 'rows', got {shown(options['e'])}"
+            )
         rows = 1 if options["e"] == "input" else len(constraints.constraint_rows(request.static[0]))
         symbols["e"] = options["e"] = ca.SX.sym("e", rows)
     if isinstance(options.get("t"), str):
         if options["t"] != "input":
-            raise ValueError(f"t is a time [s] or 'input', got {options['t']!r}")
+            raise ValueError(f"t is a time [s] or 'input', got {shown(options['t'])}")
         symbols["t"] = options["t"] = ca.SX.sym("t")
     if request.external:
         symbols["f_ext"] = ca.SX.sym("f_ext", 6, len(request.external))
@@ -268,7 +306,7 @@ def _specification(algorithm: Algorithm, name: str | None, signature: str | None
     if algorithm not in REGISTRY:
         known = ", ".join(sorted(a.__name__ for a in REGISTRY))
         raise KeyError(
-            f"{getattr(algorithm, '__name__', algorithm)!r} is not in the registry ({known}); "
+            f"{shown(getattr(algorithm, '__name__', algorithm))} is not in the registry ({known}); "
             'pass its signature, e.g. signature="q qd -> E"'
         )
     return REGISTRY[algorithm]._replace(name=name or REGISTRY[algorithm].name)
@@ -279,13 +317,15 @@ def _size(text: str, model: Model) -> tuple[str, int]:
     if match:
         return match[1], int(match[2])
     if text not in SIZES:
-        raise KeyError(f"input {text!r} has no known size; known: {', '.join(SIZES)}. Give one, e.g. {text}[3]")
+        raise KeyError(f"input {shown(text)} has no known size; known: {', '.join(SIZES)}. Give one, e.g. {text}[3]")
     return text, SIZES[text](model)
 
 
 def _check_names(name: str, labels: list[str]) -> None:
     if not ca.Function.check_name(name):
-        raise ValueError(f"{name!r} cannot name a Function: letters, digits and single underscores, a letter first")
+        raise ValueError(
+            f"{shown(name)} cannot name a Function: letters, digits and single underscores, a letter first"
+        )
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
         raise ValueError(f"{name}: every input and output needs a name of its own, got {', '.join(twice)} twice")

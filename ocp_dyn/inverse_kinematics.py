@@ -8,7 +8,7 @@ analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from ._autodiff import traced
-from ._types import Array, Expr, finite_vector
+from ._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -85,7 +85,7 @@ class OrientationTarget:
 
     def __post_init__(self) -> None:
         matrix_quaternion(self.rotation)  # raises unless it is a rotation
-        object.__setattr__(self, "rotation", np.asarray(self.rotation, dtype=float))
+        object.__setattr__(self, "rotation", numbers(self.rotation).reshape(3, 3))
         _check_weight(self.weight)
 
     @property
@@ -156,6 +156,9 @@ def inverse_kinematics(
     on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from far away
     it may end in a minimum that misses; `reached` tells. Cost: a Function once per call, then O(nv^3) a step.
     """
+    if not is_whole(iterations):
+        raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
     q = np.array(model.column(q0, model.nq, "q0").full()).ravel()
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
@@ -235,7 +238,7 @@ class _Bounds:
                     continue
                 if label not in joint.v_labels:
                     raise ValueError(
-                        f"q entry {model.q_names[k]!r} has limits but no velocity of its own: "
+                        f"q entry {shown(model.q_names[k])} has limits but no velocity of its own: "
                         "a quaternion cannot be bounded entry by entry; use limits=False"
                     )
                 entries.append((k, model.v_index[i] + (a if joint.nq == joint.nv else joint.v_labels.index(label))))
@@ -255,12 +258,10 @@ class _Bounds:
 def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
     if isinstance(targets, Target):
         targets = (targets,)
-    if not isinstance(targets, Iterable) or isinstance(targets, str):
-        raise TypeError(f"targets must be a sequence of targets such as PointTarget, got {targets!r}")
-    members = tuple(targets)
+    members = tuple(sequence(targets, "targets must be a sequence of targets such as PointTarget"))
     for member in members:
         if not isinstance(member, Target):
-            raise TypeError(f"targets must be targets such as PointTarget, got {member!r} among them")
+            raise TypeError(f"targets must be targets such as PointTarget, got {shown(member)} among them")
         if isinstance(member, (PointTarget, OrientationTarget)):
             resolve(model, member.frame)
     if not members:
@@ -269,8 +270,8 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
 
 
 def _check_weight(weight: Any) -> None:
-    if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
-        raise ValueError(f"the weight of a target must be a positive number, got {weight!r}: leave the target out")
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= LARGEST:
+        raise ValueError(f"the weight of a target must be a positive number, got {shown(weight)}: leave the target out")
 
 
 def _name(frame: Frame | str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, exact
+from ._types import Expr, M, as_type, exact, is_whole, shown
 from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
+from .invertible import check_invertible
 from .kinematics import joint_states
 from .linalg import solve_spd
 from .model import Model
@@ -39,8 +40,9 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
     What forces tau alone accelerate: no velocity, no gravity. The articulated inertias are built once, then each
     column costs O(nb). columns: k, for `od.function`, whose input tau then has k columns; elsewhere tau tells.
     """
-    if columns is not None and tau.shape[1] != columns:
-        raise ValueError(f"tau must have columns={columns} columns, got shape {tau.shape}")
+    if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
+        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")
+    check_invertible(model, armature=armature)
     return as_type(articulated_answers(model, q, tau, armature=armature)[0], tau)
 
 
@@ -77,5 +79,6 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = Fa
 
 def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
+    check_invertible(model, armature=armature)
     H = factor(model, mass_matrix(model, q, armature=armature))
     return as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)

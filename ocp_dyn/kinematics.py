@@ -16,7 +16,7 @@ import casadi as ca
 from casadi import DM
 
 from ._autodiff import traced
-from ._types import Expr, M, Vector, as_type, finite_vector, sparse_beside
+from ._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
 from .joint_derivatives import subspace_rate
 from .joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
 from .model import Frame, Model
@@ -308,12 +308,12 @@ def resolve(model: Model, frame: Frame | str) -> Frame:
     if isinstance(frame, str):
         return model.frame(frame)
     if not isinstance(frame, Frame):
-        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {frame!r}")
+        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
     own = standing = model.frames.get(frame.name)
     while standing is not None and standing is not frame:
         standing = standing.stands_for
     if own is None or standing is None:
-        raise ValueError(f"{frame!r} belongs to another model than {model!r}: take it from model.frame(...)")
+        raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")
     return own
 
 

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, split
-from .joints import Euler, FloatingBase, Joint, Planar, Spherical
+from ._types import Expr, is_one_of, sequence, shown, split
+from .joints import Euler, FloatingBase, Joint, Planar, Revolute, Spherical
 from .model import Model
 from .rotations import quaternion_matrix
 
@@ -31,26 +32,37 @@ KINDS = ("rbdl", "pinocchio", "mujoco")
 class Layout:
     """Another library's layout of one model: `to_q`, `from_q`, `to_qd`, ... convert between ours and theirs.
 
-    kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order
-    (default: this model's; Pinocchio sorts siblings by name). unbounded: revolute joints that Pinocchio writes as
-    (cos, sin), which it does with URDF's continuous ones. `ValueError` for a joint the other library writes in
-    a way that has no counterpart here.
+    kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
+    the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
+    the fixed ones too, by name; MuJoCo keeps the file's order, as this library does. unbounded: revolute joints that
+    Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
+
+    Joints that mimic others are coordinates of their own here and in the other libraries, but in a Pinocchio model
+    that was built with mimic=True: that one has no counterpart.
+    `ValueError` for a joint the other library writes in a way that has no counterpart here.
     """
 
     model: Model
     kind: str
     joints: Sequence[str] = ()
-    unbounded: Sequence[str] = ()
+    unbounded: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {self.kind!r}")
-        names = tuple(self.joints) or self.model.joint_names
+        if not isinstance(self.model, Model):
+            raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
+        if not is_one_of(self.kind, KINDS):
+            raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {shown(self.kind)}")
+        names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
-            raise ValueError(f"joints must be the model's joints in another order, got {names}")
+            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")
         object.__setattr__(self, "joints", names)
-        for name in self.unbounded:
-            self.model.q_slice(name)
+        continuous = tuple(f.joint for f in self.model.file_joints if f.continuous)
+        unbounded = continuous if self.unbounded is None else _names(self.unbounded, "unbounded")
+        for name in unbounded:
+            joint = self.model.joints[_body(self.model, name)]
+            if not isinstance(joint, Revolute):
+                raise TypeError(f"unbounded joints are revolute ones, {shown(name)} is {shown(joint)}")
+        object.__setattr__(self, "unbounded", unbounded)
         for joint in self.model.joints[1:]:
             if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and joint.nq == joint.nv:
                 raise ValueError(f"Pinocchio has no floating base with {joint.rotation}: use FloatingBase() here")
@@ -110,14 +122,14 @@ class Layout:
         """Our accelerations (nv) from our q, our qd and their accelerations."""
         return self._turned(q, self.model.column(qdd, self.model.nv, "qdd") + self._drag(q, qd), out=False)
 
-    @property
+    @cached_property
     def _order(self) -> list[int]:
         return [self.model.joint_names.index(name) + 1 for name in self.joints]
 
     def _on_circle(self, i: int) -> bool:
         """Whether the last entry of joint i is an angle that the other library writes as (cos, sin)."""
         planar = isinstance(self.model.joints[i], Planar)
-        return self.kind == "pinocchio" and (planar or self.model.joint_names[i - 1] in self.unbounded)
+        return self.kind == "pinocchio" and (planar or self.model.joint_names[i - 1] in (self.unbounded or ()))
 
     def _q_size(self, i: int) -> int:
         return self.model.joints[i].nq + self._on_circle(i)
@@ -184,6 +196,34 @@ class Layout:
             else:
                 drag.append(zero)
         return ca.vertcat(*drag)
+
+
+def _names(names: Any, what: str) -> tuple[str, ...]:
+    listed = tuple(sequence(names, f"{what} must be a tuple of joint names"))
+    if not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"{what} must be a tuple of joint names, got {shown(listed)}")
+    return listed
+
+
+def _body(model: Model, joint: str) -> int:
+    model.q_slice(joint)  # raises for a name that no joint has
+    return model.joint_names.index(joint) + 1
+
+
+def _order(model: Model, kind: str) -> tuple[str, ...]:
+    """Names of the joints in the order that the library's URDF reader gives them.
+
+    urdfdom, which reads for Pinocchio and RBDL, keeps joints in a map by name, so that both visit the joints of every
+    link in that order. Fixed joints lead to further joints: the way from the root decides, name by name.
+    """
+    if kind == "mujoco":
+        return model.joint_names
+    mounts = {f.joint: f.mounts for f in model.file_joints}
+    ways: list[tuple[str, ...]] = [()]
+    for i, p in model.edges:
+        name = model.joint_names[i - 1]
+        ways.append((*ways[p], *mounts.get(name, ()), name))
+    return tuple(way[-1] for way in sorted(ways[1:]))
 
 
 def _has_quaternion(joint: Joint) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import DM, MX, SX
 
-from ._types import Expr, M, Vector, as_type
+from ._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
 from .kinematics import as_point, joint_states
 from .model import Model
 from .spatial import Inertia, Transform, crm, halves, largest, skew
@@ -150,7 +150,9 @@ def center_of_pressure(
     """
     p, N = as_point(point), as_point(normal)
     if isinstance(N, DM) and not largest(N):
-        raise ValueError(f"the normal of the plane must not be zero, got {normal!r}")
+        raise ValueError(f"the normal of the plane must not be zero, got {shown(normal)}")
+    if not isinstance(wrench, (DM, SX, MX)) or wrench.shape != (6, 1):
+        raise TypeError(f"a wrench must be a casadi column of 6 entries, got {shown(wrench)}")
     n, f = halves(wrench)
     return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
 
@@ -168,7 +170,10 @@ def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
     t: N increasing times [s]. qd, tau (nv x N): a column per time. Trapezoidal rule on max(P, 0) and min(P, 0), so the
     error falls with the square of the step. The net work is W+ + W-.
     """
-    steps = np.diff(np.asarray(t, dtype=float).reshape(-1))
+    steps = np.diff(finite_vector(t, numbers(t).size, "t"))
+    for what, x in (("qd", qd), ("tau", tau)):
+        if not isinstance(x, (DM, SX, MX)):
+            raise TypeError(f"{what} must be a casadi SX, MX or DM, got {shown(x)}")
     if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):
         raise ValueError(
             f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "
@@ -202,4 +207,4 @@ def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
 
 def _check_mass(model: Model) -> None:
     if isinstance(model.mass, float) and model.mass <= 0:
-        raise ValueError(f"{model!r} has no mass, so no centre of mass: give its bodies masses")
+        raise ValueError(f"{shown(model)} has no mass, so no centre of mass: give its bodies masses")

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, ModelError, split
+from ._types import Expr, ModelError, shown, split
 from .model import Frame, Model
 from .model.editing import central, moving
 from .spatial import Inertia, Transform, skew
@@ -69,11 +69,13 @@ CONSTRAINT_PARAMETERS = {
 
 def parameter(name: str) -> Parameter:
     """Unit and entries of a parameter, by its name."""
+    if not isinstance(name, str):
+        raise TypeError(f"a parameter is named by a string such as 'gravity', got {shown(name)}")
     kinds = MODEL_PARAMETERS | CONSTRAINT_PARAMETERS
     kind, colon, target = name.partition(":")
     if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
         known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in kinds)
-        raise ValueError(f"no parameter {name!r}; parameters are: {known}")
+        raise ValueError(f"no parameter {shown(name)}; parameters are: {known}")
     return kinds[kind]
 
 
@@ -93,6 +95,8 @@ def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     Names and sizes as in the table of `ocp_dyn.parameters`. Frames and constraints of `model` hold on the copy.
     `od.function(..., parameters=names)` makes inputs of them.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")
     columns = {name: _column(model, name, value) for name, value in values.items()}
     for name in filter(of_constraint, columns):
         raise ValueError(f"{name} is of a constraint, not of a model: use with_constraint_parameters on the set")
@@ -156,7 +160,7 @@ def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inert
 
 
 def _column(model: Model, name: str, value: Any) -> Expr:
-    column = model.column(value, parameter_size(name), f"parameter {name!r}")
+    column = model.column(value, parameter_size(name), f"parameter {shown(name)}")
     return ca.sparsify(column) if isinstance(column, DM) else column
 
 

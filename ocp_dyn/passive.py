@@ -15,7 +15,7 @@ import casadi as ca
 from casadi import DM
 
 from ._autodiff import derivatives
-from ._types import Expr, M, as_type, exact
+from ._types import Expr, M, as_type, exact, finite, shown
 from .model import Model
 
 SLIP_SPEED = 0.01
@@ -29,8 +29,8 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     Friction is Coulomb's, smoothed: 96 % of it at twice the slip speed [rad/s, m/s], so that a joint under a
     load smaller than its friction creeps instead of sticking. O(nv).
     """
-    if not slip_speed > 0:
-        raise ValueError(f"slip_speed must be positive, got {slip_speed!r} rad/s (m/s)")
+    if not finite(slip_speed, "slip_speed [rad/s, m/s]") > 0:
+        raise ValueError(f"slip_speed must be positive, got {shown(slip_speed)} rad/s (m/s)")
     damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
     springs = exact(model.dofs.stiffness) * _stretch(model, q)
     return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from casadi import DM
 
-from ._types import ROUNDING, Array, ModelError, exact
+from ._types import ROUNDING, Array, ModelError, exact, shown
 from .joints import Euler, FloatingBase, Joint, MultiDof, Planar, Prismatic, Revolute, Spherical, Translation, Universal
 from .model import Frame, Model
 from .model.parts import clean, product
@@ -44,7 +44,7 @@ def reduce(model: Model) -> Model:
     for i, name in enumerate(model.body_names, 1):
         if not _of_numbers(model, i):
             raise ModelError(
-                f"reduce: body {name!r} has a symbolic inertia or position; reduce a model of numbers, and use a "
+                f"reduce: body {shown(name)} has a symbolic inertia or position; reduce a model of numbers, and use a "
                 "model with such parameters as it is"
             )
     return next(variants(model, unfold=False))

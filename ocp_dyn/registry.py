@@ -20,6 +20,7 @@ from . import (
     regressor,
     second_derivatives,
 )
+from ._types import shown
 from .model import Model
 
 Algorithm = Callable[..., Any]
@@ -39,7 +40,7 @@ class Signature(NamedTuple):
         match text.split("->"):
             case [left, right] if right.split():
                 return Signature(name, tuple(left.split()), tuple(right.split()), joint_space)
-        raise ValueError(f'a signature reads "inputs -> outputs", such as "q qd -> E"; got {text!r}')
+        raise ValueError(f'a signature reads "inputs -> outputs", such as "q qd -> E"; got {shown(text)}')
 
 
 JOINT_SPACE, BODIES = True, False

@@ -11,9 +11,9 @@ import math
 
 import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import DM, MX, SX
 
-from ._types import Array, Expr, Vector, finite_vector, sparse, split
+from ._types import Array, Expr, Vector, finite_vector, numbers, shown, sparse, split
 from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -26,14 +26,14 @@ def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, flo
     """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
     if isinstance(axis, str):
         if axis.lstrip("+-") not in AXES or len(axis) > 2:
-            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {axis!r}")
+            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {shown(axis)}")
         sign = -1.0 if axis.startswith("-") else 1.0
         x, y, z = (sign * c + 0.0 for c in AXES[axis[-1]])
         return x, y, z
     a = finite_vector(axis, 3, what)
     norm = float(np.linalg.norm(a))
     if norm < 1e-9:
-        raise ValueError(f"{what} must not be zero, got {axis!r}: give the direction of the joint axis")
+        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give the direction of the joint axis")
     if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
         a = a / norm
     x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())
@@ -68,6 +68,8 @@ def quaternion_matrix(quat: Expr) -> Expr:
 
     Off-unit quaternions, an optimiser's iterates, still give a rotation.
     """
+    if not isinstance(quat, (DM, SX, MX)) or quat.shape != (4, 1):
+        raise TypeError(f"a quaternion must be a casadi column (x, y, z, w), got {shown(quat)}")
     x, y, z, w = split(quat)
     s = 2 / ca.sumsqr(quat)
     sx, sy, sz = s * x, s * y, s * z
@@ -159,9 +161,10 @@ def matrix_quaternion(R: object) -> Array:
 
     Shepperd's choice: divide by the largest of the four components.
     """
-    A = np.asarray(R, dtype=float)
-    if A.shape != (3, 3) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
-        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {R!r}")
+    flat = numbers(R)
+    A = flat.reshape(3, 3) if flat.size == 9 and np.asarray(R).shape == (3, 3) else np.full((3, 3), np.nan)
+    if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(R)}")
     d = np.array([A[0, 0], A[1, 1], A[2, 2], np.trace(A)])
     k = int(np.argmax(d))
     if k == 3:

@@ -41,6 +41,7 @@ from .derivatives import (
     swept,
 )
 from .dynamics import bias_force, factor, mass_matrix
+from .invertible import check_invertible
 from .joint_derivatives import is_constant
 from .model import Model
 from .passive import armature_force, with_armature
@@ -139,6 +140,7 @@ def forward_dynamics_second_order(
     model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, armature: bool = False
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' FD(q, qd, tau), as in `forward_dynamics_second_derivatives`."""
+    check_invertible(model, armature=armature)
     H = factor(model, mass_matrix(model, q, armature=armature))
     qdd = H.solve(tau - bias_force(model, q, qd))
     weights = H.solve(mu)

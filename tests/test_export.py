@@ -173,6 +173,35 @@ def test_batches(rng, tmp_path, compiler, flags, lanes):
                     close(got[k], expected.full().ravel(), 1e-12)
     assert loaded.robot_ID_batch(ctypes.c_longlong(3), *pointers(None, None, None, None)) == 0
     assert loaded.robot_ID_batch(ctypes.c_longlong(0), *pointers(None, None, None, None)) == 0
+    loaded.robot_ID_batch_bytes.restype = ctypes.c_ulong
+    lent = np.full(loaded.robot_ID_batch_bytes() + 16, 77, np.uint8)
+    for start in (0, 1, 8):  # aligned or not, and not a byte beyond
+        states = [random_inputs(ID, rng) for _ in range(5)]
+        inputs = [np.array([s[i].full().ravel() for s in states]) for i in range(3)]
+        tau, again = np.full((5, 4), np.nan), np.full((5, 4), np.nan)
+        assert loaded.robot_ID_batch(ctypes.c_longlong(5), *pointers(*inputs, tau)) == 0
+        assert loaded.robot_ID_batch_in(ctypes.c_longlong(5), *pointers(*inputs, again, lent[start:])) == 0
+        assert np.array_equal(tau, again)
+        assert np.all(lent[start + loaded.robot_ID_batch_bytes() :] == 77)
+        lent[:] = 77
+
+
+@needs_cc
+def test_headers_of_batches_are_cpp98(tmp_path):
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no g++")
+    directory = od.codegen.export([ID], tmp_path / "robot", lanes=8)
+    (tmp_path / "user.cpp").write_text('#include "robot.h"\nint main() { return robot_ID_batch_bytes() == 0; }\n')
+    flags = ["-std=c++98", "-Wall", "-Wextra", "-pedantic-errors", "-Werror", "-fsyntax-only"]
+    subprocess.run([compiler, *flags, f"-I{directory}", str(tmp_path / "user.cpp")], check=True)
+
+
+@pytest.mark.parametrize("prefix", ["malloc", "free", "CON", "nul", "com1", "printf"])
+def test_names_of_the_c_library_and_of_devices_are_refused(tmp_path, prefix):
+    with pytest.raises(ValueError, match=f"prefix {prefix!r} is a keyword, the name of a standard header or function"):
+        od.codegen.export([ID], tmp_path / "robot", prefix=prefix)
+    assert not (tmp_path / "robot").exists()
 
 
 @needs_cc

@@ -1,11 +1,22 @@
 """Layouts of other libraries: round trips, power, and live comparison with Pinocchio and MuJoCo."""
 
+import json
+import sysconfig
+from pathlib import Path
+from xml.etree import ElementTree
+
 import casadi as ca
 import numpy as np
 import pytest
 
 import ocp_dyn as od
 from ocp_dyn.layouts import KINDS, Layout
+
+ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+ORDERS = json.loads((Path(__file__).parent / "data/layouts/joint_orders.json").read_text())
+"""For every robot of example-robot-data: the joints as Pinocchio 4.1 sorts them behind a free flyer, where that is not
+the file's order (which MuJoCo 4.0 keeps in all of them), and those that it writes as (cos, sin)."""
+needs_robots = pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
 
 JOINTS = [od.FloatingBase(), od.Spherical(), od.Planar(), od.Translation(), od.Revolute((1, 2, 3)), od.Prismatic("x")]
 
@@ -64,9 +75,8 @@ def test_a_robot_in_pinocchio(rng):
       </robot>"""
     model = od.parse_urdf(text, root=od.FloatingBase())
     theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
-    order = ("root", *list(theirs.names)[2:])
-    layout = Layout(model, "pinocchio", order, unbounded=("zz", "aa"))
-    assert order != model.joint_names
+    layout = Layout(model, "pinocchio")
+    assert layout.joints == ("root", *list(theirs.names)[2:]) != model.joint_names
     q, qd, qdd = states(model, rng, 2)
     tau = np.array(od.function(od.inverse_dynamics, model)(q, qd, qdd)).ravel()
     Q, V, A = (np.array(x).ravel() for x in (layout.to_q(q), layout.to_qd(q, qd), layout.to_qdd(q, qd, qdd)))
@@ -74,7 +84,97 @@ def test_a_robot_in_pinocchio(rng):
     assert np.allclose(np.array(layout.to_tau(q, tau)).ravel(), expected, rtol=1e-11, atol=1e-11)
 
 
+def robot(path):
+    return od.load_urdf(ROBOTS / path, root=od.FloatingBase(), mimic="free", inertia="keep")
+
+
+@needs_robots
+@pytest.mark.parametrize("path", ORDERS)
+def test_recorded_orders_of_robots(path):
+    model = robot(path)
+    theirs = Layout(model, "pinocchio")
+    order = ORDERS[path]["sorted"]
+    assert theirs.joints == (model.joint_names if order is None else ("root", *order.split()))
+    assert Layout(model, "rbdl").joints == theirs.joints
+    assert Layout(model, "mujoco").joints == model.joint_names
+    continuous = ORDERS[path]["continuous"].split()
+    assert [name for name in theirs.joints if name in theirs.unbounded] == continuous
+    assert theirs.to_q(model.neutral()).shape[0] == model.nq + len(continuous)
+
+
+@needs_robots
+@pytest.mark.parametrize("path", ORDERS)
+def test_robots_in_pinocchio(path, rng):
+    pin = pytest.importorskip("pinocchio")
+    model, theirs = robot(path), pin.buildModelFromUrdf(str(ROBOTS / path), pin.JointModelFreeFlyer())
+    layout = Layout(model, "pinocchio")
+    q, qd, qdd = states(model, rng, 2)
+    tau = od.inverse_dynamics(model, *(ca.DM(x) for x in (q, qd, qdd)))
+    Q, V, A = (np.array(x).ravel() for x in (layout.to_q(q), layout.to_qd(q, qd), layout.to_qdd(q, qd, qdd)))
+    expected = pin.rnea(theirs, theirs.createData(), Q, V, A)
+    assert np.allclose(np.array(layout.to_tau(q, tau)).ravel(), expected, rtol=1e-9, atol=1e-9)
+    turns = (np.array(layout.from_q(layout.to_q(q))).ravel() - q) / (2 * np.pi)
+    assert np.allclose(turns, np.rint(turns))
+
+
+@needs_robots
+@pytest.mark.parametrize("path", ORDERS)
+def test_orders_of_robots_in_mujoco(path):
+    mujoco = pytest.importorskip("mujoco")
+    root = ElementTree.parse(ROBOTS / path).getroot()
+    for link in root.findall("link"):
+        for part in (*link.findall("visual"), *link.findall("collision")):
+            link.remove(part)
+    for other in [x for x in root if x.tag not in ("link", "joint")]:
+        root.remove(other)
+    options = {"balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
+    ElementTree.SubElement(ElementTree.SubElement(root, "mujoco"), "compiler", options)
+    try:
+        theirs = mujoco.MjModel.from_xml_string(ElementTree.tostring(root, "unicode"))
+    except ValueError as error:
+        pytest.skip(f"MuJoCo does not take it: {error}")
+    assert Layout(robot(path), "mujoco").joints[1:] == tuple(theirs.joint(i).name for i in range(theirs.njnt))
+
+
+def test_siblings_behind_fixed_joints_are_sorted_by_those(tmp_path):
+    """The way from the root decides; a locked joint counts as a fixed one; JSON, attach and subtree keep the notes."""
+    joints = [
+        ("base", "zz", "fixed", "mount"),
+        ("mount", "aa", "continuous", "left"),
+        ("base", "mm", "revolute", "right"),
+    ]
+    joints += [("left", "cc", "fixed", "tool"), ("tool", "bb", "prismatic", "tip"), ("left", "ca", "revolute", "wrist")]
+    links = "".join(f'<link name="{name}"/>' for name in ("base", "mount", "left", "right", "tool", "tip", "wrist"))
+    text = "".join(
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/></joint>'
+        for parent, name, kind, child in joints
+    )
+    model = od.parse_urdf(f'<robot name="r">{links}{text}</robot>')
+    assert model.joint_names == ("aa", "bb", "ca", "mm")
+    assert Layout(model, "pinocchio").joints == ("mm", "aa", "ca", "bb")
+    assert Layout(model, "pinocchio").unbounded == ("aa",)
+    assert Layout(model, "mujoco").joints == model.joint_names
+    od.save_model(model, tmp_path / "r.json")
+    assert od.load_model(tmp_path / "r.json").file_joints == model.file_joints
+    assert Layout(model.lock_joints({"aa": 0.3}), "pinocchio").joints == ("mm", "ca", "bb")
+    assert Layout(model.subtree("left"), "pinocchio").joints == ("aa", "ca", "bb")
+    both = od.models.pendulum().attach(model, "world", prefix="x_")
+    assert [name for name in Layout(both, "pinocchio").joints if name.startswith("x_")] == [
+        "x_mm", "x_aa", "x_ca", "x_bb",
+    ]  # fmt: skip
+    assert Layout(both, "pinocchio").unbounded == ("x_aa",)
+
+
 def test_bad_layouts_are_refused(model):
+    with pytest.raises(TypeError, match="joints must be a tuple of joint names, got 3"):
+        Layout(model, "rbdl", 3)
+    with pytest.raises(TypeError, match="Layout needs a Model"):
+        Layout(None, "rbdl")
+    with pytest.raises(KeyError, match="no joint 'x'"):
+        Layout(model, "pinocchio", unbounded=("x",))
+    root = next(n for n, j in zip(model.joint_names, model.joints[1:], strict=True) if not isinstance(j, od.Revolute))
+    with pytest.raises(TypeError, match="unbounded joints are revolute"):
+        Layout(model, "pinocchio", unbounded=(root,))
     with pytest.raises(ValueError, match="layout must be one of rbdl, pinocchio, mujoco"):
         Layout(model, "drake")
     with pytest.raises(ValueError, match="in another order"):

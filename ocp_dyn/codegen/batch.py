@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import shown
 from .emit import instructions
 from .interface import row_major
 
@@ -139,8 +140,8 @@ class Buffer:
         if values:
             if len(values) != len(self.inputs):
                 raise TypeError(f"this buffer takes {len(self.inputs)} arguments or none, got {len(values)}")
-            for mine, value in zip(self.inputs, values, strict=True):
-                mine[:] = value
+            for i, (mine, value) in enumerate(zip(self.inputs, values, strict=True)):
+                mine[:] = _fitting(value, mine, f"argument {i} of this buffer")
         self._run()
         return self._outcome
 
@@ -224,7 +225,9 @@ class CompiledFunction:
         if value is None:
             return None
         array = np.asarray(value)
-        if array.dtype != self.dtype and not np.can_cast(array.dtype, self.dtype, "same_kind"):
+        if array.dtype.kind not in "biuf" or (
+            array.dtype != self.dtype and not np.can_cast(array.dtype, self.dtype, "same_kind")
+        ):
             raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
         shape = self.shape_in[i]
         if array.ndim == 0 and shape == (1,):
@@ -292,6 +295,16 @@ class CompiledFunction:
         """How many threads so many states are worth; the virtual machine holds the interpreter."""
         work = states * self._instructions // self._backend.lanes
         return min(self._threads, work // PIECE) if self.backend == Library.name else 1
+
+
+def _fitting(value: Any, mine: Array, what: str) -> Array:
+    """`value` as an array of the shape of `mine`; one number fits one entry only, it does not stand for all."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
+    if array.shape != mine.shape and not array.size == mine.size == 1:
+        raise ValueError(f"{what} has the shape {array.shape}, expected {mine.shape}")
+    return array.reshape(mine.shape)
 
 
 def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from .._types import shown
 from . import cache
 from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
@@ -37,13 +38,13 @@ class Compiled(Mapping[str, CompiledFunction]):
         try:
             return self._functions[name]
         except KeyError:
-            raise KeyError(f"{name!r} was not compiled; there are {', '.join(self._functions)}") from None
+            raise KeyError(f"{shown(name)} was not compiled; there are {', '.join(self._functions)}") from None
 
     def __getattr__(self, name: str) -> CompiledFunction:
         functions: dict[str, CompiledFunction] = self.__dict__.get("_functions", {})
         if name in functions:
             return functions[name]
-        raise AttributeError(f"{name!r} was not compiled; there are {', '.join(functions)}")
+        raise AttributeError(f"{shown(name)} was not compiled; there are {', '.join(functions)}")
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -188,17 +189,19 @@ def _key(text: str, compiler: Compiler, kind: Kind) -> str:
 
 def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
     if isinstance(functions, (str, ca.Function)) or not isinstance(functions, Iterable):
-        raise TypeError(f"compile needs a list of Functions, such as [ID, FDc], got {functions!r}")
+        raise TypeError(f"compile needs a list of Functions, such as [ID, FDc], got {shown(functions)}")
     different: dict[str, ca.Function] = {}
     for f in functions:
         if not isinstance(f, ca.Function):
-            raise TypeError(f"compile needs casadi.Functions, such as od.function(algorithm, model) makes, got {f!r}")
+            raise TypeError(
+                f"compile needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
+            )
         if f.is_null() or f.has_free():
-            raise ValueError(f"{f!r} cannot be compiled: it is empty or has free variables; make them inputs")
+            raise ValueError(f"{shown(f)} cannot be compiled: it is empty or has free variables; make them inputs")
         # the hash of a Function that is alive is its identity
         if hash(different.setdefault(f.name(), f)) != hash(f):
             raise ValueError(
-                f"two different functions are called {f.name()!r}; rename one with od.function(..., name=...)"
+                f"two different functions are called {shown(f.name())}; rename one with od.function(..., name=...)"
             )
     if not different:
         raise ValueError("compile got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
@@ -208,10 +211,10 @@ def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
 def check_lanes(lanes: int | None, precision: str) -> int:
     """The number of lanes, the most there are for None; an error that says what there is."""
     if precision not in LANES:
-        raise ValueError(f"precision is 'double' or 'single', got {precision!r}")
+        raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
     known = LANES[precision]
     if lanes is not None and (isinstance(lanes, bool) or lanes not in known):
-        raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {lanes!r}")
+        raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
     return known[-1] if lanes is None else lanes
 
 
@@ -219,5 +222,5 @@ def _threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ValueError(f"threads must be a positive integer or None, got {threads!r}")
+        raise ValueError(f"threads must be a positive integer or None, got {shown(threads)}")
     return threads

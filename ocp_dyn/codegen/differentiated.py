@@ -7,6 +7,8 @@ from typing import Any
 
 import casadi as ca
 
+from .._types import shown
+
 KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
 """Jacobian; forward and reverse derivative along one direction; Jacobian of the latter, for Hessians."""
 
@@ -16,11 +18,11 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     if isinstance(derivatives, bool):
         return KINDS if derivatives else ()
     if isinstance(derivatives, str):
-        raise TypeError(f"derivatives must be True or a tuple of names, got the string {derivatives!r}")
+        raise TypeError(f"derivatives must be True or a tuple of names, got the string {shown(derivatives)}")
     listed = tuple(dict.fromkeys(derivatives))
     for kind in listed:
         if kind not in KINDS:
-            raise ValueError(f"derivatives are {', '.join(map(repr, KINDS))}, got {kind!r}")
+            raise ValueError(f"derivatives are {', '.join(map(repr, KINDS))}, got {shown(kind)}")
     if "jac_adj1" in listed and "adj1" not in listed:
         raise ValueError("the derivative 'jac_adj1' is of use beside 'adj1' only: ask for both")
     return listed

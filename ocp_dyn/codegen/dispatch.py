@@ -17,7 +17,7 @@ SETS = {
 }
 """Instruction sets beyond that of any x86-64 processor, the best first, by what a processor must have for them."""
 
-ARRAYS = "(long long n, const {0} *const *arg, const long long *stride, {0} *const *res)"
+ARRAYS = "(long long n, const {0} *const *arg, const long long *stride, {0} *const *res, char *lent)"
 
 
 def files(mark: str, prefix: str, entry: Entry, kernel: Kernel, lanes: int, precision: str) -> dict[str, str]:
@@ -26,7 +26,7 @@ def files(mark: str, prefix: str, entry: Entry, kernel: Kernel, lanes: int, prec
     public = entry.public
     made = {
         f"{public}_batch.inc": _joined([f"/* {mark}: batches of {public}, see {prefix}.h. */", *text]),
-        f"{public}_batch.c": _joined(_chooser(mark, prefix, entry)),
+        f"{public}_batch.c": _joined(_chooser(mark, prefix, entry, driver.memory_size(kernel, lanes, precision))),
     }
     for name in SETS:
         made[f"{public}_{name}.c"] = _joined(_variant(mark, prefix, public, name))
@@ -51,6 +51,7 @@ def _variant(mark: str, prefix: str, public: str, name: str) -> list[str]:
         f'#pragma GCC target("{target}")',
         "#endif",
         f"#define BATCH {public}_{name}",
+        f"#define BATCH_IN {public}_{name}_in",
         f'#include "{public}_batch.inc"',
         "#if defined(__clang__)",
         "#pragma clang attribute pop",
@@ -61,7 +62,7 @@ def _variant(mark: str, prefix: str, public: str, name: str) -> list[str]:
     ]
 
 
-def _chooser(mark: str, prefix: str, entry: Entry) -> list[str]:
+def _chooser(mark: str, prefix: str, entry: Entry, memory: int) -> list[str]:
     public, real = entry.public, entry.real
     arrays = ARRAYS.format(real)
     given = ", ".join(a.name for a in entry.inputs) or "0"
@@ -70,17 +71,37 @@ def _chooser(mark: str, prefix: str, entry: Entry) -> list[str]:
     inputs, outputs = max(1, len(entry.inputs)), max(1, len(entry.outputs))
     lines = [f"/* {mark}: batches of {public}; see {prefix}.h. */", f'#include "{prefix}.h"', ""]
     lines += ["#if !defined(__GNUC__)", '#error "batches need the vector extension of GCC or Clang"', "#endif", ""]
-    lines += [f"int {public}_base{arrays};", _travels(prefix)]
-    lines += [f"int {public}_{name}{arrays};" for name in SETS]
-    lines += ["#endif", "", entry.batch_prototype, "{"]
+    lines += [f"int {public}_base_in{arrays};", _travels(prefix)]
+    lines += [f"int {public}_{name}_in{arrays};" for name in SETS]
+    lines += ["#endif", "", f"unsigned long {public}_batch_bytes(void)", "{", f"    return {memory}UL;", "}", ""]
+    lines += [entry.batch_prototype, "{"]
+    lines += [
+        f"    return {', '.join([f'{public}_batch_in(states', *(a.name for a in entry.arguments), '0)'])};",
+        "}",
+        "",
+    ]
+    lines += [entry.batch_in_prototype, "{"]
     lines += [f"    static const long long work_stride[{inputs}] = {{{strides}}};"]
     lines += [f"    const {real} *const work_arg[{inputs}] = {{{given}}};"]
     lines += [f"    {real} *const work_res[{outputs}] = {{{wanted}}};", _travels(prefix)]
     for name, needs in SETS.items():
         has = " && ".join(f'__builtin_cpu_supports("{need}")' for need in needs)
-        lines += [f"    if ({has})", f"        return {public}_{name}(states, work_arg, work_stride, work_res);"]
-    lines += ["#endif", f"    return {public}_base(states, work_arg, work_stride, work_res);", "}", ""]
-    return [*lines, f"#define BATCH {public}_base", f'#include "{public}_batch.inc"']
+        lines += [
+            f"    if ({has})",
+            f"        return {public}_{name}_in(states, work_arg, work_stride, work_res, (char *)work_memory);",
+        ]
+    lines += [
+        "#endif",
+        f"    return {public}_base_in(states, work_arg, work_stride, work_res, (char *)work_memory);",
+        "}",
+        "",
+    ]
+    return [
+        *lines,
+        f"#define BATCH {public}_base",
+        f"#define BATCH_IN {public}_base_in",
+        f'#include "{public}_batch.inc"',
+    ]
 
 
 def _joined(lines: list[str]) -> str:

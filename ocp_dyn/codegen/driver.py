@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from .emit import Kernel
-from .lanes import header, transpose
+from .lanes import PRECISIONS, header, transpose
 from .names import filled
 
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
-
+MANY_IN = MANY[:-1] + ", char *lent)"
+"""`lent`: memory of `memory_size` bytes to work in, or null: then the function allocates it."""
 
 SHARE = 40
 """Chunks in one file, where a function may have several: some seconds of a compiler."""
@@ -148,13 +149,23 @@ def _tables(kernel: Kernel) -> list[str]:
     return lines
 
 
+def _vectors(kernel: Kernel) -> int:
+    """How many vectors a batch works in."""
+    return sum(kernel.inputs) + sum(o.stored + 1 for o in kernel.outputs) + kernel.work + 1
+
+
+def memory_size(kernel: Kernel, lanes: int, precision: str) -> int:
+    """Bytes that a batch works in: its vectors, and what aligning the first of them may take."""
+    return (_vectors(kernel) + 1) * lanes * PRECISIONS[precision].bits // 8
+
+
 def _many(kernel: Kernel, name: str) -> list[str]:
     inputs, outputs = kernel.inputs, kernel.outputs
-    total = sum(inputs) + sum(o.stored + 1 for o in outputs) + kernel.work
-    prototype = MANY.format(name)
-    lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
-    lines += [f"    const size_t bytes = {total + 1} * sizeof(V);"]
-    lines += ["    char *memory = malloc(bytes + sizeof(V));"]
+    lent, simple = MANY_IN.format(f"{name}_IN"), MANY.format(name)
+    lines = ["", f"#ifndef {name}_IN", f"#define {name}_IN {name}_in", "#endif"]
+    lines += [f"EXPORT {lent};", f"EXPORT {simple};", f"EXPORT {lent}", "{"]
+    lines += [f"    const size_t bytes = {_vectors(kernel)} * sizeof(V);"]
+    lines += ["    char *const memory = lent ? lent : (char *)malloc(bytes + sizeof(V));"]
     lines += [f"    const V *x[{max(1, len(inputs))}];", f"    V *y[{max(1, len(outputs))}];", "    V *w;"]
     lines += ["    long long start;", "    if (!memory) return 1;", "    memset(memory, 0, bytes + sizeof(V));"]
     lines += ["    w = (V *)(void *)(memory + sizeof(V) - (size_t)memory % sizeof(V));"]
@@ -172,7 +183,18 @@ def _many(kernel: Kernel, name: str) -> list[str]:
     for j, output in enumerate(outputs):
         place = f"res[{j}] + start * {output.size}"
         lines += [f"        if (res[{j}]) store(y[{j}], slot_{j}, {output.size}, valid, {place});"]
-    return [*lines, "    }", "    free(memory);", "    return 0;", "}"]
+    return [
+        *lines,
+        "    }",
+        "    if (!lent) free(memory);",
+        "    return 0;",
+        "}",
+        "",
+        f"EXPORT {simple}",
+        "{",
+        f"    return {name}_IN(n, arg, stride, res, 0);",
+        "}",
+    ]
 
 
 def _joined(lines: list[str]) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from .._types import shown
 from . import placement
 
 CHUNK = 500
@@ -187,7 +188,7 @@ def _refuse(operation: int, label: str) -> None:
     names = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
     remedy = "; build it from inlined Functions" if operation == ca.OP_CALL else ""
     raise ValueError(
-        f"{label!r} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. "
+        f"{shown(label)} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. "
         "od.codegen.export, which uses CasADi's generator for such functions, may be able to"
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 
 from .._files import alone_in
+from .._types import shown
 from . import dispatch, external, manual, project, text, toolchain
 from .accuracy import single_errors
 from .compile import check_lanes
@@ -87,7 +88,7 @@ def generate(
     foreign = [entry for entry in interface if kernels[entry.name] is None]
     if foreign and (precision == "single" or lanes > 1):
         raise ValueError(
-            f"{foreign[0].name!r} does not expand to scalar operations that the emitter can write, as "
+            f"{shown(foreign[0].name)} does not expand to scalar operations that the emitter can write, as "
             f"{'single precision' if precision == 'single' else 'lanes'} would need: export it apart"
         )
     code = _casadi_code(foreign, prefix) if foreign else ""
@@ -153,7 +154,7 @@ def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
             reason = _obstacle(_generated([entry.relaid], prefix))
             if reason:
                 raise ValueError(
-                    f"{entry.name!r} cannot become C that stands alone: {reason}. Export functions of expressions; "
+                    f"{shown(entry.name)} cannot become C that stands alone: {reason}. Export functions of expressions; "
                     "linear systems inside them with the solvers 'ldl' or 'qr', maps of the kind 'serial'; no monitors"
                 )
     return code
@@ -186,17 +187,19 @@ def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
     found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
     sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
     if len(sizes) != 4:
-        raise RuntimeError(f"CasADi's code for {entry.name!r} states its work sizes in a way that export cannot read")
+        raise RuntimeError(
+            f"CasADi's code for {shown(entry.name)} states its work sizes in a way that export cannot read"
+        )
     return sizes[0], sizes[1], sizes[2], sizes[3]
 
 
 def _check_target(target: Path, files: Iterable[str]) -> None:
     if target.exists() and not target.is_dir():
-        raise ValueError(f"export writes a directory, but {str(target)!r} is a file: name another or remove it")
+        raise ValueError(f"export writes a directory, but {shown(str(target))} is a file: name another or remove it")
     for path in (target / name for name in files):
         if path.exists() and not _is_ours(path):
             raise ValueError(
-                f"{str(path)!r} was not made by export and would be overwritten: choose another directory or prefix"
+                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or prefix"
             )
 
 

@@ -11,11 +11,13 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
+from .._types import shown
 from ..functions import Description, Label, describe
 from .differentiated import differentiated
 from .names import macro_stems, parameters
 
-PARTS = ("arrays", "batch", "base", "avx2", "avx512")
+SETS = ("base", "avx2", "avx512")
+PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *SETS, *(f"{name}_in" for name in SETS))
 """What the C names of functions behind a public one end in."""
 
 
@@ -97,6 +99,11 @@ class Entry:
         """The C declaration of the function for many states, without semicolon."""
         return f"int {self.public}_batch({', '.join(['long long states', *(a.declaration for a in self.arguments)])})"
 
+    @property
+    def batch_in_prototype(self) -> str:
+        """The same with memory to work in that the caller lends, without semicolon."""
+        return f"int {self.public}_batch_in({', '.join(['long long states', *(a.declaration for a in self.arguments), 'void *work_memory'])})"
+
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
         return f"{self.public}_{argument.name}_{kind}"
@@ -121,12 +128,14 @@ def entries(
 
 def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
     if isinstance(functions, str) or not isinstance(functions, Iterable):
-        got = f"the Function {functions.name()!r}" if isinstance(functions, ca.Function) else repr(functions)
+        got = f"the Function {shown(functions.name())}" if isinstance(functions, ca.Function) else repr(functions)
         raise TypeError(f"export needs a list of Functions, such as [ID, FDc], got {got}")
     distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity
     for f in functions:
         if not isinstance(f, ca.Function):
-            raise TypeError(f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {f!r}")
+            raise TypeError(
+                f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
+            )
         distinct.setdefault(hash(f), f)
     if not distinct:
         raise ValueError("export got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
@@ -135,7 +144,7 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
         _check_function(f)
         if f.name().lower() in names:
             raise ValueError(
-                f"two different functions are called {names[f.name().lower()]!r} and {f.name()!r} in one export: names "
+                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one export: names "
                 f'must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
             )
         names[f.name().lower()] = f.name()
@@ -146,17 +155,19 @@ def _check_function(f: ca.Function) -> None:
     if f.is_null():
         raise ValueError("export got an empty Function(): there is nothing to generate")
     if f.name().startswith("casadi_"):
-        raise ValueError(f"{f.name()!r}: names that begin with casadi_ belong to CasADi's generated code; rename it")
+        raise ValueError(
+            f"{shown(f.name())}: names that begin with casadi_ belong to CasADi's generated code; rename it"
+        )
     if f.name().lower() in ("external", "casadi"):
-        raise ValueError(f"{f.name()!r} would share a file of the export with CasADi's conventions; rename it")
+        raise ValueError(f"{shown(f.name())} would share a file of the export with CasADi's conventions; rename it")
     if f.has_free():
-        raise ValueError(f"{f.name()!r} has free variables {f.get_free()}: make them inputs")
+        raise ValueError(f"{shown(f.name())} has free variables {f.get_free()}: make them inputs")
     # what the wrapper takes is renamed, but CasADi writes the labels of inner functions into comments as they are
     for inner in (f, *f.find_functions()):
         unsafe = [label for label in inner.name_in() + inner.name_out() if not re.fullmatch(r"[A-Za-z0-9_ ]*", label)]
         if unsafe and not (inner is f and f.is_a("SXFunction")):
             raise ValueError(
-                f"{f.name()!r}: {inner.name()!r} inside it names an input or output {unsafe[0]!r}, which is not safe "
+                f"{shown(f.name())}: {shown(inner.name())} inside it names an input or output {shown(unsafe[0])}, which is not safe "
                 "in C; use letters, digits and underscores"
             )
 
@@ -251,6 +262,6 @@ def _check_clashes(all_entries: list[Entry]) -> None:
         for name in names:
             if owners.setdefault(name, entry.name) != entry.name:
                 raise ValueError(
-                    f"functions {owners[name]!r} and {entry.name!r} would both define {name} in the header; "
+                    f"functions {shown(owners[name])} and {shown(entry.name)} would both define {name} in the header; "
                     "rename one with od.function(..., name=...)"
                 )

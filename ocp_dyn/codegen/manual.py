@@ -96,17 +96,19 @@ def _conventions(facts: Facts) -> list[str]:
 
 
 def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
-    prototype = next(entry.batch_prototype for entry in entries if not entry.derivative)
+    entry = next(entry for entry in entries if not entry.derivative)
     return [
         "## Batches",
         "",
         "```c",
-        f"{prototype};",
+        f"{entry.batch_prototype};",
+        f"{entry.batch_in_prototype};",
+        f"unsigned long {entry.public}_batch_bytes(void);",
         "```",
         "",
         f"computes `states` states, {facts.lanes} at once in the lanes of a vector. Rows of all states stand one after",
-        "the other; matrices are dense, row by row, whatever the layout above. Memory is allocated once a call (the",
-        "return value is 1 where there is none). GCC and Clang only. On x86-64 the library holds code for AVX-512, AVX2",
+        "the other; matrices are dense, row by row, whatever the layout above. `_batch` allocates memory once a call (the",
+        "return value is 1 where there is none); `_batch_in` works in `_batch_bytes()` bytes that the caller lends. GCC and Clang only. On x86-64 the library holds code for AVX-512, AVX2",
         f"and SSE2 and chooses when it runs, so that it may travel; with `-D{facts.prefix.upper()}_ARCH=...` it holds one.",
         "Elsewhere (NEON, ...) the vectors become what the target has.",
     ]

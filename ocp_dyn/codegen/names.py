@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .._types import shown
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -25,7 +27,7 @@ CPP_KEYWORDS = _words(
 COMMON_MACROS = _words("I NULL EOF errno assert stdin stdout stderr linux unix near far min max")
 """What a header included before ours, or an old compiler, may have made a macro."""
 
-WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride states")
+WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride work_memory states")
 """Variables of the wrapper; no parameter may be called so."""
 
 STANDARD_HEADERS = _words(
@@ -38,7 +40,23 @@ OTHER_RESERVED = _words(
 )
 """CasADi's own prefix, the file example.c, and the targets that CMake keeps for itself."""
 
-RESERVED_PREFIXES = C_KEYWORDS | CPP_KEYWORDS | STANDARD_HEADERS | OTHER_RESERVED
+C_LIBRARY = _words(
+    "abort abs acos asin atan atan2 atexit atof atoi atol bsearch calloc ceil clearerr clock close cos cosh creat ctime "
+    "div dup environ exec exit exp fabs fclose feof ferror fflush fgetc fgets floor fmod fopen fork fprintf fputc fputs "
+    "fread free freopen frexp fscanf fseek ftell fwrite getc getchar getenv gets gmtime index isalnum isalpha isdigit "
+    "isspace kill labs ldexp ldiv link localtime log log10 longjmp main malloc mblen memchr memcmp memcpy memmove memset "
+    "mktime modf open perror pipe pow printf putc putchar puts qsort raise rand read realloc remove rename rewind rindex "
+    "scanf send setbuf setvbuf sin sinh sleep socket sprintf sqrt srand sscanf stat strcat strchr strcmp strcpy strlen "
+    "strncmp strncpy strstr strtod strtol strtok system tan tanh tmpfile tmpnam tolower toupper ungetc unlink va_arg "
+    "va_end va_start vprintf wait write"
+)
+"""Functions of the C library and of POSIX: files and targets of their names mislead linkers and readers."""
+WINDOWS_DEVICES = _words("con prn aux nul clock$ conin$ conout$") | {
+    f"{d}{k}" for d in ("com", "lpt") for k in range(10)
+}
+"""Names that no file of Windows may have, whatever its ending."""
+
+RESERVED_PREFIXES = C_LIBRARY | WINDOWS_DEVICES | C_KEYWORDS | CPP_KEYWORDS | STANDARD_HEADERS | OTHER_RESERVED
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
@@ -46,16 +64,17 @@ _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 def check_prefix(prefix: object) -> str:
     """`prefix`, if files, CMake targets and C names can all begin with it; an error that says why not."""
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix must be a string such as 'robot', got {prefix!r}")
+        raise TypeError(f"prefix must be a string such as 'robot', got {shown(prefix)}")
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(
-            f"prefix {prefix!r} is no safe C name: ASCII letters, digits and single underscores, a letter first and "
+            f"prefix {shown(prefix)} is no safe C name: ASCII letters, digits and single underscores, a letter first and "
             "no underscore last (one is put between prefix and name)"
         )
     if prefix.lower() in RESERVED_PREFIXES:
         raise ValueError(
-            f"prefix {prefix!r} is a keyword, the name of a standard header or a name of the build; "
-            f"take another, e.g. {'robot_' + prefix!r}"
+            f"prefix {shown(prefix)} is a keyword, the name of a standard header or function, of a device of "
+            "Windows, or a name of the build; "
+            f"take another, e.g. {shown('robot_' + prefix)}"
         )
     return prefix
 

@@ -29,6 +29,7 @@ def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) ->
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
+        *(_LONG_LONG if batches else []),
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
@@ -36,9 +37,11 @@ def header(prefix: str, entries: Sequence[Entry], dense: bool, batches: bool) ->
     for entry in entries:
         lines += ["", *_declaration(entry, orders)]
         if batches and not entry.derivative:
-            lines.append(f"{entry.batch_prototype};")
-    lines += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
-    return _joined(lines)
+            lines += [f"unsigned long {entry.public}_batch_bytes(void);"]
+            lines += [f"{entry.batch_prototype};", f"{entry.batch_in_prototype};"]
+    lines += ["", "#ifdef __cplusplus", "}", "#endif"]
+    lines += ["", "#ifdef __GNUC__", "#pragma GCC diagnostic pop", "#endif"] if batches else []
+    return _joined([*lines, "", "#endif"])
 
 
 def wrapper(prefix: str, entries: Sequence[Entry], work: Mapping[str, tuple[int, int, int, int]]) -> str:
@@ -129,12 +132,20 @@ _LAYOUTS = {
         " * row: element (i, j) at [i*COLS + j].",
     ],
 }
+_LONG_LONG = [
+    "#ifdef __GNUC__ /* which has long long in C++98 too, and may warn of it */",
+    "#pragma GCC diagnostic push",
+    '#pragma GCC diagnostic ignored "-Wlong-long"',
+    "#endif",
+    "",
+]
 _BATCHES = [
     " *",
     " * Batches: the function that ends in _batch computes many states at once, a state in every lane of a vector.",
     " * Of every argument it takes `states` rows, one after the other, dense, matrices row by row, zeros included:",
     " * matrix element (i, j) of state k at [k*ROWS*COLS + i*COLS + j]. It allocates memory once a call and returns 1",
-    " * where there is none.",
+    " * where there is none. The function that ends in _batch_in works in memory that the caller lends instead, of",
+    " * _batch_bytes() bytes or more, aligned or not, one piece for each thread; with a null pointer it allocates too.",
 ]
 
 

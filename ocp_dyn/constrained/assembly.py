@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array, finite_vector
+from .._types import Array, finite, finite_vector, is_whole, shown
 from ..constraints import (
     Constraints,
     constraint_jacobian,
@@ -42,7 +42,10 @@ def assemble_q(
     steps on the manifold, halved while they do not help, first to the constraints, then along them to the nearest
     point. Redundant rows are allowed. AssemblyError where no such q is found.
     """
-    start = model.column(DM(q0), model.nq, "q0")
+    if not is_whole(iterations):
+        raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    tolerance = finite(tolerance, "assemble_q: tolerance")
+    start = model.column(q0, model.nq, "q0")
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -79,7 +82,8 @@ def assemble_qd(
 
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
     """
-    q, qd = model.column(DM(q), model.nq, "q"), model.column(DM(qd0), model.nv, "qd0")
+    tolerance = finite(tolerance, "assemble_qd: tolerance")
+    q, qd = model.column(q, model.nq, "q"), model.column(qd0, model.nv, "qd0")
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, finite_vector, sparse, sparse_beside
+from .._types import Expr, Vector, finite_vector, sequence, shown, sparse, sparse_beside
 from ..kinematics import (
     as_point,
     point_acceleration_6d,
@@ -20,7 +20,7 @@ from ..kinematics import (
     resolve,
 )
 from ..model import Frame, Model
-from ..rotations import AXES, matrix_quaternion
+from ..rotations import AXES, matrix_quaternion, unit_axis
 from ..spatial import halves, vee
 from .sets import replaced
 
@@ -47,13 +47,15 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
-            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {self.body!r}")
+            raise TypeError(f"Contact needs a frame (model.body(name)) or a name, got {shown(self.body)}")
         x, y, z = (float(c) for c in finite_vector(self.point, 3, "Contact point"))
         object.__setattr__(self, "point", (x, y, z))
         object.__setattr__(self, "axes", None if self.axes is None else _directions(self.axes))
         if self.reference is not None:
             if not isinstance(self.reference, (tuple, list)) or len(self.reference) != 2:
-                raise ValueError(f"Contact reference must be (R, p), a rotation and a position, got {self.reference!r}")
+                raise ValueError(
+                    f"Contact reference must be (R, p), a rotation and a position, got {shown(self.reference)}"
+                )
             R = finite_vector(self.reference[0], 9, "Contact reference rotation (3x3)")
             p = finite_vector(self.reference[1], 3, "Contact reference position")
             matrix_quaternion(R.reshape(3, 3))  # raises unless R is a rotation
@@ -76,13 +78,13 @@ class Contact:
 
     def at(self, model: Model, q: Any) -> Contact:
         """The same contact with the pose it has at q (numbers) as its reference."""
-        R, p = self._pose(model, model.column(DM(q), model.nq, "q"))
+        R, p = self._pose(model, model.column(q, model.nq, "q"))
         return replace(self, reference=(tuple(R.full().ravel()), tuple(p.full().ravel())))
 
     def position(self, model: Model, q: Expr) -> Expr:
         if self.reference is None:
             raise ValueError(
-                f"contact at {self.name!r} has no reference pose, so no phi: "
+                f"contact at {shown(self.name)} has no reference pose, so no phi: "
                 "give Contact(..., reference=(R, p)) or take it from a configuration with contact.at(model, q)"
             )
         return self.position_from(
@@ -145,7 +147,8 @@ def edge_contacts(
     `across`, the world direction in the plane at right angles to the edge, it may not: five independent rows.
     """
     first, last = _points((start, end))
-    held = (tuple(normal),) if across is None else (tuple(normal), tuple(across))
+    directions = (normal,) if across is None else (normal, across)
+    held = tuple(unit_axis(direction, "a direction of an edge") for direction in directions)
     return Contact(body, first, "xyz"), Contact(body, last, held)
 
 
@@ -156,12 +159,12 @@ def plane_contacts(
 
     Three corners off a line leave sliding and turning about the normal free.
     """
-    return point_contacts(body, corners, (tuple(normal),))
+    return point_contacts(body, corners, (unit_axis(normal, "the normal of a plane"),))
 
 
 def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
     found = []
-    for point in points:
+    for point in sequence(points, "points of a sole must be a sequence of points"):
         x, y, z = (float(c) for c in finite_vector(point, 3, "a contact point"))
         found.append((x, y, z))
     if not found:
@@ -170,12 +173,12 @@ def _points(points: Sequence[Vector]) -> list[tuple[float, float, float]]:
 
 
 def _directions(axes: str | Sequence[Vector]) -> tuple[tuple[float, ...], ...]:
-    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {axes!r}")
+    wrong = ValueError(f"Contact axes must be a subset of 'xyz' or a sequence of directions, got {shown(axes)}")
     if isinstance(axes, str):
         if not axes or set(axes) - set(AXES) or len(set(axes)) != len(axes):
             raise wrong
         return tuple(AXES[k] for k in axes)
-    if not isinstance(axes, Iterable):
+    if isinstance(axes, (DM, ca.SX, ca.MX)) or not isinstance(axes, Iterable):
         raise wrong
     rows = []
     for axis in axes:

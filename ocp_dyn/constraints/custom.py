@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import Derivatives, derivatives, jacobian_error
-from .._types import Expr, finite_vector, sparse
+from .._types import Expr, finite, finite_vector, numbers, shown, sparse
 from ..model import Model
 from .sets import Constraint, at_time, magnitudes_of, velocity_of
 
@@ -36,10 +36,14 @@ class CustomConstraint:
     t: Any = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"CustomConstraint name must be a string, got {shown(self.name)}")
         if not callable(self.phi):
-            raise TypeError(f"CustomConstraint needs a function phi(q), got {self.phi!r}")
-        if not isinstance(self.size, int) or self.size < 1:
-            raise ValueError(f"CustomConstraint size must be the number of rows of phi, at least 1, got {self.size!r}")
+            raise TypeError(f"CustomConstraint needs a function phi(q), got {shown(self.phi)}")
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 1 <= self.size <= 1_000_000:
+            raise ValueError(
+                f"CustomConstraint size must be the number of rows of phi, at least 1, got {shown(self.size)}"
+            )
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -77,14 +81,16 @@ class CustomConstraint:
         """phi(x), the rate of x, and x itself."""
         if self.timed and self.t is None:
             raise ValueError(
-                f"constraint {self.name!r} depends on time and none is given: pass t=... to the algorithm, "
+                f"constraint {shown(self.name)} depends on time and none is given: pass t=... to the algorithm, "
                 'or t="input" to od.function'
             )
 
         def phi(x: Expr) -> Expr:
             value = self.phi(x[: model.nq], x[model.nq]) if self.timed else self.phi(x[: model.nq])
             if getattr(value, "shape", (self.size, 1)) != (self.size, 1):
-                raise ValueError(f"phi of {self.name!r} must be {self.size} x 1 (its size), got shape {value.shape}")
+                raise ValueError(
+                    f"phi of {shown(self.name)} must be {self.size} x 1 (its size), got shape {value.shape}"
+                )
             return value
 
         def rate(x: Expr, v: Expr) -> Expr:
@@ -108,10 +114,13 @@ class JointCoupling:
     function: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
+        for joint in (self.joint, self.other):
+            if not isinstance(joint, str):
+                raise TypeError(f"JointCoupling needs names of joints, got {shown(joint)}")
         if self.joint == self.other:
-            raise ValueError(f"JointCoupling needs two joints, got {self.joint!r} twice")
+            raise ValueError(f"JointCoupling needs two joints, got {shown(self.joint)} twice")
         if self.function is not None and not callable(self.function):
-            raise TypeError(f"JointCoupling function must be a function of q_j, got {self.function!r}")
+            raise TypeError(f"JointCoupling function must be a function of q_j, got {shown(self.function)}")
         object.__setattr__(self, "ratio", float(finite_vector(self.ratio, 1, "JointCoupling ratio")[0]))
         object.__setattr__(self, "offset", float(finite_vector(self.offset, 1, "JointCoupling offset")[0]))
 
@@ -161,15 +170,20 @@ class LockedJoint:
     dofs: int = 1
 
     def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise TypeError(f"LockedJoint needs the name of a joint, got {shown(self.joint)}")
+        if isinstance(self.dofs, bool) or not isinstance(self.dofs, int) or not 1 <= self.dofs <= 6:
+            raise ValueError(f"LockedJoint dofs must be the number of the joint's dofs, 1 to 6, got {shown(self.dofs)}")
         if self.value is not None:
-            values = tuple(float(x) for x in np.asarray(self.value, dtype=float).reshape(-1))
+            size = max(1, numbers(self.value).size)
+            values = tuple(float(x) for x in finite_vector(self.value, size, "LockedJoint value"))
             object.__setattr__(self, "value", values)
 
     @staticmethod
     def of(model: Model, joint: str, q: Any = None) -> LockedJoint:
         """The lock of a joint with any number of dofs, held at its part of q where given."""
         at, dofs = model.q_slice(joint), model.qd_slice(joint)
-        value = None if q is None else tuple(np.asarray(model.column(DM(q), model.nq, "q").full()).ravel()[at])
+        value = None if q is None else tuple(np.asarray(model.column(q, model.nq, "q").full()).ravel()[at])
         return LockedJoint(joint, value, dofs.stop - dofs.start)
 
     @property
@@ -182,10 +196,12 @@ class LockedJoint:
 
     def position(self, model: Model, q: Expr) -> Expr:
         if self.value is None:
-            raise ValueError(f"locked joint {self.joint!r} has no value, so no phi: LockedJoint.of(model, joint, q)")
+            raise ValueError(
+                f"locked joint {shown(self.joint)} has no value, so no phi: LockedJoint.of(model, joint, q)"
+            )
         i = model.joint_names.index(self.joint) + 1 if self._dofs(model) else 0
         at = model.q_slice(self.joint)
-        held = DM(finite_vector(self.value, at.stop - at.start, f"the value of locked joint {self.joint!r}"))
+        held = DM(finite_vector(self.value, at.stop - at.start, f"the value of locked joint {shown(self.joint)}"))
         return model.joints[i].difference(held, q[at])
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
@@ -201,7 +217,7 @@ class LockedJoint:
         found = model.qd_slice(self.joint)
         if found.stop - found.start != self.dofs:
             raise ValueError(
-                f"joint {self.joint!r} has {found.stop - found.start} dofs, LockedJoint was told {self.dofs}: "
+                f"joint {shown(self.joint)} has {found.stop - found.start} dofs, LockedJoint was told {self.dofs}: "
                 "write LockedJoint.of(model, joint)"
             )
         return found
@@ -219,9 +235,10 @@ class Baumgarte:
 
     def __post_init__(self) -> None:
         if not isinstance(self.constraint, Constraint):
-            raise TypeError(f"Baumgarte needs a constraint such as Contact, got {self.constraint!r}")
-        if not np.isfinite(self.T) or self.T <= 0:
-            raise ValueError(f"Baumgarte time constant T must be positive [s], got {self.T!r}")
+            raise TypeError(f"Baumgarte needs a constraint such as Contact, got {shown(self.constraint)}")
+        object.__setattr__(self, "T", finite(self.T, "Baumgarte time constant T [s]"))
+        if self.T <= 0:
+            raise ValueError(f"Baumgarte time constant T must be positive [s], got {shown(self.T)}")
 
     @property
     def name(self) -> str:
@@ -260,12 +277,14 @@ class Baumgarte:
     def wrenches(self, model: Model, q: Expr, lam: Expr) -> dict[str, Expr]:
         make = getattr(self.constraint, "wrenches", None)
         if make is None:
-            raise ValueError(f"constraint {self.name!r} acts on coordinates, not on bodies: its forces are G' lam")
+            raise ValueError(f"constraint {shown(self.name)} acts on coordinates, not on bodies: its forces are G' lam")
         found: dict[str, Expr] = make(model, q, lam)
         return found
 
 
 def _single(model: Model, joint: str, entries: slice) -> int:
     if entries.stop - entries.start != 1:
-        raise ValueError(f"JointCoupling couples joints with one dof, {joint!r} has {entries.stop - entries.start}")
+        raise ValueError(
+            f"JointCoupling couples joints with one dof, {shown(joint)} has {entries.stop - entries.start}"
+        )
     return int(entries.start)

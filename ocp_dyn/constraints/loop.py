@@ -11,7 +11,6 @@ origin is. `lam` is the wrench along T_w on the successor at x_s, and its opposi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, exact, finite_vector, sparse
+from .._types import Expr, Vector, exact, finite_vector, sequence, shown, sparse
 from ..kinematics import (
     as_point,
     point_acceleration_6d,
@@ -86,9 +85,14 @@ class Loop:
     def __post_init__(self) -> None:
         for what, frame in (("predecessor", self.predecessor), ("successor", self.successor)):
             if not isinstance(frame, (Frame, str)):
-                raise TypeError(f"Loop {what} must be a frame (model.frame(name)) or a name, got {frame!r}")
+                raise TypeError(f"Loop {what} must be a frame (model.frame(name)) or a name, got {shown(frame)}")
+        if self.label is not None and not isinstance(self.label, str):
+            raise TypeError(f"Loop label must be a string or None, got {shown(self.label)}")
+        if self.sliding is not None and not isinstance(self.sliding, bool):
+            raise TypeError(f"Loop sliding must be True, False or None, got {shown(self.sliding)}")
         if self.sliding is None:
-            object.__setattr__(self, "sliding", self.axes in ("cylindrical", "prismatic"))
+            sliding = isinstance(self.axes, str) and self.axes in ("cylindrical", "prismatic")
+            object.__setattr__(self, "sliding", sliding)
         object.__setattr__(self, "axes", _axes(self.axes))
         object.__setattr__(self, "predecessor_pose", _pose(self.predecessor_pose, "predecessor_pose"))
         object.__setattr__(self, "successor_pose", _pose(self.successor_pose, "successor_pose"))
@@ -171,23 +175,23 @@ class Loop:
 def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
     if isinstance(axes, str):
         if axes not in KINDS:
-            raise ValueError(f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {axes!r}")
+            raise ValueError(
+                f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {shown(axes)}"
+            )
         unit = np.eye(6)
         return tuple(tuple(map(float, unit[LABELS.index(k)])) for k in KINDS[axes].split())
-    if not isinstance(axes, Iterable):
-        raise TypeError(f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {axes!r}")
     rows = tuple(
         tuple(map(float, finite_vector(a, 6, "a loop axis [rotation; translation] (axes is a sequence of them)")))
-        for a in axes
+        for a in sequence(axes, f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes")
     )
     if not rows or any(not any(row) for row in rows):
-        raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {axes!r}")
+        raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {shown(axes)}")
     return rows
 
 
 def _pose(given: Any, what: str) -> Pose:
     if not isinstance(given, (tuple, list)) or len(given) != 2:
-        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {given!r}")
+        raise ValueError(f"Loop {what} must be (R, r), a rotation (3x3) and an origin, got {shown(given)}")
     R: Vector = finite_vector(given[0], 9, f"Loop {what} rotation (3x3)")
     matrix_quaternion(np.reshape(R, (3, 3)))  # raises unless R is a rotation
     return tuple(map(float, R)), tuple(map(float, finite_vector(given[1], 3, f"Loop {what} origin")))

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from casadi import MX, SX
 
-from .._types import finite_vector
+from .._types import finite_vector, shown
 from ..parameters import of_constraint, parameter_size
 from .sets import Constraint, Constraints, as_set, constraint_names
 
@@ -27,6 +26,8 @@ def with_constraint_parameters(constraints: Constraints, values: Mapping[str, An
     KeyError for a constraint that the set has not, or that has no such parameter.
     """
     members = _named(as_set(constraints))
+    if not isinstance(values, Mapping):
+        raise TypeError(f"with_constraint_parameters needs {{parameter: value}}, got {shown(values)}")
     for name, value in values.items():
         kind, target = _of_set(name, members)
         members[target] = members[target].with_parameter(kind, _checked(name, value))  # type: ignore[attr-defined]
@@ -71,11 +72,11 @@ def _of_set(name: str, members: Mapping[str, Constraint]) -> tuple[str, str]:
     if not of_constraint(name):
         raise ValueError(f"{name} is of a model, not of a constraint: use with_parameters on the model")
     if target not in members:
-        raise KeyError(f"{name}: no constraint {target!r} in the set; its constraints are: {', '.join(members)}")
+        raise KeyError(f"{name}: no constraint {shown(target)} in the set; its constraints are: {', '.join(members)}")
     kinds = getattr(members[target], "parameters", ())
     if kind not in kinds:
         has = ", ".join(f"{k}:{target}" for k in kinds) or "none"
-        raise KeyError(f"{name}: a {type(members[target]).__name__} has no such parameter; {target!r} has: {has}")
+        raise KeyError(f"{name}: a {type(members[target]).__name__} has no such parameter; {shown(target)} has: {has}")
     return kind, target
 
 
@@ -84,7 +85,7 @@ def _checked(name: str, value: Any) -> Any:
     size = parameter_size(name)
     if isinstance(value, (SX, MX)):
         if value.shape != (size, 1):
-            raise ValueError(f"parameter {name!r} must have {size} entries in one column, got shape {value.shape}")
+            raise ValueError(f"parameter {shown(name)} must have {size} entries in one column, got shape {value.shape}")
         return value
-    numbers = finite_vector(np.array(value, dtype=float), size, f"parameter {name!r}")
+    numbers = finite_vector(value, size, f"parameter {shown(name)}")
     return float(numbers[0]) if size == 1 else tuple(map(float, numbers))

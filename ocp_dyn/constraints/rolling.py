@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, finite_vector, sparse
+from .._types import Expr, finite, finite_vector, shown, sparse
 from ..kinematics import (
     as_point,
     point_acceleration_6d,
@@ -51,9 +51,11 @@ class RollingContact:
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, (Frame, str)):
-            raise TypeError(f"RollingContact needs a frame (model.body(name)) or a name, got {self.body!r}")
-        if not np.isfinite(self.radius) or self.radius < 0:
-            raise ValueError(f"RollingContact radius must not be negative [m], got {self.radius!r}")
+            raise TypeError(f"RollingContact needs a frame (model.body(name)) or a name, got {shown(self.body)}")
+        object.__setattr__(self, "radius", finite(self.radius, "RollingContact radius [m]"))
+        object.__setattr__(self, "height", finite(self.height, "RollingContact height [m]"))
+        if self.radius < 0:
+            raise ValueError(f"RollingContact radius must not be negative [m], got {shown(self.radius)}")
         centre = finite_vector(self.centre, 3, "RollingContact centre")
         object.__setattr__(self, "centre", tuple(map(float, centre)))
         object.__setattr__(self, "normal", unit_axis(self.normal, "RollingContact normal"))

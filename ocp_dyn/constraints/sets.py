@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import casadi as ca
-from casadi import MX, SX
+from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
-from .._types import Expr, M, as_type
+from .._types import Expr, M, as_type, sequence, shown
 from ..model import Model
 
 
@@ -96,12 +96,10 @@ def as_set(constraints: Any, t: Any = None) -> tuple[Constraint, ...]:
     """A constraint set as a tuple; one constraint alone is a set too. With t, all of them at that time."""
     if isinstance(constraints, Constraint):
         constraints = (constraints,)
-    if not isinstance(constraints, Iterable) or isinstance(constraints, str):
-        raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {constraints!r}")
-    members = tuple(constraints)
+    members = tuple(sequence(constraints, "constraints must be a tuple of constraints such as Contact"))
     for member in members:
         if not isinstance(member, Constraint):
-            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {member!r} in it")
+            raise TypeError(f"constraints must be a tuple of constraints such as Contact, got {shown(member)} in it")
     if not members:
         raise ValueError("the constraint set is empty: use forward_dynamics for an unconstrained model")
     return members if t is None else tuple(at_time(member, t) for member in members)
@@ -143,6 +141,8 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
     members = as_set(constraints)
     sizes = [len(c.rows) for c in members]
+    if not isinstance(lam, (SX, MX, DM)):
+        raise TypeError(f"lam must be a casadi SX, MX or DM, got {shown(lam)}: write casadi.DM(lam)")
     if lam.shape[0] != sum(sizes):
         raise ValueError(f"lam must have {sum(sizes)} rows, one per row of the constraints, got shape {lam.shape}")
     cuts = [0]
@@ -163,7 +163,7 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):
         make = getattr(constraint, "wrenches", None)
         if make is None:
-            raise ValueError(f"constraint {name!r} acts on coordinates, not on bodies: its forces are G' lam")
+            raise ValueError(f"constraint {shown(name)} acts on coordinates, not on bodies: its forces are G' lam")
         for frame, wrench in make(model, q, force).items():
             wrenches[frame] = wrenches[frame] + wrench if frame in wrenches else as_type(wrench, q)
     return wrenches

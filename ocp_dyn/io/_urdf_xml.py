@@ -14,7 +14,7 @@ from typing import NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from .._types import ModelError
+from .._types import ModelError, shown
 
 Element = ElementTree.Element
 
@@ -80,7 +80,7 @@ class UrdfTree:
 
     def where(self, tag: str, name: str) -> str:
         """ "robot.urdf, line 12: joint 'knee'": the opening of a message."""
-        return f"{self.source}, line {self.lines[tag, name]}: {tag} {name!r}"
+        return f"{self.source}, line {self.lines[tag, name]}: {tag} {shown(name)}"
 
 
 def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
@@ -176,7 +176,7 @@ class _Reader:
                        "correct or delete it")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
             known = ", ".join(JOINT_TYPES)
-            self._fail(f"{self._what()}: unknown type {element.get('type')!r}, expected one of {known}")
+            self._fail(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
         for key, value in element.items():
             if key not in TEXTS:
                 self._check_numbers(key, value, limit=tag == "limit")
@@ -190,13 +190,13 @@ class _Reader:
             self._fail(f"a <{tag}> without a name; give it one of its own")
         if (tag, name) in self.tree.lines:
             first = self.tree.lines[tag, name]
-            self._fail(f"{tag} {name!r} is already defined on line {first}; names must be unique, rename one")
+            self._fail(f"{tag} {shown(name)} is already defined on line {first}; names must be unique, rename one")
         self.tree.lines[tag, name] = self.parser.CurrentLineNumber
 
     def _check_numbers(self, key: str, text: str, limit: bool) -> None:
         words, expected = text.split(), VECTORS.get(key, 1)
         count = "one number" if expected == 1 else f"{expected} numbers"
-        where = f"{self._what()}: {key}={text!r}"
+        where = f"{self._what()}: {key}={shown(text)}"
         if len(words) != expected:
             self._fail(f"{where} has {len(words)} values, expected {count}")
         for word in words:
@@ -204,14 +204,14 @@ class _Reader:
                 continue
             if not NUMBER.fullmatch(word):
                 hint = f"; {XACRO}" if "$" in text else "; correct it"
-                self._fail(f"{where} is not {count}: got {word!r}, expected a finite decimal number{hint}")
+                self._fail(f"{where} is not {count}: got {shown(word)}, expected a finite decimal number{hint}")
             if not limit and abs(float(word)) > LARGEST:
-                self._fail(f"{where}: {word!r} is larger than {LARGEST:g}, no physical value; correct it")
+                self._fail(f"{where}: {shown(word)} is larger than {LARGEST:g}, no physical value; correct it")
 
     def _what(self) -> str:
         """ "joint 'knee' <limit>": the element being read."""
         inner = "".join(f" <{e.tag}>" for e in self.open[2:])
-        return f"{self.open[1].tag} {self.open[1].get('name', '')!r}{inner}"
+        return f"{self.open[1].tag} {shown(self.open[1].get('name', ''))}{inner}"
 
 
 def _zero_hint(tag: str) -> str:

@@ -1,7 +1,7 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics". Numbers are written with
+body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a URDF. Numbers are written with
 the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints
 are named by class.
 """
@@ -23,10 +23,10 @@ from casadi import DM
 
 from .. import joints as joint_kinds
 from .._files import whole_file
-from .._types import ROUNDING, ModelError
+from .._types import LARGEST, ROUNDING, ModelError, shown
 from ..joints import CustomJoint, Fixed, Joint
-from ..model import DofData, Frame, Mimic, Model
-from ..model.parts import SIZE_NQ, checked_mimics
+from ..model import DofData, FileJoint, Frame, Mimic, Model
+from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
 from ..spatial import Inertia, Transform
 
 FORMAT, VERSION = "ocp_dyn model", 1
@@ -83,7 +83,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     """
     bodies = []
     for i, parent in model.edges:
-        where = f"body {model.body_names[i - 1]!r}"
+        where = f"body {shown(model.body_names[i - 1])}"
         body: dict[str, Any] = {
             "name": model.body_names[i - 1],
             "joint_name": model.joint_names[i - 1],
@@ -102,14 +102,15 @@ def model_to_dict(model: Model) -> dict[str, Any]:
             body[key] = [_number(x) for x in part]
         bodies.append(body)
     frames = [
-        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {f.name!r}")}
+        {"name": f.name, "body": f.body, "X": _transform_to_dict(f.X, f"frame {shown(f.name)}")}
         for f in model.frames.values()
     ]
     mimics = [m._asdict() for m in model.mimics]
+    noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
     return {
         "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    } | ({"mimics": mimics} if mimics else {})  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest, which the checks then refuse
@@ -121,9 +122,9 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     """
     top = _Entry(data, "model")
     if top["format"] != FORMAT:
-        raise ModelError(f"format is {top['format']!r}, expected {FORMAT!r}; write the file with save_model")
+        raise ModelError(f"format is {shown(top['format'])}, expected {shown(FORMAT)}; write the file with save_model")
     if top["version"] != VERSION or isinstance(top["version"], bool):
-        raise ModelError(f"version is {top['version']!r}, this library reads {VERSION}; save the model again")
+        raise ModelError(f"version is {shown(top['version'])}, this library reads {VERSION}; save the model again")
     bodies = [_Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
@@ -141,11 +142,15 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
         frames=_frames_from_list(top.items("frames"), len(bodies)),
         dofs=_dofs_from_dicts(bodies, joints),
         mimics=_mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
+        file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
     )
+    for noted in model.file_joints:
+        if noted.joint not in model.joint_names:
+            raise ModelError(f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry")
     checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in joints), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
-            raise ModelError(f"bodies[{i - 1}]: frames must hold {name!r} as a frame of body {i}")
+            raise ModelError(f"bodies[{i - 1}]: frames must hold {shown(name)} as a frame of body {i}")
     return model
 
 
@@ -186,7 +191,7 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
         elif isinstance(value, tuple) and all(isinstance(row, tuple) for row in value):
             value = [[_number(x) for x in row] for row in value]
         elif not isinstance(value, str):
-            raise ModelError(f"{where}: {kind}.{field.name} = {value!r} cannot be written to JSON")
+            raise ModelError(f"{where}: {kind}.{field.name} = {shown(value)} cannot be written to JSON")
         fields[field.name] = value
     return fields
 
@@ -199,19 +204,19 @@ class _Entry:
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, Mapping):
-            raise ModelError(f"{where} must be an object, got {_short(data)}")
+            raise ModelError(f"{where} must be an object, got {shown(data)}")
         self.data, self.where = data, where
 
     def __getitem__(self, key: str) -> Any:
         if key not in self.data:
-            raise ModelError(f"{self.where}: {key!r} is missing; write the file with save_model")
+            raise ModelError(f"{self.where}: {shown(key)} is missing; write the file with save_model")
         return self.data[key]
 
     def fail(self, key: str, expected: str) -> ModelError:
-        return ModelError(f"{self.where}: {key!r} must be {expected}, got {_short(self[key])}")
+        return ModelError(f"{self.where}: {shown(key)} must be {expected}, got {shown(self[key])}")
 
     def entry(self, key: str) -> _Entry:
-        return _Entry(self[key], f"{self.where}: {key!r}")
+        return _Entry(self[key], f"{self.where}: {shown(key)}")
 
     def items(self, key: str) -> list[Any]:
         if not isinstance(self[key], list):
@@ -222,6 +227,16 @@ class _Entry:
         if not isinstance(self[key], str):
             raise self.fail(key, "a string")
         return str(self[key])
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        if not all(isinstance(x, str) for x in self.items(key)):
+            raise self.fail(key, "a list of strings")
+        return tuple(self.items(key))
+
+    def flag(self, key: str) -> bool:
+        if not isinstance(self[key], bool):
+            raise self.fail(key, "true or false")
+        return bool(self[key])
 
     def index(self, key: str, below: int) -> int:
         value = self[key]
@@ -259,7 +274,7 @@ def _float(x: Any, infinite: bool) -> float | None:
         value = float(x)
     except OverflowError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None
 
 
 def _sparse(values: Any) -> DM:
@@ -269,7 +284,7 @@ def _sparse(values: Any) -> DM:
 def _transform_from_dict(entry: _Entry) -> Transform:
     E = entry.matrix("E")
     A = np.array(E.full())
-    if not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+    if np.abs(A).max() > 2 or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
         raise entry.fail("E", "a rotation (orthonormal, determinant +1)")
     return Transform(E, _sparse(entry.vector("r", 3)))
 
@@ -288,12 +303,16 @@ def _inertia_from_dict(entry: _Entry) -> Inertia:
 def _joint_from_dict(entry: _Entry) -> Joint:
     name = entry.text("kind")
     if name not in KINDS:
-        raise ModelError(f"{entry.where}: no kind of joint {name!r}; known: {', '.join(KINDS)}")
+        raise ModelError(f"{entry.where}: no kind of joint {shown(name)}; known: {', '.join(KINDS)}")
     kind = KINDS[name]
+    if kind is Fixed:
+        raise ModelError(
+            f"{entry.where}: a moving body needs a joint that moves; a body on a Fixed one is a frame of its parent"
+        )
     fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for key in entry.data:
         if key != "kind" and key not in fields:
-            raise ModelError(f"{entry.where}: {name} has no {key!r}; it has: {', '.join(fields) or 'nothing'}")
+            raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {', '.join(fields) or 'nothing'}")
     values: dict[str, Any] = {}
     for key in fields:
         value = entry[key]
@@ -328,9 +347,12 @@ def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
     for key, size in DOF_FIELDS.items():
         parts = [_dof_values(b, j, key, getattr(j, size)) for b, j in zip(bodies, joints, strict=True)]
         arrays[key] = np.array([x for part in parts for x in part], dtype=float)
-    for key in ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature"):
+    for key in NONNEGATIVE_FIELDS:
         if np.any(arrays[key] < 0):
-            raise ModelError(f"{key} must not be negative, got {_short(arrays[key].tolist())}")
+            raise ModelError(f"{key} must not be negative, got {shown(arrays[key].tolist())}")
+    for key in FINITE_FIELDS:
+        if not np.all(np.isfinite(arrays[key])):
+            raise ModelError(f"{key} must be finite, got {shown(arrays[key].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
@@ -359,19 +381,20 @@ def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
     )
 
 
+def _file_joints_from_list(rows: list[Any]) -> tuple[FileJoint, ...]:
+    entries = [_Entry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
+    _unique([entry.text("joint") for entry in entries], "noted joint")
+    return tuple(FileJoint(entry.text("joint"), entry.texts("mounts"), entry.flag("continuous")) for entry in entries)
+
+
 def _unique(names: list[str], what: str) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if not name or name in seen:
-            got = f"{name!r} twice" if name else "an empty one"
+            got = f"{shown(name)} twice" if name else "an empty one"
             raise ModelError(f"{what} names must be unique and not empty, got {got}")
         seen.add(name)
     return tuple(names)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _no_constant(text: str) -> None:
@@ -382,5 +405,5 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ModelError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} stands twice in one object")
+        raise ModelError(f"the key {shown(next(k for k in keys if keys.count(k) > 1))} stands twice in one object")
     return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
@@ -11,10 +12,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .._types import ROUNDING, Array, ModelError, Vector
+from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, shown
 from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..model import Model
+from ..model import FileJoint, Model
 from ..rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
 
@@ -56,7 +57,7 @@ def load_urdf(
     """
     name = fspath(path)
     if name.lstrip().startswith("<"):
-        raise ModelError(f"a path was expected, got what looks like URDF text ({name[:30]!r}...): use parse_urdf")
+        raise ModelError(f"a path was expected, got what looks like URDF text ({shown(name[:30])}...): use parse_urdf")
     return parse_urdf(Path(name).read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
 
 
@@ -71,11 +72,15 @@ def parse_urdf(
 ) -> Model:
     """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
     if root is not None and not isinstance(root, Joint):
-        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {root!r}")
-    if mimic not in ("refuse", "free", "couple"):
-        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {mimic!r}")
-    if inertia not in ("refuse", "keep"):
-        raise ValueError(f"inertia must be 'refuse' or 'keep', got {inertia!r}")
+        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
+    if not is_one_of(mimic, ("refuse", "free", "couple")):
+        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}")
+    if not is_one_of(inertia, ("refuse", "keep")):
+        raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}")
+    if not isinstance(source, str) or len(source) > 4096:
+        raise TypeError(
+            f"source must be the name of the text, a string of 4096 characters at most, got {shown(source)}"
+        )
     tree = read_urdf_xml(text, source)
     robot = _parsed(tree)
     root_link, joints = _depth_first(robot, tree)
@@ -85,7 +90,7 @@ def parse_urdf(
     for joint in joints:
         if _mimics(joint) and mimic == "refuse":
             raise ModelError(
-                f"{tree.where('joint', joint.name)} mimics joint {joint.mimic.joint!r}: a model does not couple joints; "
+                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple joints; "
                 'load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
                 'independent, or give it type="fixed" in the file'
             )
@@ -103,7 +108,14 @@ def parse_urdf(
         model = builder.build()
     if inertia == "refuse":
         _check_inertias(model, robot.links, tree)
-    return model
+    return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
+
+
+def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:
+    """The notes of the model's joints, with those that the file calls continuous."""
+    mounts = {f.joint: f.mounts for f in model.file_joints}
+    noted = (FileJoint(name, mounts.get(name, ()), name in continuous) for name in model.joint_names)
+    return tuple(f for f in noted if f.mounts or f.continuous)
 
 
 def _mimics(joint: Any) -> bool:
@@ -148,21 +160,23 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
         where = tree.where("joint", joint.name)
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in known:
-                raise ModelError(f"{where}: its {role} link {link!r} is not defined; define it or correct the name")
+                raise ModelError(
+                    f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
+                )
         if joint.child in moved_by:
             other = moved_by[joint.child].name
             raise ModelError(
-                f"{where}: link {joint.child!r} is already the child of joint {other!r}; URDF describes trees, "
+                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes trees, "
                 "so open the loop at one joint and close it with a constraint"
             )
         moved_by[joint.child] = joint
         children[joint.parent].append(joint)
     roots = [name for name in names if name not in moved_by]
     if len(roots) > 1:
-        shown = ", ".join(map(repr, roots[:8])) + (", ..." if roots[8:] else "")
+        names_shown = ", ".join(map(repr, roots[:8])) + (", ..." if roots[8:] else "")
         raise ModelError(
-            f"{tree.source}: {len(roots)} root links ({shown}), expected one; join them with joints. "
-            f"{roots[1]!r} is defined on line {tree.lines['link', roots[1]]}"
+            f"{tree.source}: {len(roots)} root links ({names_shown}), expected one; join them with joints. "
+            f"{shown(roots[1])} is defined on line {tree.lines['link', roots[1]]}"
         )
     order: list[Any] = []
     ahead = children[roots[0]][::-1] if roots else []
@@ -184,9 +198,9 @@ def _fail_on_cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) 
         link = moved_by[link].parent
     upwards = list(seen)
     cycle = [*upwards[upwards.index(link) :], link][::-1]
-    shown = " -> ".join(map(repr, cycle if len(cycle) < 12 else [*cycle[:10], "...", cycle[-1]]))
+    names_shown = " -> ".join(map(repr, cycle if len(cycle) < 12 else [*cycle[:10], "...", cycle[-1]]))
     raise ModelError(
-        f"{tree.where('joint', moved_by[link].name)}: links form a cycle that hangs on no root: {shown}; URDF "
+        f"{tree.where('joint', moved_by[link].name)}: links form a cycle that hangs on no root: {names_shown}; URDF "
         "describes trees, so open the loop at one joint and close it with a constraint"
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import derivatives
-from .._types import Expr
+from .._types import Expr, sequence, shown
 from ..spatial import Transform, vee
 from .protocol import Joint, JointState
 
@@ -32,15 +32,20 @@ class CustomJoint(Joint):
     labels: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        labels = tuple(self.labels) if not isinstance(self.labels, str) else (self.labels,)
+        given = (self.labels,) if isinstance(self.labels, str) else self.labels
+        labels = tuple(sequence(given, "CustomJoint labels must be a tuple of names"))
+        if not all(isinstance(label, str) for label in labels):
+            raise TypeError(f"CustomJoint labels must be a tuple of names, got {shown(self.labels)}")
+        if not callable(self.function):
+            raise TypeError(f"CustomJoint needs a function q -> Transform, got {shown(self.function)}")
         if not 1 <= len(labels) <= 6 or len(set(labels)) < len(labels):
-            raise ValueError(f"CustomJoint needs 1 to 6 labels, all different, got {self.labels!r}")
+            raise ValueError(f"CustomJoint needs 1 to 6 labels, all different, got {shown(self.labels)}")
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "q_labels", labels)
         object.__setattr__(self, "v_labels", labels)
         X = self.function(DM.zeros(len(labels), 1))
         if not isinstance(X, Transform) or tuple(X.E.shape) != (3, 3) or tuple(X.r.shape) != (3, 1):
-            raise TypeError(f"a CustomJoint's function must give a Transform(E (3x3), r (3x1)), got {X!r}")
+            raise TypeError(f"a CustomJoint's function must give a Transform(E (3x3), r (3x1)), got {shown(X)}")
         E = np.array(DM(X.E).full())
         if not np.allclose(E @ E.T, np.eye(3), atol=1e-9) or np.linalg.det(E) < 0:
             raise ValueError(f"a CustomJoint's E must be a rotation, got {E.tolist()} at q = 0")
@@ -60,7 +65,7 @@ class CustomJoint(Joint):
         return JointState(Transform(E, r), S, S @ qd, cJ)
 
     def scaled(self, length: float) -> Joint:
-        raise ValueError(f"{self!r} cannot be scaled: what its function means by a length is not known")
+        raise ValueError(f"{shown(self)} cannot be scaled: what its function means by a length is not known")
 
     def _placement(self, q: Expr) -> Expr:
         X = self.function(q)

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, split
+from .._types import Array, Expr, is_one_of, shown, split
 from ..rotations import (
     quaternion_conjugate,
     quaternion_exp,
@@ -143,8 +143,8 @@ class FloatingBase(_TranslateRotate):
 
     def __post_init__(self) -> None:
         kinds = ("quaternion", *(f"euler_{order}" for order in EULER_ORDERS))
-        if self.rotation not in kinds:
-            raise ValueError(f"FloatingBase rotation must be one of {', '.join(kinds)}, got {self.rotation!r}")
+        if not is_one_of(self.rotation, kinds):
+            raise ValueError(f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}")
         rotation = Spherical() if self.rotation == "quaternion" else Euler(self.rotation.removeprefix("euler_"))
         object.__setattr__(self, "_rotation", rotation)
         self._label("xyz")

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, split
+from .._types import Expr, Vector, is_one_of, shown, split
 from ..rotations import rotation_about, unit_axis
 from ..spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
@@ -96,8 +96,8 @@ class Euler(_Chained):
     q_labels = v_labels = ("q0", "q1", "q2")
 
     def __post_init__(self) -> None:
-        if self.order not in EULER_ORDERS:
-            raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {self.order!r}")
+        if not is_one_of(self.order, EULER_ORDERS):
+            raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}")
         labels = tuple(f"r{axis}" for axis in self.order)
         object.__setattr__(self, "q_labels", labels)
         object.__setattr__(self, "v_labels", labels)
@@ -115,7 +115,9 @@ class Universal(_Chained):
     def __init__(self, first: str | Vector = "x", second: str | Vector = "y") -> None:
         axes = unit_axis(first, "first axis"), unit_axis(second, "second axis")
         if np.linalg.norm(np.cross(*axes)) < 1e-6:
-            raise ValueError(f"the axes of a universal joint must not be parallel, got {first!r} and {second!r}")
+            raise ValueError(
+                f"the axes of a universal joint must not be parallel, got {shown(first)} and {shown(second)}"
+            )
         object.__setattr__(self, "first", axes[0])
         object.__setattr__(self, "second", axes[1])
         object.__setattr__(self, "_links", tuple(Revolute(axis) for axis in axes))
@@ -133,8 +135,8 @@ class MultiDof(_Chained):
     axes: tuple[tuple[float, ...], ...]
 
     def __init__(self, axes: Sequence[Vector]) -> None:
-        if isinstance(axes, str) or not 1 <= len(axes) <= 6:
-            raise ValueError(f"MultiDof needs 1 to 6 axes [r; t] of six numbers each, got {axes!r}")
+        if isinstance(axes, str) or not isinstance(axes, (Sequence, np.ndarray)) or not 1 <= len(axes) <= 6:
+            raise ValueError(f"MultiDof needs 1 to 6 axes [r; t] of six numbers each, got {shown(axes)}")
         links = tuple(one_dof(axis) for axis in axes)
         labels = tuple(f"q{k}" for k in range(len(links)))
         object.__setattr__(self, "axes", tuple(_axis(joint) for joint in links))
@@ -155,4 +157,4 @@ def _axis(joint: Joint) -> tuple[float, ...]:
         return (*zero, *joint.axis)
     if isinstance(joint, Helical):
         return joint.axis
-    raise TypeError(f"only joints of one screw axis make a list of axes, got {joint!r}")
+    raise TypeError(f"only joints of one screw axis make a list of axes, got {shown(joint)}")

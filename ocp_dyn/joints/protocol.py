@@ -10,7 +10,7 @@ import numpy as np
 from casadi import DM
 from numpy.typing import NDArray
 
-from .._types import Array, Expr
+from .._types import Array, Expr, shown
 from ..spatial import Transform
 
 
@@ -45,7 +45,7 @@ class Joint(ABC):
         """The 1-dof joints that, one after the other, move as this one does, with the same q and qd."""
         if self.nq == self.nv == 1:
             return (self,)
-        raise ValueError(f"{self!r} is no chain of 1-dof joints: give its axes as MultiDof(axes)")
+        raise ValueError(f"{shown(self)} is no chain of 1-dof joints: give its axes as MultiDof(axes)")
 
     def scaled(self, length: float) -> Joint:
         """The joint of a mechanism `length` times as large; entries of q that are lengths grow with it."""

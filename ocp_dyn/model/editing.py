@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector
+from .._types import Array, ModelError, Vector, finite_vector, shown
 from ..spatial import Inertia, Transform, skew
-from .parts import WORLD, DofData, Frame, body_inertia, merged, placement, product, vector
+from .parts import (
+    WORLD,
+    DofData,
+    FileJoint,
+    Frame,
+    body_inertia,
+    merged,
+    placement,
+    product,
+    vector,
+)
 
 if TYPE_CHECKING:
     from .tree import Model
@@ -29,16 +39,18 @@ def with_inertia(
     m, c, I = central(model.I[i], body)
     new = body_inertia(
         m if mass is None else mass, c if com is None else com, I if inertia is None else inertia,
-        f"body {body!r}", check=inertia is not None,
+        f"body {shown(body)}", check=inertia is not None,
     )  # fmt: skip
     return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
 
 
 def with_frame(model: Model, name: str, to: str, origin: Vector, rotation: object) -> Model:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"with_frame: a name must be a non-empty string, got {shown(name)}")
     if name == WORLD or name in model.frames:
-        raise ModelError(f"frame {name!r}: the model has a frame of that name already: choose another")
+        raise ModelError(f"frame {shown(name)}: the model has a frame of that name already: choose another")
     host = model.frame(to)
-    X = product(placement(origin, rotation, f"frame {name!r}"), host.X)
+    X = product(placement(origin, rotation, f"frame {shown(name)}"), host.X)
     return replace(model, frames={**model.frames, name: Frame(name, host.body, X)})
 
 
@@ -46,7 +58,7 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     """Mass, centre of mass and inertia about it, as numbers; without mass, the centre is the origin."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
-            f"body {name!r} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
+            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
             "last, all of them in one with_parameters"
         )
     m, h, I = float(body.m), DM(body.h), DM(body.I)
@@ -58,13 +70,17 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
 
 
 def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rotation: object) -> Model:
+    if not isinstance(other, type(model)):
+        raise TypeError(f"attach needs a Model, got {shown(other)}")
+    if not isinstance(prefix, str):
+        raise TypeError(f"attach: prefix must be a string, got {shown(prefix)}")
     names = [*model.frames, *model.joint_names]
     added = [prefix + name for name in (*other.frames, *other.joint_names)]
     twice = sorted(set(names) & set(added))
     if twice:
         raise ModelError(
             f"attach: both models have {', '.join(map(repr, twice[:6]))}; names must be unique: give a prefix such as "
-            f"prefix={(other.name or 'other') + '_'!r}"
+            f"prefix={shown((other.name or 'other') + '_')}"
         )
     host = Frame(WORLD, 0) if to == WORLD and WORLD not in model.frames else model.frame(to)
     X = product(placement(origin, rotation, "attach"), host.X)
@@ -87,17 +103,24 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
         frames={**model.frames, **frames},
         dofs=DofData(**dofs),
         mimics=(*model.mimics, *(m._replace(joint=prefix + m.joint, other=prefix + m.other) for m in other.mimics)),
+        file_joints=(
+            *model.file_joints,
+            *(
+                f._replace(joint=prefix + f.joint, mounts=tuple(prefix + m for m in f.mounts))
+                for f in other.file_joints
+            ),
+        ),
     )
 
 
 def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
     if not isinstance(positions, Mapping):
-        raise TypeError(f"lock_joints needs {{joint name: position}}, got {positions!r}")
+        raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
-        q = DM(finite_vector(value, joint.nq, f"position of joint {name!r}"))
+        q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
     if len(locked) == model.nb:
         raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
@@ -111,13 +134,24 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
             inertia[host[i]] = merged(inertia[host[i]], model.I[i], placed[i])
     kept = [i for i, _ in model.edges if i not in locked]
     return _selected(
-        model,
+        replace(model, file_joints=_mounted_on(model, locked)),
         kept,
         parents={i: host[model.parent[i]] for i in kept},
         X_tree={i: product(model.X_tree[i], placed[model.parent[i]]) for i in kept},
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
     )
+
+
+def _mounted_on(model: Model, locked: Iterable[int]) -> tuple[FileJoint, ...]:
+    """The notes of the file's joints, with the `locked` ones as fixed joints that others are mounted on."""
+    noted = {f.joint: f for f in model.file_joints}
+    notes = [FileJoint(name, *noted.get(name, ("",))[1:]) for name in ("", *model.joint_names)]
+    mounted = [notes[0]]
+    for i, p in model.edges:
+        before = (*mounted[p].mounts, mounted[p].joint) if p in locked else ()
+        mounted.append(notes[i]._replace(mounts=(*before, *notes[i].mounts)))
+    return tuple(f for f in mounted[1:] if f.mounts or f.continuous)
 
 
 def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +164,7 @@ def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
         other = ahead.pop()
         for m in model.mimics:
             if m.other == other and m.joint not in found:
-                at = finite_vector(found[other], 1, f"position of joint {other!r}")
+                at = finite_vector(found[other], 1, f"position of joint {shown(other)}")
                 found[m.joint] = m.ratio * float(at[0]) + m.offset
                 ahead.append(m.joint)
     return found
@@ -176,9 +210,13 @@ def scale(model: Model, length: float, mass: float) -> Model:
 
 def moving(model: Model, body: str) -> int:
     """Index of a moving body."""
-    if body not in model.body_names:
-        known = "" if body not in model.frames else f": {body!r} is fixed to {_host(model, body)}"
-        raise KeyError(f"no moving body {body!r}{known}; moving bodies are: {', '.join(model.body_names)}")
+    if not isinstance(body, str) or body not in model.body_names:
+        known = (
+            ""
+            if not isinstance(body, str) or body not in model.frames
+            else f": {shown(body)} is fixed to {_host(model, body)}"
+        )
+        raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {', '.join(model.body_names)}")
     return model.body_names.index(body) + 1
 
 
@@ -210,5 +248,6 @@ def _selected(
         "dofs": DofData(**model.dofs.rows(q, v)),
     }
     joints = fields["joint_names"]
+    fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)
     fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
     return replace(model, **fields)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, sparse, sparse_beside
+from .._types import Array, ModelError, Vector, finite_vector, numbers, shown, sparse, sparse_beside
 from ..spatial import Inertia, Summed, Transform, largest
 
 WORLD = "world"
@@ -43,6 +43,18 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
+class FileJoint(NamedTuple):
+    """What a file says of a joint that moves nothing, but that layouts of other libraries depend on.
+
+    mounts: names of the fixed joints that lie between the moving body and this joint, outwards: siblings are sorted by
+    them first. continuous: whether the file calls the joint so, and some libraries write its angle as (cos, sin).
+    """
+
+    joint: str
+    mounts: tuple[str, ...] = ()
+    continuous: bool = False
+
+
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
     """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
     followed: dict[str, str] = {}
@@ -50,16 +62,16 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
         for name in mimic[:2]:
             if name not in dofs:
                 raise ModelError(
-                    f"joint {mimic.joint!r} mimics {mimic.other!r}: no joint {name!r} moves in this model; correct the "
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this model; correct the "
                     "name, or fix a joint that follows one that does not move"
                 )
             if dofs[name] != 1:
                 raise ModelError(
-                    f"joint {mimic.joint!r} mimics {mimic.other!r}: both need one dof, {name!r} has {dofs[name]}"
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has {dofs[name]}"
                 )
         if mimic.joint in followed:
             raise ModelError(
-                f"joint {mimic.joint!r} mimics two, {followed[mimic.joint]!r} and {mimic.other!r}; keep one"
+                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; keep one"
             )
         followed[mimic.joint] = mimic.other
     for start in followed:
@@ -105,6 +117,9 @@ class DofData:
         return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
 
 
+NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
+FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
+"""Fields of DofData by what their entries must be; limits may be infinite."""
 SIZE_NQ = ("q_lower", "q_upper", "rest")
 """Fields of DofData with nq entries; the others have nv."""
 
@@ -119,7 +134,7 @@ def rotation_matrix(rotation: object, where: str) -> DM:
     if rotation is None:
         return DM.eye(3)
     R = vector(rotation, 9, f"{where}: rotation (3x3)").reshape(3, 3)
-    if not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
+    if np.abs(R).max() > 2 or not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
         raise ModelError(f"{where}: rotation must be orthonormal with determinant +1, got {R.tolist()}")
     return sparse(R)
 
@@ -157,7 +172,7 @@ def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = Tr
     c = vector(com, 3, f"{where}: com")
     if inertia is None:
         I = np.zeros((3, 3))
-    elif np.size(inertia) == 3:
+    elif numbers(inertia).size == 3:
         I = np.diag(vector(inertia, 3, f"{where}: inertia"))
     else:
         I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)

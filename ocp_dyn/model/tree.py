@@ -18,11 +18,11 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, Vector, sparse_beside, split
+from .._types import Array, Expr, M, Vector, listed, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
-from .parts import DofData, Frame, Mimic
+from .parts import DofData, FileJoint, Frame, Mimic
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Model:
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
     entry per moving body. SI units; gravity [m/s^2] in ground axes. Methods such as `lock_joints` give edited
     copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols. `mimics`: joints that
-    follow others, as a file says; see `mimic_constraints` and `mimic_map`.
+    follow others, as a file says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Model:
     frames: Mapping[str, Frame]
     dofs: DofData
     mimics: tuple[Mimic, ...] = ()
+    file_joints: tuple[FileJoint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
@@ -126,8 +127,8 @@ class Model:
         return slice(self.v_index[i], self.v_index[i + 1])
 
     def _joint_index(self, joint: str) -> int:
-        if joint not in self.joint_names:
-            raise KeyError(f"no joint {joint!r}; joints are: {_listed(self.joint_names)}")
+        if not isinstance(joint, str) or joint not in self.joint_names:
+            raise KeyError(f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}")
         return self.joint_names.index(joint) + 1
 
     # What the coordinates are
@@ -186,8 +187,8 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one."""
-        if name not in self.frames:
-            raise KeyError(f"no frame {name!r}; frames are: {_listed(self.frame_names)}")
+        if not isinstance(name, str) or name not in self.frames:
+            raise KeyError(f"no frame {shown(name)}; frames are: {listed(self.frame_names)}")
         return self.frames[name]
 
     def body(self, name: str) -> Frame:
@@ -236,7 +237,7 @@ class Model:
     @staticmethod
     def column(x: Any, size: int, what: str) -> Expr:
         """`x` as a column of `size` entries: CasADi types pass, numbers become a DM."""
-        value = x if isinstance(x, (SX, MX, DM)) else DM(np.asarray(x, dtype=float).reshape(-1))
+        value = x if isinstance(x, (SX, MX, DM)) else DM(_entries(x, size, what))
         if value.shape != (size, 1):
             raise ValueError(f"{what} must have {size} entries in one column, got shape {value.shape}")
         return value
@@ -348,6 +349,14 @@ class Model:
         return f"<Model {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
 
 
+def _entries(x: Any, size: int, what: str) -> Array:
+    """Numbers, NaN and infinite ones too, as a flat array."""
+    values = numbers(x)
+    if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
+        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
+    return values
+
+
 def _sized(x: Any, rows: int, what: str) -> Any:
     if not isinstance(x, (SX, MX, DM)):
         raise TypeError(f"{what} must be a casadi SX, MX or DM, got {type(x).__name__}: write casadi.DM({what})")
@@ -367,8 +376,3 @@ def _entry(joint: str, label: str) -> str:
 
 def _range(start: int, size: int) -> str:
     return str(start) if size == 1 else f"{start}..{start + size - 1}"
-
-
-def _listed(names: tuple[str, ...], most: int = 12) -> str:
-    shown = ", ".join(names[:most])
-    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"

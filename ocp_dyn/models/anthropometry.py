@@ -13,10 +13,11 @@ Sources:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple
+
+from .._types import LARGEST, is_one_of, shown
 
 Sex = Literal["male", "female"]
 
@@ -221,15 +222,15 @@ def segment_bodies(mass: float, height: float, sex: Sex) -> dict[str, SegmentBod
 
 def check_sex(sex: str) -> None:
     """Raises `ValueError` unless there is a table for that sex."""
-    if sex not in STATURE:
-        raise ValueError(f"sex must be 'male' or 'female' (the sexes of the tables), got {sex!r}")
+    if not is_one_of(sex, STATURE):
+        raise ValueError(f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}")
 
 
 def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:
     """Raises `ValueError` unless value is a number within the allowed range."""
     low, high = allowed
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{what} must be a number of {unit}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) <= LARGEST:
+        raise ValueError(f"{what} must be a number of {unit}, got {shown(value)}")
     if not low <= value <= high:
         raise ValueError(
             f"{what} must lie between {low:g} and {high:g} {unit}, where the tables of adults still make sense, "

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, is_one_of, shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Joint, Planar, Revolute
 from ..model import Model
@@ -50,7 +50,7 @@ class FiveLinkParameters:
             value = getattr(self, name)
             if not math.isfinite(value) or (value <= 0 and not name.endswith("_com")):
                 kind = "finite" if name.endswith("_com") else "positive and finite"
-                raise ValueError(f"FiveLinkParameters: {name} must be {kind}, got {value!r}")
+                raise ValueError(f"FiveLinkParameters: {name} must be {kind}, got {shown(value)}")
 
 
 _RABBIT = FiveLinkParameters()
@@ -77,8 +77,10 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
     origins are at the joints that move them (`torso`: at the hip). Only the moment of inertia about y
     matters; the links are given it about x too, and none about z. `ValueError` for another root.
     """
-    if root not in ("pinned", "planar"):
-        raise ValueError(f"five_link_biped: root must be 'pinned' or 'planar', got {root!r}")
+    if not isinstance(parameters, FiveLinkParameters):
+        raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {shown(parameters)}")
+    if not is_one_of(root, ("pinned", "planar")):
+        raise ValueError(f"five_link_biped: root must be 'pinned' or 'planar', got {shown(root)}")
     builder = ModelBuilder(f"five_link_{root}")
     if root == "pinned":
         _pinned_leg(builder, parameters)

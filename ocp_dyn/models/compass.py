@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._types import finite, is_one_of, shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Planar, Revolute
 from ..model import Model
@@ -33,9 +34,12 @@ def compass_walker(
     "planar" puts the stance foot's x and z before them. Frames `stance_foot`, `hip`, `swing_foot`. Defaults: masses and
     lengths of A. Goswami, B. Thuilot & B. Espiau, INRIA RR-2996, 1996. ValueError for another root.
     """
-    if root not in ("pinned", "planar"):
-        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {root!r}")
+    if not is_one_of(root, ("pinned", "planar")):
+        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {shown(root)}")
+    if parameters is not None and not isinstance(parameters, CompassParameters):
+        raise TypeError(f"compass_walker: parameters must be CompassParameters or None, got {shown(parameters)}")
     p = parameters or CompassParameters()
+    slope = finite(slope, "compass_walker: slope [rad]")
     gravity = (9.81 * float(np.sin(slope)), 0.0, -9.81 * float(np.cos(slope)))
     builder = ModelBuilder("compass_walker", gravity=gravity)
     point = (0.0, 0.0, 0.0)

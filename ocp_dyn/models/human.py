@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._types import shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..model import Model
@@ -65,7 +66,7 @@ def human(
     root that is no joint.
     """
     if not isinstance(root, Joint):
-        raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {root!r}")
+        raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex))
     figure.trunk(root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Integral
 
+from .._types import LARGEST, numbers, shown
 from ..builder import WORLD, ModelBuilder
 from ..joints import Revolute
 from ..model import Model
@@ -24,8 +25,9 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     """
     _check_count(n, "pendulum", "rods")
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {value!r}")
+        size = numbers(value)
+        if size.size != 1 or not 0 < size[0] <= LARGEST:
+            raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {shown(value)}")
     across = mass * length**2 / 12
     builder = ModelBuilder(f"pendulum_{n}")
     for i in range(1, n + 1):
@@ -49,14 +51,14 @@ def chain(n: int, branching: float = 1.0) -> Model:
     `ValueError` for n < 1 or branching < 1.
     """
     _check_count(n, "chain", "links")
-    if not branching >= 1:
-        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {branching!r}")
+    if isinstance(branching, bool) or not isinstance(branching, (int, float)) or not 1 <= branching:
+        raise ValueError(f"chain: branching must be at least 1 (a chain; 2: a binary tree), got {shown(branching)}")
     along = LIMB_MASS * LIMB_RADIUS**2 / 2
     across = LIMB_MASS * (LIMB_LENGTH**2 / 12 + LIMB_RADIUS**2 / 4)
     builder = ModelBuilder(f"chain_{n}")
     children = [0] * (n + 1)
     for i in range(1, n + 1):
-        p = 0 if i == 1 or math.isinf(branching) else int((i - 2 + math.ceil(branching)) // branching)
+        p = 0 if i == 1 or branching > n else int((i - 2 + math.ceil(branching)) // branching)
         builder.add_body(
             f"body{i}", Revolute("yx"[(i + 1) % 2]), f"body{p}" if p else WORLD, joint_name=f"joint{i}",
             origin=(0.0, 2 * LIMB_RADIUS * children[p], -LIMB_LENGTH if p else 0.0),
@@ -67,5 +69,5 @@ def chain(n: int, branching: float = 1.0) -> Model:
 
 
 def _check_count(n: int, model: str, what: str) -> None:
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
-        raise ValueError(f"{model}: the number of {what} must be a whole number of at least 1, got {n!r}")
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= 100_000:
+        raise ValueError(f"{model}: the number of {what} must be a whole number from 1 to 100000, got {shown(n)}")

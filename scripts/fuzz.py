@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Hands mutated files and wrong arguments to the library, and lists what it does not refuse in its own words.
+
+    python scripts/fuzz.py [--seconds 300] [--count 100000] [--seed 0] [--only urdf json npz api] [--repeat KIND NUMBER]
+
+An input may be accepted, or refused: by a ModelError, ValueError, TypeError or KeyError that a `raise` of ocp_dyn
+states in a message of some words. Anything else is a finding: another exception or a warning, a crash, more than --limit
+seconds, more memory than --memory megabytes. The exit status is 1 where there is one. Every input is made from its
+seed, kind and number alone: --repeat runs one again and lets its exception through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import linecache
+import multiprocessing as mp
+import resource
+import sys
+import time
+import warnings
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts import fuzz_inputs
+
+LONGEST = 3000
+"""Characters of a message that a person may be shown."""
+OWN = (ValueError, TypeError, KeyError)
+BATCH = 50
+"""Inputs that a worker takes at once."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", choices=tuple(fuzz_inputs.KINDS), default=list(fuzz_inputs.KINDS))
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds that one input may take")
+    parser.add_argument("--memory", type=int, default=4096, help="megabytes that a worker may use")
+    parser.add_argument("--repeat", nargs=2, metavar=("KIND", "NUMBER"))
+    options = parser.parse_args(arguments)
+    if options.repeat:
+        made = case(options.seed, options.repeat[0], int(options.repeat[1]))
+        print(made.text)
+        print(made.run())
+        return 0
+    counts, findings = run(options)
+    report(counts, findings, options.seed)
+    return 1 if findings else 0
+
+
+def case(seed: int, kind: str, number: int) -> fuzz_inputs.Case:
+    """The input of that kind and number."""
+    return fuzz_inputs.KINDS[kind](np.random.default_rng([seed, sorted(fuzz_inputs.KINDS).index(kind), number]))
+
+
+def judged(seed: int, kind: str, number: int) -> tuple[str, str]:
+    """("accepted" | "refused" | "finding", what happened)."""
+    made = case(seed, kind, number)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made.run()
+    except OWN as error:
+        message = str(error.args[0]) if error.args else ""
+        own = _raised_by_us(error.__traceback__)
+        if own and " " in message and len(message) <= LONGEST:
+            return "refused", ""
+        what = "" if own else "not raised by ocp_dyn: "
+        return (
+            "finding",
+            f"{what}{type(error).__name__}: {message[:200]} ({len(message)} characters) | {made.text[:400]}",
+        )
+    except Exception as error:  # noqa: BLE001, to find any other is what this is for
+        return "finding", f"{type(error).__name__}: {str(error)[:200]} | {made.text[:400]}"
+    return "accepted", ""
+
+
+def _raised_by_us(traceback: TracebackType | None) -> bool:
+    """Whether the innermost line is a `raise` in the library."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    path = traceback.tb_frame.f_code.co_filename
+    return str(ROOT / "ocp_dyn") in path and "raise" in linecache.getline(path, traceback.tb_lineno)
+
+
+def work(pipe: Any, seed: int, at: Any, memory: int) -> None:
+    """Judges batches (kind, first, last) until None comes; `at` tells the number and the start of the input at hand."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory * 2**20, memory * 2**20))
+    while (task := pipe.recv()) is not None:
+        kind, first, last = task
+        tally: collections.Counter[str] = collections.Counter()
+        found = []
+        for number in range(first, last):
+            at[0], at[1] = number, time.monotonic()
+            verdict, text = judged(seed, kind, number)
+            tally[verdict] += 1
+            if verdict == "finding":
+                found.append((kind, number, text))
+        at[1] = 0.0
+        pipe.send((tally, found))
+
+
+class Worker:
+    """A process that judges batches; it is started again where an input ends it or takes too long."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.task = options, None
+        self._start()
+
+    def _start(self) -> None:
+        context = mp.get_context("spawn")
+        self.at = context.Array("d", 2)
+        self.pipe, theirs = context.Pipe()
+        arguments = (theirs, self.options.seed, self.at, self.options.memory)
+        self.process = context.Process(target=work, args=arguments, daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def give(self, kind: str, first: int, last: int) -> None:
+        self.task = (kind, first, last)
+        self.at[0] = first
+        self.pipe.send(self.task)
+
+    def result(self) -> tuple[collections.Counter[str], list[tuple[str, int, str]]] | None:
+        """What the batch gave, None while it runs; the rest of a batch that was broken off is given out again."""
+        assert self.task is not None
+        kind, first, last = self.task
+        try:
+            if self.pipe.poll(0.02):
+                tally, found = self.pipe.recv()
+                self.task = None
+                return tally, found
+        except EOFError:
+            pass
+        hangs = self.at[1] and time.monotonic() - self.at[1] > self.options.limit
+        if self.process.is_alive() and not hangs:
+            return None
+        number = int(self.at[0])
+        what = f"took more than {self.options.limit:g} s" if hangs else f"ended the process ({self.process.exitcode})"
+        self.process.kill()
+        self.process.join()
+        self._start()
+        self.task = None
+        if number + 1 < last:
+            self.give(kind, number + 1, last)
+        # what came before it in the batch counts once more as tried, its findings come with --repeat
+        return collections.Counter(refused=number - first, finding=1), [(kind, number, what)]
+
+
+def run(options: argparse.Namespace) -> tuple[dict[str, collections.Counter[str]], list[tuple[str, int, str]]]:
+    """Counts by kind, and findings."""
+    counts = {kind: collections.Counter() for kind in options.only}
+    findings: list[tuple[str, int, str]] = []
+    each = -(-options.count // len(options.only))
+    tasks = [(kind, k, min(k + BATCH, each)) for k in range(0, each, BATCH) for kind in options.only][::-1]
+    workers = [Worker(options) for _ in range(options.workers)]
+    end = time.monotonic() + options.seconds
+    while True:
+        for worker in workers:
+            if worker.task is None and tasks and time.monotonic() < end:
+                worker.give(*tasks.pop())
+            if worker.task is not None:
+                kind = worker.task[0]
+                done = worker.result()
+                if done is not None:
+                    counts[kind].update(done[0])
+                    findings += done[1]
+        if all(worker.task is None for worker in workers) and (not tasks or time.monotonic() >= end):
+            break
+    for worker in workers:
+        worker.pipe.send(None)
+        worker.process.join()
+    return counts, findings
+
+
+def report(counts: dict[str, collections.Counter[str]], findings: list[tuple[str, int, str]], seed: int) -> None:
+    print(f"{'kind':8}{'tried':>10}{'refused':>10}{'accepted':>10}{'findings':>10}")
+    for kind, tally in counts.items():
+        print(f"{kind:8}{tally.total():10}{tally['refused']:10}{tally['accepted']:10}{tally['finding']:10}")
+    groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for kind, number, text in findings:
+        groups.setdefault((kind, text.split(" | ")[0][:60] + text.split(" | ")[-1].split("(")[0][:30]), []).append(
+            (number, text)
+        )
+    for (kind, _), members in sorted(groups.items(), key=lambda item: -len(item[1])):
+        number, text = members[0]
+        print(f"\n{len(members)} x {kind}, e.g. --seed {seed} --repeat {kind} {number}\n    {text}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

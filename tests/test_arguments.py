@@ -1,0 +1,149 @@
+"""Wrong arguments of the public interface: refused at the boundary, with what was got and what is expected."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn._types import shown
+from ocp_dyn.invertible import check_invertible
+from tests.helpers import JOINTS, flat, tree
+
+MODEL = tree("chain")
+FLOATING = tree("floating")
+CONTACT = od.Contact("b2", axes="xyz")
+HUGE = 10**400
+
+
+def add_body(**options):
+    od.ModelBuilder().add_body("b", od.Revolute("x"), **options)
+
+
+def from_json(change):
+    data = od.model_to_dict(MODEL)
+    change(data["bodies"][0])
+    return od.model_from_dict(data)
+
+
+REFUSED = [
+    (od.ModelError, "damping must be finite, got", lambda: from_json(lambda b: b.update(damping=["inf"]))),
+    (od.ModelError, "stiffness must be finite, got", lambda: from_json(lambda b: b.update(stiffness=["inf"]))),
+    (od.ModelError, "armature must be finite, got", lambda: from_json(lambda b: b.update(armature=["inf"]))),
+    (od.ModelError, "rest must be finite, got", lambda: from_json(lambda b: b.update(rest=["-inf"]))),
+    (od.ModelError, "a moving body needs a joint that moves", lambda: from_json(lambda b: b.update(joint={"kind": "Fixed"}))),
+    (ValueError, "RollingContact height .* finite", lambda: od.RollingContact("b1", 0.1, height=np.nan)),
+    (ValueError, "RollingContact radius .* finite", lambda: od.RollingContact("b1", None)),
+    (od.ModelError, "joint_name must be a non-empty string or None, got 3.5", lambda: add_body(joint_name=3.5)),
+    (od.ModelError, "mass must be 1 finite numbers, got <an integer of 1329 bits>", lambda: add_body(mass=HUGE)),
+    (od.ModelError, "lower limit must be one number or 1, got <an integer", lambda: add_body(lower=HUGE)),
+    (od.ModelError, "mass must be 1 finite numbers, got '3'", lambda: add_body(mass="3")),
+    (od.ModelError, "with_frame: a name must be a non-empty string, got None", lambda: MODEL.with_frame(None, "b1")),
+    (TypeError, "attach needs a Model, got None", lambda: MODEL.attach(None, "b1")),
+    (TypeError, "q0 must be 4 numbers or a casadi", lambda: od.assemble_q(MODEL, CONTACT, None)),
+    (TypeError, "name must be a string or None, got 5", lambda: od.function(od.mass_matrix, MODEL, name=5)),
+    (TypeError, "signature must be a string or None, got 5", lambda: od.function(od.mass_matrix, MODEL, signature=5)),
+    (ValueError, "columns must be a whole number .* got -1",
+     lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=-1)),
+    (ValueError, "MultiDof needs 1 to 6 axes .* got None", lambda: od.MultiDof(None)),
+    (ValueError, "LockedJoint value must be 1 finite numbers, got 'x'", lambda: od.LockedJoint("j", value="x")),
+    (ValueError, "Baumgarte time constant .* finite", lambda: od.Baumgarte(CONTACT, HUGE)),
+    (TypeError, "JointCoupling needs names of joints, got None", lambda: od.JointCoupling(None, "b")),
+    (ValueError, "layout must be one of", lambda: od.Layout(MODEL, 3.5)),
+    (TypeError, "a quaternion must be a casadi column", lambda: od.quaternion_matrix([0, 0, 0, 1])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "message", "call"), REFUSED, ids=[message for _, message, _ in REFUSED])
+def test_wrong_arguments_are_refused(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_functions_take_every_input_in_its_own_size():
+    ID = od.function(od.inverse_dynamics, FLOATING)
+    q, v = FLOATING.neutral(), np.zeros(FLOATING.nv)
+    with pytest.raises(
+        ValueError, match=rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\); one number does not"
+    ):
+        ID(0, 0, 0)
+    with pytest.raises(ValueError, match=rf"ID: qdd has the shape \(3,\), expected \({FLOATING.nv}, 1\)"):
+        ID(q, v, [1, 2, 3])
+    with pytest.raises(TypeError, match="ID: qd must be numbers or an expression, got 'a'"):
+        ID(q, "a", v)
+    with pytest.raises(TypeError, match=r"ID takes 3 arguments \(q, qd, qdd\), got 2"):
+        ID(q, v)
+    with pytest.raises(TypeError, match="ID: qd, qdd not given; inputs are q, qd, qdd"):
+        ID(q=q)
+    with pytest.raises(TypeError, match="ID: no input x"):
+        ID(q=q, qd=v, qdd=v, x=1)
+    with pytest.raises(TypeError, match=r"expressions of one kind .* got SX, MX, ndarray"):
+        ID(ca.SX.sym("q", FLOATING.nq), ca.MX.sym("v", FLOATING.nv), v)
+    with pytest.raises(ValueError, match="must hold equally many, got q 2, qd 3"):
+        ID(np.tile(q[:, None], 2), np.zeros((FLOATING.nv, 3)), v)
+
+
+def test_functions_stay_casadi_functions():
+    ID = od.function(od.inverse_dynamics, FLOATING)
+    q, v = FLOATING.neutral(), np.ones(FLOATING.nv)
+    tau = ID(q, v, v)
+    assert isinstance(ID, ca.Function)
+    assert np.array_equal(flat(ID(q=q, qd=v, qdd=v)["tau"]), flat(tau))
+    assert np.array_equal(flat(ID(q[None], v, ca.DM(v))), flat(tau))
+    many = ID(np.tile(q[:, None], 3), v, v)
+    assert many.shape == (FLOATING.nv, 3)
+    Q = ca.MX.sym("q", FLOATING.nq)
+    assert np.array_equal(flat(ca.Function("f", [Q], [ID(Q, v, v)])(q)), flat(tau))
+    assert np.array_equal(flat(ca.Function.deserialize(ID.serialize())(q, v, v)), flat(tau))
+
+
+@pytest.mark.parametrize("algorithm", [od.forward_dynamics, od.forward_dynamics_crba, od.mass_matrix_inverse])
+def test_joints_that_move_no_inertia_have_no_forward_dynamics(algorithm):
+    for joint, options in (
+        (od.Revolute("x"), {}),
+        (od.Prismatic("x"), {}),
+        (od.Revolute("x"), {"mass": 1, "com": (0.3, 0, 0)}),  # a point mass on the axis
+        (od.Spherical(), {"mass": 1, "com": (0.3, 0, 0)}),
+    ):
+        builder = od.ModelBuilder()
+        builder.add_body("rod", od.FloatingBase(), mass=1, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.1))
+        builder.add_body("tip", joint, "rod", origin=(0, 0, -1), **options, armature=0.2)
+        model = builder.build()
+        with pytest.raises(od.ModelError, match=r"joint 'tip_joint' moves body 'tip', .*armature=True"):
+            od.function(algorithm, model)
+        od.function(algorithm, model, armature=True)
+        tau = od.function(od.inverse_dynamics, model)(model.neutral(), np.ones(model.nv), np.ones(model.nv))
+        assert np.all(np.isfinite(np.array(tau)))
+    text = """<robot name="r"><link name="base"><inertial><mass value="1"/></inertial></link><link name="tip"/>
+      <joint name="j" type="revolute"><parent link="base"/><child link="tip"/></joint></robot>"""
+    with pytest.raises(od.ModelError, match="joint 'j' moves body 'tip'"):
+        od.function(algorithm, od.parse_urdf(text))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_small_and_large_robots_move_inertia(scale):
+    for name in JOINTS.keys() - {"custom"}:
+        check_invertible(tree(name).scale(scale, scale**2))
+
+
+def test_buffers_and_compiled_functions_do_not_broadcast():
+    fast = od.codegen.compile([od.function(od.mass_matrix, MODEL)])
+    buffer = fast.H.buffer()
+    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(\), expected \(4,\)"):
+        buffer(0.0)
+    with pytest.raises(TypeError, match="argument 0 of this buffer must hold real numbers, got 'x'"):
+        buffer("x")
+    with pytest.raises(ValueError, match="q has the shape"):
+        fast.H(0.0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a" * 10_000_000, HUGE, [[1] * 1000] * 1000, np.zeros((500, 500)), ca.SX.sym("x", 999), {"k": ["v" * 9999] * 99}],
+)
+def test_messages_show_large_values_shortened(value):
+    assert 0 < len(shown(value)) <= 200
+    with pytest.raises(od.ModelError) as caught:
+        add_body(mass=value)
+    assert len(str(caught.value)) < 400
