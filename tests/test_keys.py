@@ -20,8 +20,8 @@ ROOT = Path(od.__file__).parent
 COMPILE = sys.modules["ocp_dyn.codegen.compile"]
 CODE = COMPILE.MAKERS
 
-HANDS_OVER = {"ocp_dyn.ocp.steps"}
-"""Modules on the path that only say which derivatives are meant."""
+HANDS_OVER = {"ocp_dyn.ocp.equations", "ocp_dyn.checked"}
+"""Modules on the path that only say which derivatives are meant, or check arguments."""
 
 
 def name_of(path: Path) -> str:

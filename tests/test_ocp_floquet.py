@@ -10,7 +10,8 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp import floquet
 from ocp_dyn.ocp.arrivals import Arrival
-from ocp_dyn.ocp.checks import advance, make_flow
+from ocp_dyn.ocp.checks import Flow, advance
+from ocp_dyn.ocp.equations import Equations
 from tests.helpers import close
 
 STEP = 1e-5
@@ -82,7 +83,7 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
     )  # fmt: skip
     solution = ocp.Solution(model, (before, after), {}, (np.zeros(12), np.zeros(0)), 0.0, False, {"status": "made"})
     found = floquet._transition(solution, 0, None)
-    flow, end, foot = make_flow(model, stands), tau + rate * h / 2, landing(model)
+    flow, end, foot = Flow(Equations(model), stands), tau + rate * h / 2, landing(model)
     G, H = od.function(od.constraint_jacobian, model, stands), od.function(od.mass_matrix, model)
     impact, integrate = od.function(od.impact, model, both), ca.Function("integrate", *integration(model))
 

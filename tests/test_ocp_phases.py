@@ -190,7 +190,7 @@ def test_damaged_files_are_refused(tmp_path):
     path.write_bytes(whole)
     with np.load(path) as file:
         np.savez(path, **{name: file[name] for name in file if name != "tau0"})
-    with pytest.raises(ValueError, match="lacks tau0"):
+    with pytest.raises(ValueError, match="lacks 'tau0'"):
         ocp.Solution.load(path)
 
 

@@ -353,7 +353,7 @@ def reversing() -> od.Model:
 REFUSED = [
     ("derivatives=1 is for forward_dynamics, inverse_dynamics, got 'mass_matrix'", lambda: od.function(
         od.mass_matrix, branching(), derivatives=1)),
-    ("highest order, 1 or 2, got 3", lambda: od.function(od.inverse_dynamics, branching(), derivatives=3)),
+    ("derivatives must be 0, 1 or 2, got 3", lambda: od.function(od.inverse_dynamics, branching(), derivatives=3)),
     ("goes with name= and armature= alone", lambda: od.function(
         od.inverse_dynamics, branching(), derivatives=1, external=("base",))),
     ("goes with name= and armature= alone", lambda: od.function(

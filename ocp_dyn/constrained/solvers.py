@@ -149,12 +149,12 @@ def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool
     return x + dx, lam + dlam
 
 
-def solve_proximal(A: Expr, b: Expr, terms: Expr, rho: float = 4e-6, iterations: int = 10) -> Expr:
+def solve_proximal(A: Expr, b: Expr, terms: Expr, rho: float = 2e-6, iterations: int = 10) -> Expr:
     """The least-norm solution of A x = b for a symmetric positive semidefinite A, b in its range.
 
     x <- (A + r)^-1 (b + r x) from x = 0, one factor for all: an error along an eigenvalue s of A shrinks by
     r/(r + s) each time. r is rho times the mean of the diagonal, or of `terms` where that cancels. Rounding/rho is left
-    along the kernel, some 1e-11. Solved for twice, errors are below 1e-10 for s > 1e-5 times that mean.
+    along the kernel, some 1e-11. Solved for twice, errors are below 1e-10 for s > 5e-6 times that mean.
     """
     m = A.shape[0]
     cancelled: Expr = ca.sum1(terms)

@@ -88,7 +88,7 @@ def project(feet: Feet, q: Expr, v: Expr, level: str) -> tuple[Expr, Expr]:
     if not feet.footholds or level == "acceleration":
         return q, v
     if level == "position":
-        G = constraint_jacobian(feet.model, contacts(feet.footholds), q)
-        q = feet.model.integrate(q, feet.equations.least_step(q, G, -feet.position(q)))
+        step = feet.equations.least_step(contacts(feet.footholds), q, -feet.position(q))
+        q = feet.model.integrate(q, step)
     v, _ = feet.equations.impact(contacts(feet.footholds), q, v)
     return q, v

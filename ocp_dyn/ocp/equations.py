@@ -26,8 +26,8 @@ from ..constrained import (
     impact,
     impact_derivatives,
 )
-from ..constrained.solvers import range_space
-from ..constraints import Constraint
+from ..constrained.solvers import Rows, range_space
+from ..constraints import Constraint, constraint_magnitudes
 from ..derivatives import forward_dynamics_derivatives
 from ..dynamics import forward_dynamics, inverse_dynamics, mass_matrix
 from ..functions import function
@@ -35,7 +35,7 @@ from ..model import Model
 from ..passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
 from ..reduction import reduce
 from .differentiated_dynamics import differentiated
-from .nlp import Rows
+from .nlp import Rows as BlockRows
 
 Constraints = tuple[Constraint, ...]
 
@@ -72,7 +72,7 @@ class Equations:
         force = self._call(inverse_dynamics, **self.rotors)(q, v, a)
         return force - self._joints(q, v) if self.acts else force
 
-    def force_rows(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
+    def force_rows(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
         """`inverse_dynamics` in the body of a block: by recursion for the bodies, where the model consists of numbers.
 
         What the joints do by themselves stands beside it, a few terms that are differentiated with the block.
@@ -81,7 +81,7 @@ class Equations:
         force = force + armature_force(self.model, a) if self.rotors else force
         return force - self._joints(q, v) if self.acts else force
 
-    def momentum_rows(self, rows: Rows, q: Expr, change: Expr) -> Expr:
+    def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
         """(H + diag(armature)) change, for a change of velocities: ID at rest with these accelerations less that with none.
 
         H would do, but ID has derivatives by recursion.
@@ -105,7 +105,8 @@ class Equations:
         """(qdd, lam) with `G qdd = gamma - correction`."""
         _, C, G, gamma = self._call(constrained_equations, contacts)(q, v)
         force = self._driven(q, v, tau) - C
-        qdd, lam = range_space(self.model, q, G, force, gamma - correction, bool(self.rotors))
+        rows = Rows(G, constraint_magnitudes(self.model, contacts, q))
+        qdd, lam = range_space(self.model, q, rows, force, gamma - correction, bool(self.rotors))
         return qdd, lam
 
     def forward_derivatives(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
@@ -133,9 +134,10 @@ class Equations:
         """H + diag(armature)."""
         return self._call(mass_matrix, **self.rotors)(q)
 
-    def least_step(self, q: Expr, G: Expr, change: Expr) -> Expr:
+    def least_step(self, contacts: Constraints, q: Expr, change: Expr) -> Expr:
         """The step d (nv) with G d = change that is least in the metric of the mass matrix."""
-        return range_space(self.model, q, G, self.model.rest(q), change, bool(self.rotors))[0]
+        rows = Rows.of(self.model, contacts, q)
+        return range_space(self.model, q, rows, self.model.rest(q), change, bool(self.rotors))[0]
 
     def fastest(self, q: Expr) -> float:
         """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at rest.
@@ -164,7 +166,7 @@ class Equations:
         """tau + tau_p."""
         return tau + self._joints(q, v) if self.acts else tau
 
-    def _tree(self, rows: Rows, q: Expr, v: Expr, a: Expr) -> Expr:
+    def _tree(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
         """ID(q, v, a) of the bodies alone, its derivatives by recursion where the model consists of numbers."""
         if has_symbols(self.model):
             return inverse_dynamics(lean(self.model), q, v, a)
