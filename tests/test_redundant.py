@@ -286,6 +286,14 @@ def test_the_least_solution_leaves_dependent_rows_out(rng):
     close(least_solution(DM(zero), DM([*(A @ x), 0.0]), DM([*sizes.full().ravel(), 1.0])), found, 1e-9)
 
 
+def test_the_least_solution_has_finite_derivatives_where_a_row_is_zero():
+    a, b = SX.sym("a"), SX.sym("b")
+    A = ca.vertcat(ca.horzcat(a, 1), ca.horzcat(a - b, b - a), ca.horzcat(2 * a, 2))
+    x = least_solution(A, ca.vertcat(1, 0, 2), DM([1, 1, 2]))
+    derivatives = ca.Function("f", [a, b], [ca.jacobian(x, ca.vertcat(a, b))])
+    assert np.all(np.isfinite(derivatives(0.7, 0.7).full()))
+
+
 def test_reflections_of_dependent_columns_are_no_numbers(rng):
     A = rng.normal(size=(6, 3))
     lengths = DM(np.linalg.norm(A, axis=0))

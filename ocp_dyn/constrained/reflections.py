@@ -76,10 +76,10 @@ def least_solution(A: Expr, b: Expr, magnitudes: Expr) -> Expr:
             for k, row in enumerate(Q):
                 along = ca.dot(left, row)
                 left, l[k] = left - along * row, l[k] + along
-        length = ca.norm_2(left)
+        square = ca.sumsqr(left)
         error = magnitudes[i] + sum((ca.fabs(c) * g for c, g in zip(l, growth, strict=True)), start=type(b)(1, 1))
-        keep = length > ROUNDING * error
-        inverse = keep / (ca.if_else(keep, length, 0) + ca.logic_not(keep))
+        keep = square > (ROUNDING * error) ** 2
+        inverse = keep / ca.sqrt(ca.if_else(keep, square, 0) + ca.logic_not(keep))  # its derivatives exist at zero too
         Q.append(left * inverse)
         growth.append(error * inverse)
         y.append((b[i] - sum((c * z for c, z in zip(l, y, strict=True)), start=type(b)(1, 1))) * inverse)
