@@ -10,9 +10,12 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-SLIP_SPEED = 0.1
-"""Over which the friction of a file's joints changes sign [rad/s]: joints of gaits turn at some 1 rad/s, and over a
-tenth of this speed IPOPT finds no gait of TALOS within 500 iterations."""
+SLIP_SPEED = 0.2
+"""Speed over which the friction of a file's joints changes sign [rad/s].
+
+Joints of gaits turn at some 1 rad/s. TALOS needs 24 iterations with it, 65 over half this speed, and over a twentieth of it IPOPT
+finds no gait within 500.
+"""
 
 
 def as_built(urdf: str | Path) -> od.Model:
