@@ -19,7 +19,7 @@ class CheckedFunction(ca.Function):
 
     CasADi spreads one number over all entries of an input, and takes what is left out as zeros: zero quaternions, whose
     rotation is no number, among them. Here every input is given, each of its own size: as a column, a row, or k of them
-    side by side for k evaluations at once.
+    side by side for k evaluations at once. The number 0 stands for zeros everywhere but in a configuration q.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,8 +62,10 @@ class CheckedFunction(ca.Function):
             if got is None:
                 raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
             count = _evaluations(got, expected)
+            if count is None and got in ((), (1, 1)) and name != "q" and _is_zero(value):
+                count = 1
             if count is None:
-                remedy = _remedy(expected) if got in ((), (1, 1)) else ""
+                remedy = _remedy(name) if got in ((), (1, 1)) else ""
                 raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{remedy}")
             if count > 1:
                 counts[name] = count
@@ -102,10 +104,15 @@ def _evaluations(got: Shape, expected: tuple[int, int]) -> int | None:
     return c // columns if r == rows and columns and c and c % columns == 0 else None
 
 
-def _remedy(expected: tuple[int, int]) -> str:
-    rows, columns = expected
-    zeros = f"numpy.zeros({rows})" if columns == 1 else f"numpy.zeros({expected})"
-    return f"; one number does not stand for all entries: for zeros write {zeros}"
+def _is_zero(value: Any) -> bool:
+    """Whether one entry is the number 0."""
+    return not isinstance(value, (SX, MX)) and float(value) == 0
+
+
+def _remedy(name: str) -> str:
+    if name == "q":
+        return "; one number does not stand for all entries: model.neutral() is the configuration in which nothing is moved"
+    return "; one number does not stand for all entries, but for 0"
 
 
 def _listed(names: Iterable[Any]) -> str:

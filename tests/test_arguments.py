@@ -9,7 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn._types import shown
 from ocp_dyn.invertible import check_invertible
-from tests.helpers import JOINTS, flat, tree
+from tests.helpers import JOINTS, close, flat, tree
 
 MODEL = tree("chain")
 FLOATING = tree("floating")
@@ -68,6 +68,11 @@ def test_functions_take_every_input_in_its_own_size():
         ValueError, match=rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\); one number does not"
     ):
         ID(0, 0, 0)
+    with pytest.raises(ValueError, match=rf"ID: qd has the shape \(\), expected \({FLOATING.nv}, 1\).*, but for 0"):
+        ID(q, 1.5, v)
+    with pytest.raises(ValueError, match=r"ID: qd has the shape \(1, 1\)"):
+        ID(q, ca.SX.sym("x"), v)
+    close(ID(q, 0, ca.DM(0)), ID(q, v, v))
     with pytest.raises(ValueError, match=rf"ID: qdd has the shape \(3,\), expected \({FLOATING.nv}, 1\)"):
         ID(q, v, [1, 2, 3])
     with pytest.raises(TypeError, match="ID: qd must be numbers or an expression, got 'a'"):
