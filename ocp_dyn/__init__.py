@@ -29,6 +29,7 @@ from .constraints import Loop as Loop
 from .constraints import RollingContact as RollingContact
 from .constraints import constraint_hessian as constraint_hessian
 from .constraints import constraint_jacobian as constraint_jacobian
+from .constraints import constraint_magnitudes as constraint_magnitudes
 from .constraints import constraint_names as constraint_names
 from .constraints import constraint_position as constraint_position
 from .constraints import constraint_rows as constraint_rows

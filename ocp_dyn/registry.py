@@ -135,7 +135,7 @@ UNITS = {
     "lam": "N, N m; acts on the robot",
     "Lam": "N s, N m s; acts on the robot",
     "qd_plus": "rad/s, m/s",
-    "residual": "rad/s^2, m/s^2",
+    "residual": "rad/s^2, m/s^2; of an impact rad/s, m/s",
     "R": "columns: the frame's axes in the world",
     "p": "m, world axes",
     "pos": "m, world axes",
