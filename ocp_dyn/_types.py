@@ -21,11 +21,14 @@ Expr = Any
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Vector = Sequence[float] | Array
-"""What a user may write for a vector of numbers."""
+"""Types that a user may pass as a vector of numbers."""
 
 
 ROUNDING = 1e-12
-"""What rounding, of the figures in a file too, leaves of a number at most, beside the numbers that it was made from."""
+"""Largest residue of rounding, relative to the numbers that a result was computed from.
+
+It includes the rounding of decimal figures in files. Residues below it are taken as zero.
+"""
 
 
 def sparse(values: Any) -> DM:
@@ -90,7 +93,7 @@ class _Shown(reprlib.Repr):
         return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)
 
     def repr_instance(self, x: Any, level: int) -> str:
-        """What an object says of itself; of large containers of numbers, which say it slowly, shape and type."""
+        """The object's repr, shortened; for large arrays and matrices, whose repr is slow, type and shape instead."""
         if isinstance(x, np.ndarray) and x.size > 12:
             return f"<array of {x.dtype}, shape {x.shape}>"
         if isinstance(x, (DM, SX, MX)) and x.numel() > 12:
@@ -119,7 +122,7 @@ LARGEST = 1e100
 
 
 def sequence(values: Any, what: str) -> list[Any]:
-    """What a tuple, list or array holds, or a TypeError; text, expressions and single values are none."""
+    """The entries of a tuple, list or array as a list. TypeError for text, expressions and single values."""
     single = isinstance(values, (str, bytes, DM, SX, MX)) or (isinstance(values, np.ndarray) and not values.ndim)
     if single or not isinstance(values, Iterable):
         raise TypeError(f"{what}, got {shown(values)}")

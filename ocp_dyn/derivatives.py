@@ -40,7 +40,7 @@ from .spatial import Inertia, Transform, crf, crm
 
 
 class Columns(NamedTuple):
-    """What the dofs of one joint do to the motion of their subtree (6 x nv each), in the joint's moved frame."""
+    """Columns (6 x nv each) of the dofs of one joint, in the joint's moved frame: changes of the motion of its subtree."""
 
     psi: Expr
     phi: Expr
@@ -135,7 +135,10 @@ def _parts(of: Inertia | CoriolisInertia) -> tuple[Expr, ...]:
 def _own(
     m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, F: Expr, W: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
 ) -> Sequence[Expr]:
-    """What a joint i carries towards the root, and its own blocks of dq, dqd and H, from what its subtree composes."""
+    """The forces and rows that joint i passes towards the root, and its diagonal blocks of dq, dqd and H.
+
+    Arguments: the composite inertias and forces of its subtree, and its columns.
+    """
     Ic, B2 = Inertia(m, h, I), CoriolisInertia(K, p)
     # rows of joint i, for directions at and above it: Ic S, 2 Bc' S, and the wrenches that do not turn with it
     IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)

@@ -30,7 +30,7 @@ from .registry import REGISTRY, SIZES, UNITS, Algorithm, Signature
 
 
 class Label(NamedTuple):
-    """What an input or output holds: its units, and the names of its rows and columns where they have any."""
+    """Units of an input or output, and the names of its rows and columns; empty if they have no names."""
 
     units: str
     rows: tuple[str, ...] = ()
@@ -38,7 +38,8 @@ class Label(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a Function tells of its model. It holds no Model, so that a model can go before its Functions."""
+    """Description of a Function's model and arguments. It holds no Model, so that the model's memory can be freed while
+    the Function lives on."""
 
     model: str
     joints: tuple[Joint, ...]
@@ -159,7 +160,7 @@ def _check_options(
 
 @dataclass(frozen=True)
 class _Request:
-    """What a Function is asked to be."""
+    """A request for a Function: the algorithm, and all choices that its graph depends on."""
 
     algorithm: Algorithm
     static: tuple[Any, ...]
@@ -172,7 +173,7 @@ class _Request:
 
     @property
     def key(self) -> Hashable:
-        """What tells it from other requests of the same model."""
+        """Key that identifies the request among those for the same model."""
         chosen = tuple(sorted(self.options.items()))
         return (
             self.algorithm, self.static, self.spec, self.external, self.parameters, self.order, self.reduce, chosen

@@ -52,7 +52,7 @@ def lightest(model: Model, static: tuple[Any, ...] = (), *, velocities: bool = T
 
 
 def _stabilised(constraint: Constraint) -> Constraint:
-    """What is inside Baumgarte's stabilisation, or the constraint itself."""
+    """The constraint inside Baumgarte's stabilisation, or the constraint itself if it is not stabilised."""
     return _stabilised(constraint.constraint) if isinstance(constraint, Baumgarte) else constraint
 
 

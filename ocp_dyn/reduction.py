@@ -30,7 +30,7 @@ from .rotations import rotation_about
 from .spatial import Inertia, Summed, Transform
 
 FARTHEST = 10
-"""How many times as far as its neighbours an origin may be moved."""
+"""Largest distance over which an origin may be moved, in multiples of the distance of its neighbours."""
 
 
 def reduce(model: Model) -> Model:
@@ -236,7 +236,8 @@ def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float
 
 
 def _weight(X: Transform, length: float) -> float:
-    """How much a transform costs: an entry of r beside a length, a general entry of E, a little a change of sign."""
+    """Cost of a transform: 2.5 per nonzero entry of r (relative to `length`), 2 per entry of E other than 0 and +-1,
+    0.5 per entry -1."""
     size = np.abs(X.E)
     general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
     offset = np.sum(np.abs(X.r) > ROUNDING * length)

@@ -171,7 +171,7 @@ def forward_dynamics_both_orders(
 
 
 class _Columns(NamedTuple):
-    """What the dofs of one joint do to the motions of its subtree (6 x nv each), in the joint's moved frame."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: changes of the motions of its subtree."""
 
     S: Expr
     U: Expr
@@ -225,10 +225,11 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
 
 
 class _Rows(NamedTuple):
-    """What the dofs m of a joint make of a dof k above, a column per m.
+    """Factors of the second derivatives with respect to the dofs m of a joint and a dof k above it; a column per m.
 
     L_qq = U_k' WU + psi_k' Wpsi + phi_k' Wphi,  L_q_qd = U_k' RU + psi_k' Rpsi,  L_q_qdd = U_k' Ic S. WU, Wpsi, Wphi
-    are the changes of F, G, h along q_m; RU and -Rpsi of F and G along qd_m; of psi and G the angular half alone.
+    are the changes of F, G, h along q_m; RU and -Rpsi are those of F and G along qd_m. Only the angular halves of psi
+    and G enter.
     """
 
     WU: Expr
@@ -345,10 +346,10 @@ def _symmetric(A: Expr) -> Expr:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """What S(q) of joint i adds to its own blocks (q_q, q_qd, qd_qd, q_qdd): zero where S is constant.
+    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) due to an S that depends on q; zero if S is constant.
 
     At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second derivatives
-    that these themselves have; they come from AD of the one joint, less those that the products count already.
+    of u, v and a themselves. AD of this joint alone gives them, less those that the products of columns already contain.
     """
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs

@@ -26,13 +26,16 @@ PIECE = 4_000_000
 
 
 class Backend(Protocol):
-    """What evaluates: arrays are dense, row-major, of one type; an input may be None for zeros."""
+    """An evaluator of a function: compiled code or virtual machine.
+
+    Arrays are dense, row-major and of one type; None stands for an input of zeros.
+    """
 
     name: str
     lanes: int
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """What computes one state from and into these arrays, as often as it is called."""
+        """A callable without arguments: each call evaluates one state, reads `inputs` and writes `outputs`."""
 
     def run(
         self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
@@ -262,7 +265,7 @@ class CompiledFunction:
         return outputs
 
     def _states(self, arrays: Sequence[Array | None]) -> int | None:
-        """How many states the arguments hold; None if all are single."""
+        """Number of states in the arguments; None if every argument is a single state. ValueError if the numbers differ."""
         counts = {
             name: len(array)
             for name, array, shape in zip(self.name_in, arrays, self.shape_in, strict=True)
@@ -292,7 +295,7 @@ class CompiledFunction:
                 task.result()
 
     def _pieces(self, states: int) -> int:
-        """How many threads so many states are worth; the virtual machine holds the interpreter."""
+        """Number of threads that pay off for this many states; 1 for the virtual machine, which holds Python's lock."""
         work = states * self._instructions // self._backend.lanes
         return min(self._threads, work // PIECE) if self.backend == Library.name else 1
 

@@ -19,7 +19,7 @@ QUIET = 2.0
 
 
 class Kind(NamedTuple):
-    """What a library can do: lanes of a batch, precision, and whether single states have code of their own."""
+    """Kind of a library: lanes of a batch, precision, and whether it also has separate code for single states."""
 
     width: int
     precision: str

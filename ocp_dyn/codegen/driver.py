@@ -150,7 +150,7 @@ def _tables(kernel: Kernel) -> list[str]:
 
 
 def _vectors(kernel: Kernel) -> int:
-    """How many vectors a batch works in."""
+    """Number of vectors in the work memory of a batch."""
     return sum(kernel.inputs) + sum(o.stored + 1 for o in kernel.outputs) + kernel.work + 1
 
 

@@ -17,11 +17,11 @@ from ..model import Model
 
 @runtime_checkable
 class Constraint(Protocol):
-    """What an algorithm asks of a constraint; `rows` names its rows.
+    """The interface of a constraint that every algorithm needs; `rows` names its rows.
 
-    Beyond these, a constraint may have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
+    A constraint may also have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
     is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
-    `magnitudes(model, q)`, the sizes of what the entries of G add up from, see `constraint_magnitudes`;
+    `magnitudes(model, q)`, the sizes of the terms that add up to the entries of G, see `constraint_magnitudes`;
     `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
     """
 
@@ -153,10 +153,11 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
 
 
 def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
-    """What lam (or Lam) does to each body: {frame: [moment about the world origin; force]}, world axes.
+    """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
-    Summed over constraints; each may enter `inverse_dynamics(..., external=...)` as it is. A constraint that acts on
-    joint coordinates only has no wrench: ValueError.
+    Wrenches of several constraints on a frame are added. Each can be passed to `inverse_dynamics(..., external=...)`
+    without change. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
+    coordinates only: it has no wrench.
     """
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, lam)

@@ -1,4 +1,4 @@
-"""What every joint model offers, and the joint that does not move."""
+"""The interface of every joint model, and the joint that does not move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..spatial import Transform
 
 
 class JointState(NamedTuple):
-    """What `Joint.jcalc` returns."""
+    """Kinematics of a joint at (q, qd), returned by `Joint.jcalc`: transform XJ, motion subspace S, velocity vJ = S qd,
+    bias acceleration cJ."""
 
     XJ: Transform
     S: Expr

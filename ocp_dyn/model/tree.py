@@ -83,12 +83,12 @@ class Model:
 
     @cached_property
     def q_index(self) -> tuple[int, ...]:
-        """Where each body's entries of q start; one more entry closes the last."""
+        """Index into q of the first entry of each body; a last entry, nq, marks the end."""
         return tuple(int(k) for k in np.cumsum([0] + [joint.nq for joint in self.joints]))
 
     @cached_property
     def v_index(self) -> tuple[int, ...]:
-        """Where each body's entries of qd start; one more entry closes the last."""
+        """Index into qd of the first entry of each body; a last entry, nv, marks the end."""
         return tuple(int(k) for k in np.cumsum([0] + [joint.nv for joint in self.joints]))
 
     def dofs_of(self, i: int) -> range:
