@@ -40,7 +40,7 @@ from .spatial import Inertia, Transform, crf, crm
 
 
 class Columns(NamedTuple):
-    """Columns (6 x nv each) of the dofs of one joint, in the joint's moved frame: changes of the motion of its subtree."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: changes of the motion of its subtree."""
 
     psi: Expr
     phi: Expr
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
 
 
 class Composite(NamedTuple):
-    """By body, of its whole subtree in its coordinates: inertia, 2 B, forces f, and wrenches on it."""
+    """Sums over the subtree of every body, in its coordinates: inertias, 2 B, forces f, and wrenches from outside."""
 
     Ic: list[Inertia]
     B2: list[CoriolisInertia]
@@ -69,7 +69,11 @@ class Composite(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Both passes, by body: motion, f = I a + v x* I v of the body alone, 2 B of it, columns; and of subtrees."""
+    """Results of the outward and the inward pass, by body.
+
+    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns of its joint; and
+    the sums over subtrees.
+    """
 
     states: dict[int, JointState]
     v: list[Expr]

@@ -30,7 +30,7 @@ from .rotations import rotation_about
 from .spatial import Inertia, Summed, Transform
 
 FARTHEST = 10
-"""Largest distance over which an origin may be moved, in multiples of the distance of its neighbours."""
+"""Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbour."""
 
 
 def reduce(model: Model) -> Model:

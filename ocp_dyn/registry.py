@@ -180,4 +180,4 @@ UNITS = {
     "t": "s",
     "f_ext": "N m, N; a column per body, [moment about the world origin; force], world axes",
 }
-"""Units of every input and output of the registry, for headers and reports."""
+"""Units or meaning of every input and output of the registry, for headers and reports."""

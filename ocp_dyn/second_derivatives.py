@@ -346,10 +346,10 @@ def _symmetric(A: Expr) -> Expr:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) due to an S that depends on q; zero if S is constant.
+    """Terms of joint i's own blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
 
     At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second derivatives
-    of u, v and a themselves. AD of this joint alone gives them, less those that the products of columns already contain.
+    of u, v and a. AD of this joint alone gives them, less those that the products of columns already contain.
     """
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs

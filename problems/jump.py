@@ -36,7 +36,7 @@ INTERVALS = (14, 6, 4)
 QUICK = (10, 5, 3)
 
 ARM_SWING_GAIN = 0.086
-"""What an arm swing adds to the height [m] (Lees et al. 2004)."""
+"""Increase of the jump height by an arm swing [m] (Lees et al. 2004)."""
 
 BENT = math.radians(10.0)
 """Angle between thigh and vertical at the start: straight legs could not begin to move."""
@@ -164,13 +164,13 @@ def _apex(model: od.Model) -> ocp.Boundary:
 
 
 def standing_height(model: od.Model) -> float:
-    """Of the centre of mass above the ground, upright on straight legs [m]."""
+    """Height of the centre of mass above the ground, upright on straight legs [m]."""
     q = DM(model.neutral())
     return float(od.center_of_mass(model, q)[2] - od.point_position(model, "heel_l", q)[2])
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: heights, times, peak force and power, torques, defects."""
     model, defects = solution.model, solution.defects()
     flat, toes, flight = solution.phases
     upright = standing_height(model)

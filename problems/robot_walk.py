@@ -28,7 +28,7 @@ from ._robots import numbers as gait_numbers
 
 SIDES = ("left", "right")
 BEND = 0.04
-"""How much lower than with straight legs the robot stands, of the height of its base."""
+"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
 
 def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float = 0.0) -> od.Model:
@@ -129,7 +129,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: those of every gait, and length and width of the step."""
     return {
         **gait_numbers(solution),
         "step_length_m": solution.step_length,

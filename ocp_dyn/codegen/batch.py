@@ -265,7 +265,7 @@ class CompiledFunction:
         return outputs
 
     def _states(self, arrays: Sequence[Array | None]) -> int | None:
-        """Number of states in the arguments; None if every argument is a single state. ValueError if the numbers differ."""
+        """Number of states in the arguments; None if all are single states. ValueError if the numbers differ."""
         counts = {
             name: len(array)
             for name, array, shape in zip(self.name_in, arrays, self.shape_in, strict=True)

@@ -44,7 +44,7 @@ class Mimic(NamedTuple):
 
 
 class FileJoint(NamedTuple):
-    """Facts from a file about a joint that do not affect the motion, but on which the layouts of other libraries depend.
+    """Facts about a joint in a file that do not affect the motion, but on which layouts of other libraries depend.
 
     mounts: names of the fixed joints between the moving body and this joint, outwards: siblings are sorted by these
     first. continuous: whether the file gives the joint this type; some libraries then write its angle as (cos, sin).
