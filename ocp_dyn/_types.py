@@ -45,11 +45,11 @@ def sparse(values: Any) -> DM:
 
 
 def sparse_beside(values: Any, size: Any = None) -> DM:
-    """Numbers of one unit as a structurally sparse DM: 0 where they are nothing beside `size`.
+    """Numbers of one unit as a structurally sparse DM: structurally 0 where they are rounding errors beside `size`.
 
-    A length of 1e-12 m is rounding on a crane and a part of a micro-robot: only the numbers that it stands beside, or
-    was summed from, can tell. size: the largest of these, for all values or entry by entry; None: the largest of the
-    values. Nothing becomes +-1, for 1 kg is a mass like any other.
+    A length of 1e-12 m is a rounding error on a crane, but may be a part of a micro-robot: only the numbers next to it,
+    or those that it was summed from, can tell. size: the largest of these numbers, one for all values or one per entry;
+    None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like any other.
     """
     x = np.array(values, dtype=float)
     limit = ROUNDING * np.array(np.abs(x).max(initial=0.0) if size is None else size)
@@ -72,9 +72,9 @@ def split(x: Expr, *sizes: int) -> list[Expr]:
 
 
 def as_type(x: Expr, like: M) -> M:
-    """x as the type of `like` where x is still numbers; expressions pass.
+    """x converted to the type of `like` if x holds numbers; expressions are returned unchanged.
 
-    So numbers for q and symbols for qd mix: forcing the SX result into the DM of q would make it nan.
+    This allows numbers for q together with symbols for qd: to convert the SX result to q's type, DM, would give nan.
     """
     typed: M = type(like)(x) if isinstance(x, DM) else x
     return typed

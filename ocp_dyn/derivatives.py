@@ -156,8 +156,10 @@ def _own(
 def _above(
     E: Expr, r: Expr, Fq: Expr, Fqd: Expr, IS: Expr, WS: Expr, BS: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
 ) -> Sequence[Expr]:
-    """Rows and columns of a joint i carried across a joint by its X = (E, r), and the blocks that they make with the
-    columns of the joint j they have come to: of dq, dqd and H, (j, i) and (i, j) each."""
+    """Rows and columns of joint i transformed across a joint by X = (E, r), to the moved frame of its parent joint j.
+
+    Then the blocks (j, i) and (i, j) of dq, dqd and H, from these and from the columns of joint j.
+    """
     up = Transform(E, r).apply_transpose
     Fq, Fqd, IS, WS, BS = each(up, Fq), each(up, Fqd), each(up, IS), each(up, WS), E.T @ BS
     by_q, by_qd, H = IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], IS.T @ S
@@ -190,7 +192,7 @@ def forward_dynamics_derivatives(
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Names = ()) -> Sweep:
-    """Velocities, accelerations, forces and columns of all bodies, outwards; what subtrees compose, inwards."""
+    """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))

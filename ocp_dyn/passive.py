@@ -68,12 +68,12 @@ def spring_energy(model: Model, q: M) -> M:
 
 
 def with_armature(model: Model, H: M) -> M:
-    """H + diag(armature): the joint-space inertia with that of the motors' rotors."""
+    """H + diag(armature): the joint-space inertia including the motors' rotors."""
     return as_type(H + ca.diag(exact(model.dofs.armature)), H)
 
 
 def armature_force(model: Model, qdd: M) -> M:
-    """armature qdd (nv) [N m, N]: what it takes to turn the rotors."""
+    """armature qdd (nv) [N m, N]: the forces that accelerate the motors' rotors."""
     return as_type(exact(model.dofs.armature) * qdd, qdd)
 
 

@@ -167,7 +167,7 @@ def forward_dynamics_both_orders(
     return first, forward_dynamics_second_order(model, q, qd, tau, mu, armature=armature)
 
 
-# Outwards: what mu adds to the sweep of the first derivatives
+# Outward pass: quantities that depend on mu, in addition to those of the first derivatives
 
 
 class _Columns(NamedTuple):
@@ -195,7 +195,7 @@ class _Forces(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """By body: the virtual velocity u, the columns, B with u in place of v, and the forces."""
+    """Quantities of every body that depend on mu: virtual velocity u, columns, B with u in place of v, forces."""
 
     u: list[Expr]
     columns: list[_Columns]
@@ -221,7 +221,7 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     return _Virtual(u, columns, Bu, forces)
 
 
-# Inwards: rows, their products with columns, and the blocks
+# Inward pass: rows, their products with columns, and the blocks
 
 
 class _Rows(NamedTuple):
@@ -323,14 +323,14 @@ def _put_pair(hessian: list[Expr], model: Model, k: int, m: int, blocks: _Blocks
 
 
 def _put_own(hessian: list[Expr], model: Model, i: int, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
-    """Writes the blocks of joint i with itself: symmetric parts, and what S(q) adds."""
+    """Writes the diagonal blocks of joint i: symmetric parts, and the terms from an S that depends on q."""
     own = (_symmetric(blocks.q_q), blocks.q_qd, _symmetric(blocks.qd_qd), blocks.q_qdd)
     for A, block, extra in zip(hessian, own, bending, strict=True):
         put(A, model, i, i, block + extra)
 
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
-    """s x* F, s x* G and s x* h, a column per s: what turning with the joint changes of the forces."""
+    """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
     F, G, h = forces
     return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
 

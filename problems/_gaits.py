@@ -78,7 +78,7 @@ MODELS: dict[str, Factory] = {
 
 
 def factory(model: str) -> Factory:
-    """That of a model by name, or the one that "module:function" says; ValueError if there is none."""
+    """The factory of problems of a model's name, or the one at "module:function"; ValueError if there is none."""
     if model in MODELS:
         return MODELS[model]
     module, _, name = model.partition(":")

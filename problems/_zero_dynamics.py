@@ -67,7 +67,7 @@ def lift(constraints: VirtualConstraints, theta: Any) -> Any:
 
 @cache
 def state_function(model: od.Model, degree: int) -> ca.Function:
-    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> what the biped does there, by the names of `STATE`."""
+    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> quantities of the biped there, by the names of `STATE`."""
     theta, sigma = SX.sym("theta"), SX.sym("sigma")
     alpha, ends = SX.sym("alpha", model.nv - 1, degree + 1), SX.sym("ends", 2)
     q = lift(VirtualConstraints(alpha, ends[0], ends[1]), theta)
@@ -158,7 +158,7 @@ class ZeroDynamics:
 
     @cached_property
     def delta_squared(self) -> float:
-        """delta_zero^2: how much of sigma^2 a strike leaves, and the multiplier of the gait."""
+        """delta_zero^2: ratio of sigma^2 after to before a strike; also the Floquet multiplier of the gait."""
         return float(self.after[3].item() ** 2)
 
     @cached_property

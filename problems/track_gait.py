@@ -67,7 +67,7 @@ class Recorded:
 
 
 def markers_of(model: od.Model) -> Points:
-    """Those that a model needs."""
+    """The markers for a model: those of legs and pelvis, and those of trunk and arms if it has joints there."""
     return (*MARKERS, *UPPER_MARKERS) if "lumbar" in model.joint_names else MARKERS
 
 
@@ -92,9 +92,9 @@ def recorded(
 
 
 def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_noise: float) -> ocp.Problem:
-    """The walk's model, contacts and periodicity, with the recording to follow; its phases last as long as was seen.
+    """The walk's model, contacts and periodicity, with the recording to follow and its durations of the phases.
 
-    Markers and forces count by their noise (at least 1 mm and 1 N).
+    Deviations of markers and forces are weighted by their noise (at least 1 mm and 1 N).
     """
     model = walk.model
     points = markers_of(model)

@@ -22,7 +22,7 @@ Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
 PIECE = 4_000_000
-"""Instructions times states that are worth a thread: about a millisecond for one state at a time."""
+"""Least work, as instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
 
 class Backend(Protocol):
@@ -125,7 +125,7 @@ class VirtualMachine:
 
 
 class Buffer:
-    """One state, arrays that stay, and nothing but a call between them.
+    """A function of one state with fixed input and output arrays: calling it costs nothing but the evaluation.
 
     `b = fast.ID.buffer()`; then `b.inputs[0][:] = q` and so on, `b()`, `b.outputs[0]`; or `b(q, qd, qdd)`, which
     copies its arguments. A call returns the outputs (one array, or a tuple), always the same arrays: copy what
@@ -200,9 +200,9 @@ class CompiledFunction:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """`self(*inputs, out=outputs)` as often as it is called, on these very arrays: checked once, and never again.
+        """A callable that evaluates `self(*inputs, out=outputs)` on these arrays; they are checked only once, here.
 
-        For loops in which the call itself would count: 2 microseconds instead of 40.
+        For loops in which the overhead of a call matters: 2 microseconds instead of 40.
         """
         arrays = [self._array(i, value) for i, value in enumerate(inputs)]
         if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):

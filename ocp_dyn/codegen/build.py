@@ -15,7 +15,7 @@ from .emit import emit, instructions
 from .toolchain import Compiler
 
 QUIET = 2.0
-"""Seconds that a build may take without a word."""
+"""Seconds after which a build starts to report its progress."""
 
 
 class Kind(NamedTuple):

@@ -66,10 +66,10 @@ def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, 
 
 
 def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
-    """The sizes of the terms that each entry of G adds up from, before they cancel (m x nv).
+    """The sizes of the terms that add up to each entry of G, before they cancel (m x nv).
 
-    Entries of G round in proportion to these. A row whose terms cancel, such as that of a loop across the plane in
-    which its bodies move, is zero up to rounding: it constrains nothing, however its own small numbers compare.
+    The rounding errors of G are in proportion to these sizes. A row whose terms cancel is zero up to rounding and
+    constrains nothing; an example is the row of a planar loop normal to its plane.
     """
     return as_type(ca.vertcat(*(magnitudes_of(c, model, q) for c in as_set(constraints, t))), q)
 
@@ -113,7 +113,7 @@ def at_time(constraint: Constraint, t: Any) -> Constraint:
 
 
 def replaced(constraint: C, **fields: Any) -> C:
-    """A copy with other fields; numbers are checked, expressions (of the size asked for) pass its constructor by."""
+    """A copy with other fields; numbers are checked by the constructor, expressions are checked for their size only."""
     if not any(isinstance(x, (SX, MX)) for value in fields.values() for x in (value, *_entries(value))):
         return replace(constraint, **fields)  # type: ignore[type-var]
     made = copy(constraint)

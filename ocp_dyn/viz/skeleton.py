@@ -23,7 +23,7 @@ Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
 
 LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
-"""Words in a body's name that say its side; of a planar walker, whose legs have none, the swing leg is left."""
+"""Words in a body's name that give its side. Planar walkers have a swing and a stance leg: swing is drawn as left."""
 
 DENSITY = 1000.0
 SLIMNESS = 0.62
