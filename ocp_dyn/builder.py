@@ -169,9 +169,9 @@ class ModelBuilder:
         self._mounts[name] = self._mounts.get(body, ())
 
     def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        """Notes that q of `joint` is to be ratio times q of `other` plus offset [rad or m]; both of one dof.
+        """Notes that q of `joint` shall be ratio times q of `other` plus offset [rad or m]; both joints have one dof.
 
-        Both coordinates stay in q: `mimic_constraints` and `mimic_map` make use of the note.
+        Both coordinates stay in q; only `mimic_constraints` and `mimic_map` use the note.
         """
         where = f"joint {shown(joint)} mimics {shown(other)}"
         ratio, offset = (

@@ -26,9 +26,9 @@ from .spatial import Transform, acceleration_field, crm, halves
 def joint_states(
     model: Model, q: Expr, qd: Expr | None = None, bodies: Iterable[int] | None = None
 ) -> dict[int, JointState]:
-    """`jcalc` of the joints of `bodies` (default: all), by body, with X = XJ X_tree (parent to body) in XJ.
+    """`jcalc` of the joints of `bodies` (default: all), by body; its XJ is replaced by XJ X_tree (parent to body).
 
-    Without qd the velocities are structurally zero, so whatever they would enter vanishes from the graph.
+    Without qd the velocities are structurally zero, so that the expressions they enter vanish from the graph.
     """
     positions, rates = model.split_q(q), model.split_v(model.rest(q) if qd is None else qd, "qd")
     states = {}
@@ -39,10 +39,10 @@ def joint_states(
 
 
 def without_drift(model: Model, qd: Expr) -> Expr:
-    """qd with structural zeros for the rates of translations against the ground.
+    """qd with structural zeros for the rates of translations along fixed world axes, at the root of a tree.
 
-    Classical accelerations, and so all forces, are the same in every frame that moves uniformly (Galileo): a velocity
-    that all bodies of a tree on the ground share by its first translations enters none of them.
+    Classical accelerations, and so all forces, are equal in all frames that move uniformly (Galileo). They do not
+    depend on a velocity that these translations give to all bodies of the tree alike.
     """
     rates = model.split_v(qd)
     drifting = {0}  # the ground, and bodies that do nothing but translate

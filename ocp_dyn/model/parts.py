@@ -24,7 +24,7 @@ class Frame:
     body: int
     X: Transform = field(default_factory=Transform.identity)
     stands_for: Frame | None = None
-    """The frame of another model that this one replaces there: constraints on that one hold on this one."""
+    """The frame of the original model that this frame replaces: constraints on the original hold on this one."""
 
     def __repr__(self) -> str:
         return f"Frame({self.name!r}, body={self.body})"
