@@ -1,6 +1,6 @@
-"""Functions that are called once with symbols: a user's, to be differentiated; and small algebra, to be repeated.
+"""Calls Python functions once with symbols: users' functions to differentiate them, repeated algebra to copy its graph.
 
-The recursions of the library differentiate nothing; this is the one place below `functions` that makes symbols.
+The recursions of the library use no automatic differentiation. Below `functions`, symbols are made only here.
 """
 
 from __future__ import annotations
@@ -96,8 +96,9 @@ def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function
 def repeated(algebra: Callable[..., Sequence[Expr]], *arguments: Expr) -> Sequence[Expr]:
     """`algebra(*arguments)`, for a step that a recursion takes many times.
 
-    With SX, whatever the step, the algebra runs in Python once per shapes; from then on its operations are copied, an order
-    of magnitude faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
+    With SX, the algebra runs in Python once for each combination of argument shapes. Later calls copy its operations,
+    which is ten times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes
+    them.
     """
     if any(isinstance(x, ca.MX) for x in arguments) or not any(isinstance(x, SX) for x in arguments):
         return algebra(*arguments)

@@ -19,8 +19,8 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
 
     Readers of `path` see the old file or the new one, each complete, even while several processes write it; the last
     of these wins. If the body raises, on a full disk or on Ctrl-C, the old file stays as it was and the new one is
-    removed. A file that is replaced hands on its permissions; a new one gets the usual ones. Behind a symbolic link
-    the file it points to is replaced. What is no file (/dev/stdout, a named pipe) is written to directly.
+    removed. The new content keeps the permissions of the file that it replaces; a new file gets the usual ones. If
+    `path` is a symbolic link, the file it points to is replaced. A device or named pipe is written to directly.
 
     Raises OSError if the file cannot be written: no such directory, a directory of this name, no permission, no space.
     """
@@ -56,7 +56,7 @@ def _mode(path: str | PathLike[str]) -> int | None:
 
 @contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """Keeps others who ask for the same out of a directory until the end, where the system can lock directories."""
+    """Locks a directory until the end of the block, if the system can: others who lock it wait."""
     try:
         import fcntl
     except ImportError:  # not POSIX

@@ -1,11 +1,11 @@
-"""How far rounding may have moved the values of an expression: running error analysis.
+"""Running error analysis: a bound on the rounding errors in the values of an expression.
 
-Every operation y = f(a, b) rounds its result and passes on the errors of its operands, to first order
+Every operation y = f(a, b) rounds its result and passes on the errors of its operands. To first order:
 
     e(y) = |y| + |df/da| e(a) + |df/db| e(b),
 
 in units of the machine's precision [J. H. Wilkinson; N. J. Higham, Accuracy and Stability of Numerical Algorithms,
-2002, sec. 3.3]. Where y cancels to zero e(y) stays as large as what was cancelled.
+2002, sec. 3.3]. If terms cancel, so that y is zero, e(y) remains as large as the error of the terms.
 """
 
 from __future__ import annotations

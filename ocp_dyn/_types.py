@@ -21,11 +21,14 @@ Expr = Any
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Vector = Sequence[float] | Array
-"""What a user may write for a vector of numbers."""
+"""Types that a user may pass as a vector of numbers."""
 
 
 ROUNDING = 1e-12
-"""What rounding, of the figures in a file too, leaves of a number at most, beside the numbers that it was made from."""
+"""Largest residue of rounding, relative to the numbers that a result was computed from.
+
+It includes the rounding of decimal figures in files. Residues below it are taken as zero.
+"""
 
 
 def sparse(values: Any) -> DM:
@@ -42,11 +45,11 @@ def sparse(values: Any) -> DM:
 
 
 def sparse_beside(values: Any, size: Any = None) -> DM:
-    """Numbers of one unit as a structurally sparse DM: 0 where they are nothing beside `size`.
+    """Numbers of one unit as a structurally sparse DM: structurally 0 where they are rounding errors beside `size`.
 
-    A length of 1e-12 m is rounding on a crane and a part of a micro-robot: only the numbers that it stands beside, or
-    was summed from, can tell. size: the largest of these, for all values or entry by entry; None: the largest of the
-    values. Nothing becomes +-1, for 1 kg is a mass like any other.
+    A length of 1e-12 m is a rounding error on a crane, but may be a part of a micro-robot: only the numbers next to it,
+    or those that it was summed from, can tell. size: the largest of these numbers, one for all values or one per entry;
+    None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like any other.
     """
     x = np.array(values, dtype=float)
     limit = ROUNDING * np.array(np.abs(x).max(initial=0.0) if size is None else size)
@@ -69,9 +72,9 @@ def split(x: Expr, *sizes: int) -> list[Expr]:
 
 
 def as_type(x: Expr, like: M) -> M:
-    """x as the type of `like` where x is still numbers; expressions pass.
+    """x converted to the type of `like` if x holds numbers; expressions are returned unchanged.
 
-    So numbers for q and symbols for qd mix: forcing the SX result into the DM of q would make it nan.
+    This allows numbers for q together with symbols for qd: to convert the SX result to q's type, DM, would give nan.
     """
     typed: M = type(like)(x) if isinstance(x, DM) else x
     return typed
@@ -90,7 +93,7 @@ class _Shown(reprlib.Repr):
         return f"<an integer of {x.bit_length()} bits>" if x.bit_length() > 256 else repr(x)
 
     def repr_instance(self, x: Any, level: int) -> str:
-        """What an object says of itself; of large containers of numbers, which say it slowly, shape and type."""
+        """The object's repr, shortened; for large arrays and matrices, whose repr is slow, type and shape instead."""
         if isinstance(x, np.ndarray) and x.size > 12:
             return f"<array of {x.dtype}, shape {x.shape}>"
         if isinstance(x, (DM, SX, MX)) and x.numel() > 12:
@@ -119,7 +122,7 @@ LARGEST = 1e100
 
 
 def sequence(values: Any, what: str) -> list[Any]:
-    """What a tuple, list or array holds, or a TypeError; text, expressions and single values are none."""
+    """The entries of a tuple, list or array as a list. TypeError for text, expressions and single values."""
     single = isinstance(values, (str, bytes, DM, SX, MX)) or (isinstance(values, np.ndarray) and not values.ndim)
     if single or not isinstance(values, Iterable):
         raise TypeError(f"{what}, got {shown(values)}")

@@ -49,11 +49,11 @@ Values = float | Vector | None
 
 
 class DofOptions(TypedDict, total=False):
-    """What `ModelBuilder.add_body` takes for the dofs of a joint: one number for all of them, or one each.
+    """Options of `ModelBuilder.add_body` for the dofs of a joint: one number for all dofs, or one number each.
 
     Per entry of q: lower, upper (limits), rest (position where the spring is slack; default: neutral). Per entry of
-    qd: velocity, effort (limits), damping, friction, stiffness, and armature: the inertia of a motor's rotor as
-    the joint feels it, `gear_ratio^2 rotor_inertia`, given so or by these two. None: no limit.
+    qd: velocity, effort (limits), damping, friction, stiffness, and armature: the inertia of a motor's rotor
+    reflected to the joint, `gear_ratio^2 rotor_inertia`, given as armature or as these two. None: no limit.
     """
 
     lower: Values
@@ -169,9 +169,9 @@ class ModelBuilder:
         self._mounts[name] = self._mounts.get(body, ())
 
     def add_mimic(self, joint: str, other: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        """Notes that q of `joint` is to be ratio times q of `other` plus offset [rad or m]; both of one dof.
+        """Notes that q of `joint` shall be ratio times q of `other` plus offset [rad or m]; both joints have one dof.
 
-        Both coordinates stay in q: `mimic_constraints` and `mimic_map` make use of the note.
+        Both coordinates stay in q; only `mimic_constraints` and `mimic_map` use the note.
         """
         where = f"joint {shown(joint)} mimics {shown(other)}"
         ratio, offset = (
@@ -208,9 +208,10 @@ class ModelBuilder:
         )
 
     def _lengths(self) -> list[float]:
-        """How far every body reaches, to its mass centre and the joints on it: an offset may be rounding beside that.
+        """A length per body: the largest coordinate of its mass centre and of the joints on it, in body coordinates.
 
-        The ground reaches nowhere: how far apart things stand there says nothing about them.
+        Offsets that are tiny relative to this length are rounding errors. The ground has length 0: the distances
+        between bodies mounted on it say nothing about the size of the bodies.
         """
         reach = [largest(b.inertia.h) / (float(b.inertia.m) or 1.0) for b in self._bodies]
         for b in self._bodies:
@@ -247,7 +248,7 @@ class ModelBuilder:
 
 
 _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "gear_ratio": 1.0}
-"""What an option stands for that is not given; 0 for the others."""
+"""Values of options that are not given; 0 for options that are not listed here."""
 _FIELDS = {"q_lower": "lower", "q_upper": "upper", "qd_max": "velocity", "tau_max": "effort"}
 """Fields of DofData under another name than their option's."""
 _WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}

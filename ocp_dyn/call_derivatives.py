@@ -84,7 +84,8 @@ def derivative_options(
 def _adjoint(call: Call, model: Model, second: SecondOrder, T: Expr, J: Sequence[Expr]) -> ca.Function:
     """adj1_f: (q, qd, x, out_y, adj_y) -> (adj_q, adj_qd, adj_x), the gradient of weights' y, with its own Jacobian.
 
-    That Jacobian, the Hessian, costs as much as a few of its columns by sweeps: so low is the jac_penalty.
+    The whole Jacobian (the Hessian of weights' y) costs no more than a few of its columns by sweeps of CasADi;
+    therefore jac_penalty is low.
     """
     labels, y = list(call.inputs), call.output
     gradient, H = _raw(model, call.inputs["q"], second, T)
@@ -117,7 +118,8 @@ def _raw(model: Model, q: Expr, second: SecondOrder, T: Expr) -> tuple[list[Expr
 def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX) -> tuple[SX, SX, SX]:
     """dtau (nv x n), and gradient (n) and Hessian (n x n) of mu' tau, by the n entries of (q, qd, qdd) side by side.
 
-    What a Function with derivatives=2 finds, as expressions; of the dynamically equivalent model with the fewest operations.
+    The same derivatives that a Function with derivatives=2 finds, here as expressions. They are computed on the
+    dynamically equivalent model with the fewest operations.
     """
     model = unfolded(lightest(model))
     T = _tangent_map(model, q)

@@ -15,11 +15,11 @@ Shape = tuple[int, ...]
 
 
 class CheckedFunction(ca.Function):
-    """What `od.function` returns: a casadi.Function in all it does, with its calls checked.
+    """The casadi.Function that `od.function` returns; it behaves as one, and checks the arguments of every call.
 
-    CasADi spreads one number over all entries of an input, and takes what is left out as zeros: zero quaternions, whose
-    rotation is no number, among them. Here every input is given, each of its own size: as a column, a row, or k of them
-    side by side for k evaluations at once. The number 0 stands for zeros everywhere but in a configuration q.
+    A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
+    quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
+    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration q.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ def _shape(value: Any) -> Shape | None:
 
 
 def _evaluations(got: Shape, expected: tuple[int, int]) -> int | None:
-    """How many evaluations an argument of that shape asks for; None if it does not fit."""
+    """Number of evaluations that an argument of shape `got` asks for; None if the shape does not fit the input."""
     rows, columns = expected
     if len(got) > 2:
         return None

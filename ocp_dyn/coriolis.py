@@ -28,7 +28,7 @@ class CoriolisInertia:
     """B of one or more bodies: `B m = -[K w; p x w]` for a motion m = [w; v].
 
     K = w x Sigma + h x v x (3x3) with Sigma = tr(I)/2 - I the second moments of mass; p the linear momentum (3).
-    Only the angular half of m is felt; twelve numbers for the 6x6 matrix.
+    B depends on twelve numbers and acts only on the angular half of m.
     """
 
     K: Expr

@@ -40,7 +40,7 @@ from .spatial import Inertia, Transform, crf, crm
 
 
 class Columns(NamedTuple):
-    """What the dofs of one joint do to the motion of their subtree (6 x nv each), in the joint's moved frame."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: changes of the motion of its subtree."""
 
     psi: Expr
     phi: Expr
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
 
 
 class Composite(NamedTuple):
-    """By body, of its whole subtree in its coordinates: inertia, 2 B, forces f, and wrenches on it."""
+    """Sums over the subtree of every body, in its coordinates: inertias, 2 B, forces f, and wrenches from outside."""
 
     Ic: list[Inertia]
     B2: list[CoriolisInertia]
@@ -69,7 +69,11 @@ class Composite(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Both passes, by body: motion, f = I a + v x* I v of the body alone, 2 B of it, columns; and of subtrees."""
+    """Results of the outward and the inward pass, by body.
+
+    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns of its joint; and
+    the sums over subtrees.
+    """
 
     states: dict[int, JointState]
     v: list[Expr]
@@ -135,7 +139,10 @@ def _parts(of: Inertia | CoriolisInertia) -> tuple[Expr, ...]:
 def _own(
     m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, F: Expr, W: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
 ) -> Sequence[Expr]:
-    """What a joint i carries towards the root, and its own blocks of dq, dqd and H, from what its subtree composes."""
+    """The forces and rows that joint i passes towards the root, and its diagonal blocks of dq, dqd and H.
+
+    Arguments: the composite inertias and forces of its subtree, and its columns.
+    """
     Ic, B2 = Inertia(m, h, I), CoriolisInertia(K, p)
     # rows of joint i, for directions at and above it: Ic S, 2 Bc' S, and the wrenches that do not turn with it
     IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
@@ -149,8 +156,10 @@ def _own(
 def _above(
     E: Expr, r: Expr, Fq: Expr, Fqd: Expr, IS: Expr, WS: Expr, BS: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
 ) -> Sequence[Expr]:
-    """Rows and columns of a joint i carried across a joint by its X = (E, r), and the blocks that they make with the
-    columns of the joint j they have come to: of dq, dqd and H, (j, i) and (i, j) each."""
+    """Rows and columns of joint i transformed across a joint by X = (E, r), to the moved frame of its parent joint j.
+
+    Then the blocks (j, i) and (i, j) of dq, dqd and H, from these and from the columns of joint j.
+    """
     up = Transform(E, r).apply_transpose
     Fq, Fqd, IS, WS, BS = each(up, Fq), each(up, Fqd), each(up, IS), each(up, WS), E.T @ BS
     by_q, by_qd, H = IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], IS.T @ S
@@ -183,7 +192,7 @@ def forward_dynamics_derivatives(
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Names = ()) -> Sweep:
-    """Velocities, accelerations, forces and columns of all bodies, outwards; what subtrees compose, inwards."""
+    """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))

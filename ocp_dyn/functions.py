@@ -30,7 +30,7 @@ from .registry import REGISTRY, SIZES, UNITS, Algorithm, Signature
 
 
 class Label(NamedTuple):
-    """What an input or output holds: its units, and the names of its rows and columns where they have any."""
+    """Units of an input or output, and the names of its rows and columns; empty if they have no names."""
 
     units: str
     rows: tuple[str, ...] = ()
@@ -38,7 +38,8 @@ class Label(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a Function tells of its model. It holds no Model, so that a model can go before its Functions."""
+    """Description of a Function's model and arguments. It holds no Model, so that the model's memory can be freed while
+    the Function lives on."""
 
     model: str
     joints: tuple[Joint, ...]
@@ -139,7 +140,7 @@ def function(
 def _check_options(
     algorithm: Any, name: Any, signature: Any, external: Any, parameters: Any, derivatives: Any, options: dict[str, Any]
 ) -> None:
-    """Raises for what `function` can know to be wrong before anything is built."""
+    """Raises errors about arguments of `function` that can be found before anything is built."""
     if not callable(algorithm):
         raise TypeError(f"od.function needs an algorithm, such as od.inverse_dynamics, first; got {shown(algorithm)}")
     for what, text in (("name", name), ("signature", signature)):
@@ -159,7 +160,7 @@ def _check_options(
 
 @dataclass(frozen=True)
 class _Request:
-    """What a Function is asked to be."""
+    """A request for a Function: the algorithm, and all choices that its graph depends on."""
 
     algorithm: Algorithm
     static: tuple[Any, ...]
@@ -172,7 +173,7 @@ class _Request:
 
     @property
     def key(self) -> Hashable:
-        """What tells it from other requests of the same model."""
+        """Key that identifies the request among those for the same model."""
         chosen = tuple(sorted(self.options.items()))
         return (
             self.algorithm, self.static, self.spec, self.external, self.parameters, self.order, self.reduce, chosen
@@ -190,7 +191,7 @@ class _Inputs:
 
 
 def _build(request: _Request, model: Model) -> ca.Function:
-    """The Function, of the shortest of the algorithms that give the same."""
+    """The Function, made of whichever algorithm with this result takes the fewest operations."""
     spec, static = request.spec, request.static
     outputs = (*spec.outputs, "residual") if request.options.get("residual") else spec.outputs
     inputs = _inputs(request, model, outputs)
@@ -247,7 +248,7 @@ def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Input
 
 
 def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: _Inputs) -> None:
-    """The algorithm takes what it will be called with."""
+    """Checks that the algorithm's signature accepts the arguments that it will be called with."""
     try:
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
@@ -259,7 +260,10 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
 
 
 def _routes(algorithm: Algorithm, model: Model) -> tuple[Algorithm, ...]:
-    """Algorithms of the same result, to be counted. Where dofs stand on more than some eight others ABA is shorter."""
+    """Algorithms with the same result, whose operations are to be counted.
+
+    ABA is always shorter if dofs are supported by more than about eight others.
+    """
     if algorithm is not dynamics.forward_dynamics:
         return (algorithm,)
     depths: list[int] = []

@@ -26,7 +26,7 @@ from .rotations import matrix_quaternion, quaternion_log
 
 @runtime_checkable
 class Target(Protocol):
-    """What is wanted of a configuration: three residuals, from a value that is an expression of q."""
+    """A target for a configuration: three residuals, computed from a value that is an expression of q."""
 
     @property
     def name(self) -> str: ...
@@ -41,7 +41,7 @@ class Target(Protocol):
         """3 x nv: the rate of the residual along qd."""
 
     def residual(self, value: Array) -> Array:
-        """What is missing (3) at numbers of the value."""
+        """The residual (3): the deviation of the value, given in numbers, from the target."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,10 @@ from ._types import ModelError, shown
 from .model import Model
 
 LOST = 1e-12
-"""What is left of a joint's inertia, relative to that of all it carries, when the joints beyond it take the rest."""
+"""Threshold of a joint's articulated inertia, relative to the inertia with all joints beyond it locked.
+
+At or below this threshold H counts as singular.
+"""
 
 _found: WeakKeyDictionary[Model, dict[bool, int]] = WeakKeyDictionary()
 

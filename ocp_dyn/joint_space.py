@@ -37,8 +37,9 @@ def equations_of_motion(
 def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | None = None, armature: bool = False) -> M:
     """H^-1 tau (nv x k) for k right-hand sides tau (nv x k), by the articulated-body operator [RBDA, table 7.1].
 
-    What forces tau alone accelerate: no velocity, no gravity. The articulated inertias are built once, then each
-    column costs O(nb). columns: k, for `od.function`, whose input tau then has k columns; elsewhere tau tells.
+    Accelerations caused by the forces tau alone, without velocity and gravity. The articulated inertias are computed
+    once; then each column costs O(nb). columns: k, needed only by `od.function`, whose input tau then has k columns;
+    direct calls take k from tau.
     """
     if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
         raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")

@@ -26,9 +26,9 @@ from .spatial import Transform, acceleration_field, crm, halves
 def joint_states(
     model: Model, q: Expr, qd: Expr | None = None, bodies: Iterable[int] | None = None
 ) -> dict[int, JointState]:
-    """`jcalc` of the joints of `bodies` (default: all), by body, with X = XJ X_tree (parent to body) in XJ.
+    """`jcalc` of the joints of `bodies` (default: all), by body; its XJ is replaced by XJ X_tree (parent to body).
 
-    Without qd the velocities are structurally zero, so whatever they would enter vanishes from the graph.
+    Without qd the velocities are structurally zero, so that the expressions they enter vanish from the graph.
     """
     positions, rates = model.split_q(q), model.split_v(model.rest(q) if qd is None else qd, "qd")
     states = {}
@@ -39,10 +39,10 @@ def joint_states(
 
 
 def without_drift(model: Model, qd: Expr) -> Expr:
-    """qd with structural zeros for the rates of translations against the ground.
+    """qd with structural zeros for the rates of translations along fixed world axes, at the root of a tree.
 
-    Classical accelerations, and so all forces, are the same in every frame that moves uniformly (Galileo): a velocity
-    that all bodies of a tree on the ground share by its first translations enters none of them.
+    Classical accelerations, and so all forces, are equal in all frames that move uniformly (Galileo). They do not
+    depend on a velocity that these translations give to all bodies of the tree alike.
     """
     rates = model.split_v(qd)
     drifting = {0}  # the ground, and bodies that do nothing but translate
@@ -55,16 +55,16 @@ def without_drift(model: Model, qd: Expr) -> Expr:
 
 
 def _leading_translations(joint: Joint) -> int:
-    """How many of a joint's first velocities move the body along axes of the fixed frame."""
+    """Number of a joint's first velocities that are translations along axes of the fixed frame."""
     kinds = ((Prismatic, 1), (Planar, 2), (Translation, 3), (FloatingBase, 3))
     return next((n for kind, n in kinds if isinstance(joint, kind)), 0)
 
 
 @dataclass(frozen=True)
 class Acceleration:
-    """How a body's points accelerate: p by `a + U p`, with `U = dw x + w x w x`; body axes, classical.
+    """Classical acceleration of a body, body axes: a point p accelerates by `a + U p`, with `U = dw x + w x w x`.
 
-    w, dw: angular velocity [rad/s] and acceleration [rad/s^2]; a: of the origin [m/s^2].
+    w, dw: angular velocity [rad/s] and acceleration [rad/s^2]; a: acceleration of the origin [m/s^2].
     """
 
     w: Expr
@@ -73,11 +73,13 @@ class Acceleration:
 
     @cached_property
     def U(self) -> Expr:
-        """The accelerations of the points against the origin's (3x3)."""
+        """Matrix (3x3) that gives a point's acceleration relative to the origin's: U p."""
         return acceleration_field(self.w, self.dw)
 
     def next(self, state: JointState, qdd: Expr) -> Acceleration:
-        """Of the body behind a joint [Luh, Walker & Paul 1980]: no linear velocity but the joint's own, u, enters.
+        """The acceleration of the body behind a joint [Luh, Walker & Paul 1980].
+
+        No linear velocity enters except that of the joint itself, u:
 
         w_i = w + omega,   dw_i = dw + S qdd + cJ + w x omega,   a_i = (a + U r) + S qdd + cJ + (w + w_i) x u.
         """
@@ -126,7 +128,11 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 
 
 class Placed(NamedTuple):
-    """Where bodies are, and how they move as dofs do: X0 by body; w, v (3) by dof, of the body behind it, world axes."""
+    """Poses of bodies and their velocities per unit velocity of each dof.
+
+    X0 by body: transform from ground to body. w, v (3) by dof: angular and linear velocity of the body behind the dof,
+    world axes.
+    """
 
     X0: dict[int, Transform]
     w: dict[int, Expr]
@@ -134,7 +140,8 @@ class Placed(NamedTuple):
 
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Of models of numbers, everything in a `Placed`: expressions ask for it again and again."""
+"""Functions q -> all entries of a `Placed`, by model; for models without symbols. Kept because expressions need them
+often."""
 
 
 def placed(model: Model, body: int, q: Expr) -> Placed:

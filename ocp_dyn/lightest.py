@@ -1,8 +1,9 @@
-"""Which of the dynamically equivalent models takes the fewest operations, by counting them.
+"""Choice of the dynamically equivalent model with the fewest operations, by counting them.
 
-What the choice of frames decides is counted, not all: the offsets r and the general rotations E, once per body where
-forces are computed and once per dof beyond for H, whose columns pass every joint up to the root, and the bodies whose
-acceleration field U = dw x + w x w x is needed at all. Models are kept with the model they stand for.
+Only operations that depend on the choice of frames are counted: those of the offsets r and of general rotations E, and
+of every body whose acceleration field U = dw x + w x w x is needed. For forces, r and E count once per body. For H they
+count once per dof at or beyond the joint, because each column of H passes every joint up to the root. The equivalent
+models are kept as long as the original model lives.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .model import Model
 from .reduction import is_reducible, variants
 
 _BY_FRAMES = (Contact, Loop, RollingContact, JointCoupling, CustomConstraint)
-"""Constraints that ask a model for frames and for joints of one dof: joints may be taken apart below them."""
+"""Constraints that use only frames and one-dof joints of a model: they hold on a model whose joints are split, too."""
 
 _kept: WeakKeyDictionary[Model, dict[bool, tuple[Model, ...]]] = WeakKeyDictionary()
 
@@ -37,9 +38,9 @@ _kept: WeakKeyDictionary[Model, dict[bool, tuple[Model, ...]]] = WeakKeyDictiona
 def lightest(model: Model, static: tuple[Any, ...] = (), *, velocities: bool = True, unfold: bool = True) -> Model:
     """The equivalent model with the fewest operations for H, or for ID where there are velocities.
 
-    static: constraint sets that must hold on it; one of a user's own kind may ask a model for anything and leaves
-    it as it is, and so do symbols among its inertias and positions. unfold: joints may be taken apart, which changes
-    bodies and joints' names, see `reduction.variants`.
+    static: constraint sets that must hold on it. The model is returned unchanged if one of them is of a user's own
+    kind, which may use any part of a model, or if its inertias or positions hold symbols. unfold: joints may be split
+    into simpler ones, which changes bodies and joints' names, see `reduction.variants`.
     """
     members = [_stabilised(member) for argument in static for member in as_set(argument)]
     if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or not is_reducible(model):
@@ -52,7 +53,7 @@ def lightest(model: Model, static: tuple[Any, ...] = (), *, velocities: bool = T
 
 
 def _stabilised(constraint: Constraint) -> Constraint:
-    """What is inside Baumgarte's stabilisation, or the constraint itself."""
+    """The constraint inside Baumgarte's stabilisation, or the constraint itself if it is not stabilised."""
     return _stabilised(constraint.constraint) if isinstance(constraint, Baumgarte) else constraint
 
 
@@ -72,7 +73,7 @@ def _cost_of_inertia(model: Model) -> int:
 
 
 def _weight(model: Model, i: int) -> int:
-    """Operations of moving a force from body i to its parent, but for the turn about a coordinate axis."""
+    """Operations of moving a force from body i to its parent, without the rotation about a coordinate axis."""
     joint, X = model.joints[i], model.X_tree[i]
     general = any(abs(x) != 1 for x in X.E.nonzeros())
     if general and isinstance(joint, Revolute):

@@ -100,8 +100,8 @@ class LTDL(_BranchFactor):
     def solve(self, b: Expr) -> Expr:
         """A^-1 b; b may have several columns.
 
-        With more columns than a row of L has entries it pays to invert L: a zero of b then meets the rows of another
-        branch in their common ancestors only.
+        If b has more columns than a row of L has entries, L is inverted first: then structural zeros of b meet rows of
+        other branches at common ancestors only.
         """
         if b.shape[1] > max(map(len, self.L)) and len(set(self.parent)) < len(self.parent):
             M = self.inverse()

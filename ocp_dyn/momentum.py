@@ -128,7 +128,7 @@ def zero_moment_point(
     point: Vector | Expr = (0.0, 0.0, 0.0),
     normal: Vector | Expr = (0.0, 0.0, 1.0),
 ) -> M:
-    """Point of a plane about which `d(momentum)/dt - m g` has no moment but along the normal [m] (3).
+    """Point of a plane about which `d(momentum)/dt - m g` has no moment except along the plane's normal [m] (3).
 
     The plane goes through `point` across `normal` (of any length), world axes; without them it is z = 0. Where
     all contact lies in the plane this is the centre of pressure. Infinite in free fall.

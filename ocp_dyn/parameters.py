@@ -40,7 +40,7 @@ from .spatial import Inertia, Transform, skew
 
 
 class Parameter(NamedTuple):
-    """What a kind of parameter holds: its unit, and a name per entry."""
+    """A kind of parameter: its unit, and a name for each of its entries."""
 
     units: str
     entries: tuple[str, ...]

@@ -1,8 +1,8 @@
-"""What joints do by themselves: springs, damping, friction, and the inertia of their motors' rotors.
+"""Passive joint forces (springs, damping, friction), and the inertia of the motors' rotors.
 
-The data are the model's (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=, armature=)`).
-They enter an equation of motion only when it is asked for them, with passive=True and armature=True; those of an optimal
-control problem unless they are left out by `ocp.Problem(passive=False, armature=False)`:
+The data belong to the model (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=,
+armature=)`). They enter an algorithm's equation of motion only with passive=True and armature=True, and that of an
+optimal control problem unless `ocp.Problem(passive=False, armature=False)` leaves them out:
 
     (H + diag(armature)) qdd + C = tau + passive_force.
 """
@@ -68,12 +68,12 @@ def spring_energy(model: Model, q: M) -> M:
 
 
 def with_armature(model: Model, H: M) -> M:
-    """H + diag(armature): the joint-space inertia with that of the motors' rotors."""
+    """H + diag(armature): the joint-space inertia including the motors' rotors."""
     return as_type(H + ca.diag(exact(model.dofs.armature)), H)
 
 
 def armature_force(model: Model, qdd: M) -> M:
-    """armature qdd (nv) [N m, N]: what it takes to turn the rotors."""
+    """armature qdd (nv) [N m, N]: the forces that accelerate the motors' rotors."""
     return as_type(exact(model.dofs.armature) * qdd, qdd)
 
 

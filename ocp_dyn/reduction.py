@@ -1,17 +1,18 @@
 """Dynamically equivalent models: the same q, qd, tau, H, C, ID and FD from fewer operations.
 
-Three freedoms that no joint-space quantity can see are used up [RBDA, 9.7; W. Khalil and E. Dombre, Modeling,
-Identification and Control of Robots, 2002, ch. 9]:
+Three choices do not affect any joint-space quantity [RBDA, 9.7; W. Khalil and E. Dombre, Modeling, Identification and
+Control of Robots, 2002, ch. 9]. They are used to make numbers of the model zero:
 
-* Part of a body's inertia can move to its parent: whatever the joint cannot feel (I_s S = 0) and cannot
-  change (XJ' I_s XJ = I_s). For a revolute joint that is the mass, the first moment along the axis and one of the
-  second moments; for a prismatic one the rotational inertia; for one that turns freely about a point the mass.
-* A body's frame can be chosen anew: origin anywhere on the axis, any angle about it.
-* A joint of several degrees of freedom can be taken apart into a chain of simpler ones. Below the translation of a
-  floating base no body need have a mass then, and no joint a motion subspace that depends on q.
+* Part of a body's inertia can be moved to its parent: the part I_s on which joint forces do not depend (I_s S = 0) and
+  which the joint's motion does not change (XJ' I_s XJ = I_s). For a revolute joint this is the mass, the first moment
+  along the axis and one of the second moments; for a prismatic joint the rotational inertia; for a joint that turns
+  freely about a point the mass.
+* The frame of a body can be chosen: its origin anywhere on the joint axis, and any angle about this axis.
+* A joint of several degrees of freedom can be split into a chain of simpler ones. Then no body beyond the translation
+  of a floating base needs a mass, and no joint has a motion subspace that depends on q.
 
-What is left is full of structural zeros. Link forces and external wrenches do not survive the first step, so
-they need the original model; poses of named frames do survive.
+The reduced model has many structural zeros. Forces in links and the effect of external wrenches change with the first
+choice and need the original model; poses of named frames do not change.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .rotations import rotation_about
 from .spatial import Inertia, Summed, Transform
 
 FARTHEST = 10
-"""How many times as far as its neighbours an origin may be moved."""
+"""Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbour."""
 
 
 def reduce(model: Model) -> Model:
@@ -56,10 +57,10 @@ def is_reducible(model: Model) -> bool:
 
 
 def variants(model: Model, unfold: bool = True) -> Iterator[Model]:
-    """Models of the same joint-space dynamics that differ in where the offset of two joints that meet is put.
+    """Models of the same joint-space dynamics that differ in the body whose frame takes up the offset of two joints.
 
-    Which takes the fewest operations differs by robot and by algorithm: counting tells. unfold: with joints taken
-    apart, which changes bodies, joints and their names, not q, qd and frames.
+    The model with the fewest operations depends on the robot and on the algorithm, so the operations must be counted.
+    unfold: joints are split into simpler ones; this changes bodies, joints and their names, but not q, qd and frames.
     """
     if unfold:
         model = unfolded(model)
@@ -76,7 +77,10 @@ def _of_numbers(model: Model, i: int) -> bool:
 
 
 def unfolded(model: Model) -> Model:
-    """The model with joints taken apart, massless bodies in between; the last of a chain keeps body and names."""
+    """The model with its joints split into chains of simpler ones; the last joint of a chain keeps body and names.
+
+    Massless bodies lie between the joints of a chain.
+    """
     index = [0]  # the new index of every body
     for i, _ in model.edges:
         index.append(index[-1] + len(_links(model.joints[i])))
@@ -111,9 +115,9 @@ def _links(joint: Joint) -> tuple[Joint, ...]:
 
 
 def _regrouped(model: Model) -> Model:
-    """Moves to the parent what every joint cannot feel, from the tips inwards.
+    """Moves the part of each body's inertia that its joint neither feels nor changes to the parent, tips first.
 
-    What cancels is judged by all that was summed.
+    An entry counts as cancelled if it is rounding beside the terms that were summed.
     """
     inertia = [Summed.of(body) for body in model.I]
     for i, p in reversed(list(model.edges)):
@@ -147,8 +151,8 @@ def _unfelt(joint: Joint, body: Inertia) -> Inertia:
 def _reframed(model: Model, onward: float) -> Model:
     """Chooses every body's frame anew, from the ground outwards: `X_new[i]` leads from the old frame to the new one.
 
-    onward: what a nonzero in a transform to the next bodies counts against one in the body's own. Below 1 it is
-    worthwhile to hand it on: the next body may yet get rid of it.
+    onward: weight of a nonzero in a transform to the next bodies, relative to one in the body's own transform. Below 1,
+    moving a nonzero to the next body counts as progress, because that body may eliminate it.
     """
     X_old = [_numbers(X) for X in model.X_tree]
     X_new: dict[int, Transform] = {}
@@ -194,7 +198,10 @@ def _across(a: Array) -> Array:
 
 
 def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transform], onward: float) -> Transform | None:
-    """Slide along and turn about the axis a that leave the lightest transforms to this body and the next; None: none."""
+    """Translation along and rotation about the axis a that give the cheapest transforms to this body and the next.
+
+    None: do not move the frame in this way.
+    """
     length = max(_length(X) for X in (placed, *onwards))
     best, least = None, _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
     for angle in _angles(a, placed, onwards):
@@ -209,7 +216,7 @@ def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transfo
 
 
 def _angles(a: Array, placed: Transform, onwards: list[Transform]) -> list[float]:
-    """Angles about a that line an axis across up with something: own axes, the next joints' axes or origins."""
+    """Angles about a that align an axis normal to a: with the old frame's axes, or a next joint's axes or origin."""
     b = _across(a)
     c = np.cross(a, b)
     found = {0.0: 0.0}  # by rounded values, so that each is tried once
@@ -223,8 +230,8 @@ def _angles(a: Array, placed: Transform, onwards: list[Transform]) -> list[float
 def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float) -> list[float]:
     """Distances along a that put the origin where a coordinate of some transform vanishes, the shortest first.
 
-    length: the largest in these transforms. None is longer by far, as where axes are all but at right angles: an
-    inertia about an origin far away is rounding.
+    length: the largest in these transforms. Distances far beyond it, which occur if axes are nearly at right angles,
+    are left out: inertias about a remote origin would be dominated by rounding.
     """
     axis = placed.E.T @ a
     ahead = [float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) * FARTHEST * length > abs(placed.r[k])]
@@ -236,7 +243,8 @@ def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float
 
 
 def _weight(X: Transform, length: float) -> float:
-    """How much a transform costs: an entry of r beside a length, a general entry of E, a little a change of sign."""
+    """Cost of a transform: 2.5 per nonzero entry of r (relative to `length`), 2 per entry of E other than 0 and +-1,
+    0.5 per entry -1."""
     size = np.abs(X.E)
     general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
     offset = np.sum(np.abs(X.r) > ROUNDING * length)

@@ -1,6 +1,7 @@
 """The registry of algorithms: one line of text each, its signature, gives a Function's name, inputs and outputs.
 
-A joint-space algorithm tells apart only what q, qd, tau and poses of frames do: a lighter model may stand in for it.
+The result of a joint-space algorithm depends on the model only through joint-space dynamics and frame poses: it may run
+on an equivalent, cheaper model.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Signature(NamedTuple):
 
 
 JOINT_SPACE, BODIES = True, False
-"""Whether an algorithm tells apart only what q, qd, tau and poses of frames do: then a lighter model may stand in."""
+"""True if the result depends on the model only through joint-space dynamics and frame poses; an equivalent, cheaper
+model may then be used."""
 
 REGISTRY: dict[Algorithm, Signature] = {
     algorithm: Signature.parse(name, text, joint_space)
@@ -180,4 +182,4 @@ UNITS = {
     "t": "s",
     "f_ext": "N m, N; a column per body, [moment about the world origin; force], world axes",
 }
-"""What every input and output of the registry holds, for headers and reports."""
+"""Units or meaning of every input and output of the registry, for headers and reports."""

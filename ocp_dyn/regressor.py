@@ -20,7 +20,7 @@ PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
 
 _ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-"""Where the last six stand in the rotational inertia."""
+"""Rows and columns of the last six parameters in the rotational inertia."""
 
 
 def inertial_parameters(model: Model) -> Expr:

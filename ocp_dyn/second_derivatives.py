@@ -167,11 +167,11 @@ def forward_dynamics_both_orders(
     return first, forward_dynamics_second_order(model, q, qd, tau, mu, armature=armature)
 
 
-# Outwards: what mu adds to the sweep of the first derivatives
+# Outward pass: quantities that depend on mu, in addition to those of the first derivatives
 
 
 class _Columns(NamedTuple):
-    """What the dofs of one joint do to the motions of its subtree (6 x nv each), in the joint's moved frame."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: changes of the motions of its subtree."""
 
     S: Expr
     U: Expr
@@ -195,7 +195,7 @@ class _Forces(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """By body: the virtual velocity u, the columns, B with u in place of v, and the forces."""
+    """Quantities of every body that depend on mu: virtual velocity u, columns, B with u in place of v, forces."""
 
     u: list[Expr]
     columns: list[_Columns]
@@ -221,14 +221,15 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     return _Virtual(u, columns, Bu, forces)
 
 
-# Inwards: rows, their products with columns, and the blocks
+# Inward pass: rows, their products with columns, and the blocks
 
 
 class _Rows(NamedTuple):
-    """What the dofs m of a joint make of a dof k above, a column per m.
+    """Factors of the second derivatives with respect to the dofs m of a joint and a dof k above it; a column per m.
 
     L_qq = U_k' WU + psi_k' Wpsi + phi_k' Wphi,  L_q_qd = U_k' RU + psi_k' Rpsi,  L_q_qdd = U_k' Ic S. WU, Wpsi, Wphi
-    are the changes of F, G, h along q_m; RU and -Rpsi of F and G along qd_m; of psi and G the angular half alone.
+    are the changes of F, G, h along q_m; RU and -Rpsi are those of F and G along qd_m. Only the angular halves of psi
+    and G enter.
     """
 
     WU: Expr
@@ -322,14 +323,14 @@ def _put_pair(hessian: list[Expr], model: Model, k: int, m: int, blocks: _Blocks
 
 
 def _put_own(hessian: list[Expr], model: Model, i: int, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
-    """Writes the blocks of joint i with itself: symmetric parts, and what S(q) adds."""
+    """Writes the diagonal blocks of joint i: symmetric parts, and the terms from an S that depends on q."""
     own = (_symmetric(blocks.q_q), blocks.q_qd, _symmetric(blocks.qd_qd), blocks.q_qdd)
     for A, block, extra in zip(hessian, own, bending, strict=True):
         put(A, model, i, i, block + extra)
 
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
-    """s x* F, s x* G and s x* h, a column per s: what turning with the joint changes of the forces."""
+    """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
     F, G, h = forces
     return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
 
@@ -345,10 +346,10 @@ def _symmetric(A: Expr) -> Expr:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """What S(q) of joint i adds to its own blocks (q_q, q_qd, qd_qd, q_qdd): zero where S is constant.
+    """Terms of joint i's own blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
 
     At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second derivatives
-    that these themselves have; they come from AD of the one joint, less those that the products count already.
+    of u, v and a. AD of this joint alone gives them, less those that the products of columns already contain.
     """
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs

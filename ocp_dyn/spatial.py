@@ -158,7 +158,7 @@ class Transform:
 
 
 def _mirrored(A: Expr) -> Expr:
-    """A symmetric matrix by its upper triangle: what would make the lower one is never computed."""
+    """A symmetric matrix made of its upper triangle, so that the lower one is never computed."""
     return ca.triu2symm(ca.triu(A))
 
 
@@ -232,9 +232,9 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Summed:
-    """An inertia of numbers, and how large entry by entry the terms were that it was summed from.
+    """An inertia of numbers, and for each of its entries the size of the terms that were summed.
 
-    A joint may feel a single entry, beside which the others are huge, so each is judged by its own terms.
+    A joint may depend on one entry that is tiny beside the others. Therefore rounding is judged entry by entry.
     """
 
     body: Inertia

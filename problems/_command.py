@@ -1,4 +1,4 @@
-"""What every problem's command line shares: options, files, report, the line of JSON."""
+"""Parts common to the command lines of all problems: options, files, report, the line of JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def prepare(options: argparse.Namespace, arguments: argparse.ArgumentParser) -> 
 
 
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What a figure or a picture of a solution may raise."""
+"""Exceptions that computing the figures or drawing a picture of a solution may raise."""
 
 
 def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz") -> None:

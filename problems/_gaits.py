@@ -40,12 +40,12 @@ class Gait:
 
     @property
     def values(self) -> dict[str, float]:
-        """Of the problem's parameters."""
+        """Values of the problem's parameters by name: speed [m/s], slope [rad] and, if it is held, step length [m]."""
         found = {"speed": self.speed, "slope": float(np.arctan(self.slope))}
         return found if self.step is None else found | {"step_length": self.step}
 
     def distance(self, other: Gait) -> float:
-        """How far two gaits are apart, in steps of a usual grid."""
+        """Distance between two gaits, in steps of a usual grid: 0.2 m/s, a slope of 0.1, a step length of 0.1 m."""
         change = 0.0 if self.step == other.step else 1.0
         if self.step is not None and other.step is not None:
             change = abs(self.step - other.step) / 0.1
@@ -53,7 +53,10 @@ class Gait:
 
 
 BARRIER = 1e-3
-"""Of the interior-point method at the start: a step of the grid is too far for the one that suits small changes."""
+"""Initial barrier parameter of the interior-point method.
+
+The smaller value that suits small changes of a problem fails over a whole step of the grid.
+"""
 
 Factory = Callable[[bool, bool], ocp.Problem]
 """Makes a problem of (step length free, quick), with parameters `speed`, `slope` and, if held, `step_length`."""
@@ -75,7 +78,7 @@ MODELS: dict[str, Factory] = {
 
 
 def factory(model: str) -> Factory:
-    """That of a model by name, or the one that "module:function" says; ValueError if there is none."""
+    """The factory of problems of a model's name, or the one at "module:function"; ValueError if there is none."""
     if model in MODELS:
         return MODELS[model]
     module, _, name = model.partition(":")
@@ -96,7 +99,10 @@ def _problem(model: str, free: bool, quick: bool) -> ocp.Problem:
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is given: the gait, and the file of a solution to begin at, as bytes; same: of the same problem."""
+    """Task of a worker: the gait to find.
+
+    start: the file of a solution to begin at, as bytes; same: whether that solution belongs to the same problem.
+    """
 
     gait: Gait
     model: str

@@ -1,4 +1,4 @@
-"""What the passive walkers share: following a gait from slope to slope, the report, the picture."""
+"""Parts common to the passive walkers: following a gait from slope to slope, the report, the picture."""
 
 from __future__ import annotations
 

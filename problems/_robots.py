@@ -1,4 +1,4 @@
-"""What the problems of robots share: the symmetric twin from a file, and the numbers of a report."""
+"""Parts common to the problems of robots: the symmetric twin from a file, and the numbers of a report."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from numpy.polynomial import Chebyshev
 import ocp_dyn as od
 
 DEGREE = 80
-"""Of the interpolation by which V_zero, the time of a step and the cost are integrated: to rounding."""
+"""Degree of the interpolation by which V_zero, the time of a step and the cost are integrated; exact up to rounding."""
 
 Strike = Callable[[Any, Any], tuple[Any, Any, Any]]
 """(q, v) before the strike -> (q, v, impulse) after it, the legs renamed."""
@@ -67,7 +67,7 @@ def lift(constraints: VirtualConstraints, theta: Any) -> Any:
 
 @cache
 def state_function(model: od.Model, degree: int) -> ca.Function:
-    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> what the biped does there, by the names of `STATE`."""
+    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> quantities of the biped there, by the names of `STATE`."""
     theta, sigma = SX.sym("theta"), SX.sym("sigma")
     alpha, ends = SX.sym("alpha", model.nv - 1, degree + 1), SX.sym("ends", 2)
     q = lift(VirtualConstraints(alpha, ends[0], ends[1]), theta)
@@ -126,7 +126,7 @@ class ZeroDynamics:
     strike: Strike
 
     def at(self, theta: Any, sigma: Any) -> dict[str, Any]:
-        """What the biped does at states (n) of the zero dynamics, by the names of `STATE`: a row for each."""
+        """Quantities of the biped at n states of the zero dynamics, by the names of `STATE`; a row for each state."""
         alpha, *ends = self.constraints
         n = int(np.size(theta))
         states = state_function(self.model, alpha.shape[1] - 1).map("states", "serial", n, [2, 3], [])
@@ -158,12 +158,12 @@ class ZeroDynamics:
 
     @cached_property
     def delta_squared(self) -> float:
-        """delta_zero^2: how much of sigma^2 a strike leaves, and the multiplier of the gait."""
+        """delta_zero^2: ratio of sigma^2 after to before a strike; also the Floquet multiplier of the gait."""
         return float(self.after[3].item() ** 2)
 
     @cached_property
     def invariance(self) -> float:
-        """By how much the strike leaves the constraints: angles, and slopes of angles by theta."""
+        """Largest deviation from the constraints just after the strike, over angles and their slopes by theta."""
         q, v, *_ = self.after
         start = self.at(self.constraints.theta_plus, -1.0)
         slopes = [x / phase_angle(x) for x in (v, start["v"])]
@@ -214,10 +214,11 @@ class ZeroDynamics:
 
 
 PIECES, POINTS = 4, 8
-"""Of the quadrature over theta in `optimised`: pieces, and Gauss points in each."""
+"""Quadrature over theta in `optimised`: number of pieces, and of Gauss points in each."""
 
 OPTIONS: Any = {"print_time": False, "show_eval_warnings": False, "ipopt": {"print_level": 0, "sb": "yes"}}
-"""Of the solver; a step that does not get over the top has no cost, and the solver turns back from there."""
+"""Options of the solver. Warnings are off: a step that does not get over the top has no finite cost, and the solver
+then shortens its own step."""
 
 
 def _quadrature() -> tuple[Any, Any, Any]:

@@ -102,7 +102,7 @@ def _foot(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: objective beside the published one, transcription, gait, peak torque, defects."""
     defects = solution.defects()
     held = (solution.stats["integrator"], solution.stats["torque"]) == ("rk4", "constant")
     published = SHOOTING if held else CONVERGED

@@ -87,7 +87,7 @@ def _landing(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: objective beside the published one, gait, peak torque."""
     return {
         "objective": solution.objective,
         "published": PUBLISHED,

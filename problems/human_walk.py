@@ -35,8 +35,11 @@ INTERVALS = (4, 2, 16, 9)
 QUICK = (2, 2, 7, 5)
 
 PIVOT = 0.8
-"""Where the foot rolls over its toes, of its length from the heel: the centre of pressure comes to about there before the
-other heel strikes (Hansen et al., Effective foot length ratio, J. Prosthet. Orthot. 16, 2004: 0.8)."""
+"""Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
+
+The centre of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
+ratio, J. Prosthet. Orthot. 16, 2004: 0.8).
+"""
 
 CLEARANCE = 0.05
 """Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
@@ -65,7 +68,7 @@ Burnfield, Gait Analysis, 2010)."""
 
 
 class Feet(NamedTuple):
-    """What one foot stands on."""
+    """The footholds of one foot: the flat sole, and the edges at heel and toes."""
 
     flat: ocp.Foothold
     heel: ocp.Foothold
@@ -124,7 +127,10 @@ def problem(
 
 
 def step_length(speed: float, height: float) -> float:
-    """What people choose [m]: 0.66 m at 1.2 m/s and 1.741 m, as the power 0.42 of the speed (Grieve & Gear, 1966)."""
+    """Step length that people choose [m], in proportion to height and to the power 0.42 of the speed.
+
+    0.66 m at 1.2 m/s and a height of 1.741 m (Grieve & Gear, 1966).
+    """
     return 0.66 * height / 1.741 * math.pow(speed / 1.2, 0.42)
 
 
@@ -171,7 +177,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def stiffness(model: od.Model) -> np.ndarray:
-    """Of passive tissue, per dof."""
+    """Stiffness of passive tissue per dof (nv), relative to the knees'."""
     found = np.ones(model.nv)
     for prefix, value in STIFFNESS.items():
         found[[name.startswith(prefix) for name in model.qd_names]] = value
@@ -179,7 +185,7 @@ def stiffness(model: od.Model) -> np.ndarray:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: gait, cost of transport and work, forces, torques, defects."""
     model, defects = solution.model, solution.defects()
     weight = model.mass * 9.81
     loading, push_off, flat, heel_off = solution.phases

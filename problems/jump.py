@@ -36,7 +36,7 @@ INTERVALS = (14, 6, 4)
 QUICK = (10, 5, 3)
 
 ARM_SWING_GAIN = 0.086
-"""What an arm swing adds to the height [m] (Lees et al. 2004)."""
+"""Increase of the jump height by an arm swing [m] (Lees et al. 2004)."""
 
 BENT = math.radians(10.0)
 """Angle between thigh and vertical at the start: straight legs could not begin to move."""
@@ -126,7 +126,7 @@ def _sides(model: od.Model) -> Callable[[Any], Any]:
 def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
     """Nothing moves; trunk level, arms hanging, centre of mass over the feet, knees a little bent.
 
-    The feet stand, so where the pelvis is says where the legs are.
+    The feet stand, so the pose of the pelvis determines the legs.
     """
     trunk = [k for k, name in enumerate(model.qd_names) if name.startswith(("root", "shoulder", "elbow"))]
     upper = [model.nq - model.nv + k for k in trunk if k >= 6]
@@ -143,14 +143,14 @@ def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
 def _ballistic(stage: ocp.Stage) -> Any:
     """c_z + c_z'^2 / (2 g): the height that the centre of mass reaches in flight.
 
-    As a bound on the apex at all nodes of the flight it leaves nothing to gain from errors of its coarse grid.
+    Used as a bound on the apex at all nodes of the flight, it prevents the solver from exploiting errors of the grid.
     """
     speed = od.center_of_mass_velocity(stage.model, stage.q, stage.v)[2]
     return od.center_of_mass(stage.model, stage.q)[2] + speed**2 / (2 * float(np.linalg.norm(stage.model.gravity)))
 
 
 def _apex(model: od.Model) -> ocp.Boundary:
-    """The centre of mass at its highest, nothing spins, trunk upright, left like right: it could land as it left."""
+    """Apex: centre of mass at its highest, no angular momentum, trunk upright, symmetric: ready to land as it left."""
     sides = _sides(model)
 
     def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
@@ -164,13 +164,13 @@ def _apex(model: od.Model) -> ocp.Boundary:
 
 
 def standing_height(model: od.Model) -> float:
-    """Of the centre of mass above the ground, upright on straight legs [m]."""
+    """Height of the centre of mass above the ground, upright on straight legs [m]."""
     q = DM(model.neutral())
     return float(od.center_of_mass(model, q)[2] - od.point_position(model, "heel_l", q)[2])
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: heights, times, peak force and power, torques, defects."""
     model, defects = solution.model, solution.defects()
     flat, toes, flight = solution.phases
     upright = standing_height(model)

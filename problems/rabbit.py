@@ -55,7 +55,7 @@ TORQUE = 75.0
 HIP, KNEE = math.pi / 2, math.pi / 2
 CLEARANCE = 0.01
 DEGREE = 6
-"""Of the Bezier polynomials, as published."""
+"""Degree of the Bezier polynomials, as published."""
 
 PUBLISHED_SIGMA = -25.16342287
 PUBLISHED_THETA = (-3.376641526, -3.376641526 + 0.51)
@@ -65,7 +65,10 @@ PUBLISHED_ALPHA = (
     (-0.32, -0.5636564229, -0.34, -0.22, -0.14, -0.1, -0.14),
     (-0.14, -0.1971802842, -0.05, -1.13, -0.32, -0.34, -0.32),
 )
-"""Of stance hip, swing hip, stance knee, swing knee; legs hang at pi from the torso."""
+"""Bezier coefficients, a row for each of stance hip, swing hip, stance knee, swing knee.
+
+In the published angles a straight leg in line with the torso has the hip angle pi.
+"""
 
 
 def published() -> VirtualConstraints:
@@ -151,7 +154,7 @@ def problem(speed: float = 0.8, intervals: int = 40) -> ocp.Problem:
 
 
 def gait(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows of the step."""
+    """Numbers of the report on the step: period, speed, cost, torque, friction, forces, defect."""
     model, step = solution.model, solution.phases[0]
     landing = float(od.point_position(model, "swing_foot", DM(step.q[-1]))[0])
     forces = ground_forces(solution)
@@ -205,7 +208,7 @@ def least_torque(start: ZeroDynamics, speed: float) -> ZeroDynamics:
 
 
 def stability(zero: ZeroDynamics, prefix: str) -> dict[str, Any]:
-    """What the report shows of a gait on the zero dynamics, and of none."""
+    """Numbers of the report on a gait on the zero dynamics; the stability conditions alone if there is no gait."""
     conditions = {
         f"{prefix}_delta_zero_squared": zero.delta_squared,
         f"{prefix}_existence": zero.existence,
@@ -297,7 +300,7 @@ def _portrait(axes: Any, solution: ocp.Solution, zero: ZeroDynamics) -> None:
 
 
 def numbers(solution: ocp.Solution, step: ocp.Problem, best: ZeroDynamics) -> dict[str, Any]:
-    """What the report shows: the gait, both kinds of stability, and the published example recomputed."""
+    """Numbers of the report: the gait, both kinds of stability, and the published example recomputed."""
     multipliers = np.abs(solution.floquet_multipliers(problem=step))
     fit, known, q = followed(solution), example(), solution.phases[0].q
     theta = np.array([phase_angle(x) for x in q])

@@ -26,7 +26,7 @@ from ._robots import numbers as gait_numbers
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
-"""How much lower than with straight legs the robot stands, of the height of its base."""
+"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
 
 def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float = 0.0) -> od.Model:
@@ -108,7 +108,7 @@ def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: those of every gait, and the length of half a stride."""
     return {**gait_numbers(solution), "half_stride_m": solution.step_length}
 
 

@@ -28,7 +28,7 @@ from ._robots import numbers as gait_numbers
 
 SIDES = ("left", "right")
 BEND = 0.04
-"""How much lower than with straight legs the robot stands, of the height of its base."""
+"""Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
 
 def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float = 0.0) -> od.Model:
@@ -84,8 +84,8 @@ def problem(
     """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touch-down to the left's.
 
     sole [m]: half length and half width of the flat foot about those frames. limits: those of the file's joints.
-    impact: the foot may hit the ground. The impulse then comes out as zero but for singular postures: six rows under the
-    other foot, which stands and cannot be pulled at, leave none of the six that land; solvers find it slower.
+    impact: the foot may hit the ground. Except in singular postures the impulse then comes out as zero: the other foot
+    stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible. Solvers need longer.
     """
     posture = standing(model, limits)
     spread = abs(float(od.point_position(model, "left_sole", DM(posture))[1]))
@@ -129,7 +129,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: those of every gait, and length and width of the step."""
     return {
         **gait_numbers(solution),
         "step_length_m": solution.step_length,

@@ -103,7 +103,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: gait, peak force, impulse at touch-down, cost of transport and work, torques, defects."""
     model, defects = solution.model, solution.defects()
     weight = model.mass * 9.81
     flat, toes, flight = solution.phases

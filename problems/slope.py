@@ -31,7 +31,7 @@ SLOPES = (-0.2, -0.1, 0.0, 0.1, 0.2)
 """Rise per distance along the horizontal."""
 
 EFFICIENCY = (0.25, -1.2)
-"""Of positive and of negative work of muscles (Margaria, Int. Z. angew. Physiol. 25, 1968)."""
+"""Efficiency of muscles in positive and in negative work (Margaria, Int. Z. angew. Physiol. 25, 1968)."""
 
 
 def problem(speed: float = 1.2, *, still: bool = True, quick: bool = False) -> ocp.Problem:
@@ -68,7 +68,7 @@ def measured(slope: Any) -> Any:
 
 
 def numbers(found: dict[float, ocp.Solution]) -> dict[str, Any]:
-    """What the report shows."""
+    """Numbers of the report: the gait on every slope, with its metabolic cost beside the published one."""
     cheapest = min(found, key=lambda slope: metabolic(found[slope]))
     result: dict[str, Any] = {"cheapest_slope": cheapest, "cheapest_slope_published": -0.1}
     for slope, s in found.items():

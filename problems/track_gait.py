@@ -51,8 +51,8 @@ Points = tuple[tuple[str, tuple[float, float, float]], ...]
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """What the laboratory saw of one phase from begin to end [s]: in the middle of every interval, where a midpoint
-    rule looks, the places of the markers (N, 3 k) [m] and the forces on the feet (N, 3 m) [N]."""
+    """Measurements of one phase from begin to end [s], sampled in the middle of its N intervals, as a midpoint rule
+    evaluates them: positions of the markers (N, 3 k) [m] and forces on the feet (N, 3 m) [N]."""
 
     begin: float
     end: float
@@ -67,7 +67,7 @@ class Recorded:
 
 
 def markers_of(model: od.Model) -> Points:
-    """Those that a model needs."""
+    """The markers for a model: those of legs and pelvis, and those of trunk and arms if it has joints there."""
     return (*MARKERS, *UPPER_MARKERS) if "lumbar" in model.joint_names else MARKERS
 
 
@@ -92,9 +92,9 @@ def recorded(
 
 
 def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_noise: float) -> ocp.Problem:
-    """The walk's model, contacts and periodicity, with the recording to follow; its phases last as long as was seen.
+    """The walk's model, contacts and periodicity, with the recording to follow and its durations of the phases.
 
-    Markers and forces count by their noise (at least 1 mm and 1 N).
+    Deviations of markers and forces are weighted by their noise (at least 1 mm and 1 N).
     """
     model = walk.model
     points = markers_of(model)
@@ -117,7 +117,7 @@ SMOOTHING = 0.02
 """Price of the rate of torques over strength [s^2]: enough to keep noise out of them."""
 
 SCALE = 0.01
-"""Of the whole cost, which is then about 1."""
+"""Factor of the whole cost, which brings it to about 1."""
 
 
 def numbers(truth: ocp.Solution, found: ocp.Solution, seen: list[Recorded]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How much single precision loses: a function's compiled code in both precisions, over random states."""
+"""Accuracy of single precision: compares a function's compiled code in both precisions at random states."""
 
 from __future__ import annotations
 

@@ -22,17 +22,20 @@ Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
 PIECE = 4_000_000
-"""Instructions times states that are worth a thread: about a millisecond for one state at a time."""
+"""Least work, as instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
 
 class Backend(Protocol):
-    """What evaluates: arrays are dense, row-major, of one type; an input may be None for zeros."""
+    """An evaluator of a function: compiled code or virtual machine.
+
+    Arrays are dense, row-major and of one type; None stands for an input of zeros.
+    """
 
     name: str
     lanes: int
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """What computes one state from and into these arrays, as often as it is called."""
+        """A callable without arguments: each call evaluates one state, reads `inputs` and writes `outputs`."""
 
     def run(
         self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
@@ -122,7 +125,7 @@ class VirtualMachine:
 
 
 class Buffer:
-    """One state, arrays that stay, and nothing but a call between them.
+    """A function of one state with fixed input and output arrays: calling it costs nothing but the evaluation.
 
     `b = fast.ID.buffer()`; then `b.inputs[0][:] = q` and so on, `b()`, `b.outputs[0]`; or `b(q, qd, qdd)`, which
     copies its arguments. A call returns the outputs (one array, or a tuple), always the same arrays: copy what
@@ -197,9 +200,9 @@ class CompiledFunction:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """`self(*inputs, out=outputs)` as often as it is called, on these very arrays: checked once, and never again.
+        """A callable that evaluates `self(*inputs, out=outputs)` on these arrays; they are checked only once, here.
 
-        For loops in which the call itself would count: 2 microseconds instead of 40.
+        For loops in which the overhead of a call matters: 2 microseconds instead of 40.
         """
         arrays = [self._array(i, value) for i, value in enumerate(inputs)]
         if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
@@ -262,7 +265,7 @@ class CompiledFunction:
         return outputs
 
     def _states(self, arrays: Sequence[Array | None]) -> int | None:
-        """How many states the arguments hold; None if all are single."""
+        """Number of states in the arguments; None if all are single states. ValueError if the numbers differ."""
         counts = {
             name: len(array)
             for name, array, shape in zip(self.name_in, arrays, self.shape_in, strict=True)
@@ -292,7 +295,7 @@ class CompiledFunction:
                 task.result()
 
     def _pieces(self, states: int) -> int:
-        """How many threads so many states are worth; the virtual machine holds the interpreter."""
+        """Number of threads that pay off for this many states; 1 for the virtual machine, which holds Python's lock."""
         work = states * self._instructions // self._backend.lanes
         return min(self._threads, work // PIECE) if self.backend == Library.name else 1
 

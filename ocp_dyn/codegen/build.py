@@ -15,11 +15,11 @@ from .emit import emit, instructions
 from .toolchain import Compiler
 
 QUIET = 2.0
-"""Seconds that a build may take without a word."""
+"""Seconds after which a build starts to report its progress."""
 
 
 class Kind(NamedTuple):
-    """What a library can do: lanes of a batch, precision, and whether single states have code of their own."""
+    """Kind of a library: lanes of a batch, precision, and whether it also has separate code for single states."""
 
     width: int
     precision: str

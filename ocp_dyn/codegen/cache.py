@@ -1,4 +1,4 @@
-"""A private directory of compiled libraries: what is in it belongs to the user, is complete, and fits its name."""
+"""A private directory of compiled libraries: its files belong to the user, are complete, and match their names."""
 
 from __future__ import annotations
 

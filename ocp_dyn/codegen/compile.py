@@ -132,7 +132,7 @@ def cached(
 
 
 class _Options(NamedTuple):
-    """What `compile` was asked for, beside the functions."""
+    """Arguments of `compile` other than the functions."""
 
     lanes: int | None
     precision: str
@@ -141,7 +141,7 @@ class _Options(NamedTuple):
 
 
 def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
-    """What an earlier call of `compile` made, maybe in another process."""
+    """Repeats an earlier call of `compile`, for example when its result is unpickled in another process."""
     return compile(functions, **options._asdict(), keys=keys)
 
 
@@ -150,7 +150,7 @@ def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> Com
 
 
 def _recipes(functions: list[ca.Function], options: _Options, keys: Sequence[str] | None) -> list[Recipe]:
-    """How each of the functions is made again."""
+    """For every function, the call that makes its compiled form again: (callable, arguments), used for pickling."""
     listed = [None] * len(functions) if keys is None else [[key] for key in keys]
     return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
 

@@ -14,7 +14,7 @@ MANY_IN = MANY[:-1] + ", char *lent)"
 """`lent`: memory of `memory_size` bytes to work in, or null: then the function allocates it."""
 
 SHARE = 40
-"""Chunks in one file, where a function may have several: some seconds of a compiler."""
+"""Largest number of chunks in one C file; a compiler needs some seconds for them."""
 
 
 def single_source(kernel: Kernel, precision: str) -> str:
@@ -141,7 +141,7 @@ _STORE = [
 
 
 def _tables(kernel: Kernel) -> list[str]:
-    """Which of the values an output stores stands where; zeros are one more value."""
+    """Index of the stored value for every place of the output; zeros count as one more value."""
     lines = []
     for j, output in enumerate(kernel.outputs):
         entries = [str(output.stored if slot < 0 else slot) for slot in output.slots] or ["0"]
@@ -150,12 +150,12 @@ def _tables(kernel: Kernel) -> list[str]:
 
 
 def _vectors(kernel: Kernel) -> int:
-    """How many vectors a batch works in."""
+    """Number of vectors in the work memory of a batch."""
     return sum(kernel.inputs) + sum(o.stored + 1 for o in kernel.outputs) + kernel.work + 1
 
 
 def memory_size(kernel: Kernel, lanes: int, precision: str) -> int:
-    """Bytes that a batch works in: its vectors, and what aligning the first of them may take."""
+    """Bytes of the work memory of a batch: its vectors, and space for aligning the first of them."""
     return (_vectors(kernel) + 1) * lanes * PRECISIONS[precision].bits // 8
 
 

@@ -247,7 +247,7 @@ class _Writer:
         return outputs, places
 
     def _operands(self) -> tuple[list[str], dict[int, str]]:
-        """What every value is called where it is used, and constants where a plain number may stand."""
+        """C expressions: one for every value, as its users write it, and plain numbers for constants, by value."""
         layouts = [self._layout(self.f.sparsity_in(i)) for i in range(self.f.n_in())]
         names = []
         plain = {}
@@ -287,7 +287,10 @@ class _Writer:
         ]
 
     def _placement(self) -> placement.Placement:
-        """Of two orders, as listed and by demand with the last outputs first, that which keeps the fewer values."""
+        """The better of two orders of evaluation: the one that keeps fewer values from one chunk to another.
+
+        The orders are CasADi's own, and by demand, with the last outputs first.
+        """
         arguments = [value.arguments if value.operation >= 0 else () for value in self.values]
         listed = self._needed()
         wanted = sorted(
@@ -360,7 +363,7 @@ class _Writer:
 
 
 def instructions(f: ca.Function) -> int:
-    """How many operations `f` takes, about."""
+    """Approximate number of operations in `f`: its instructions in CasADi, expanded to scalars if necessary."""
     counts = f.is_a("SXFunction") or f.is_a("MXFunction")
     return int((f if counts else f.expand()).n_instructions())
 

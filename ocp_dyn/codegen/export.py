@@ -21,7 +21,7 @@ from .interface import PARTS, Entry, entries
 from .names import check_prefix, prefix_of
 
 ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
-"""What generated code may need: no memory allocation, no threads, no printing, no solver library."""
+"""Headers that generated code may include: no memory allocation, no threads, no printing, no solver library."""
 
 
 def export(
@@ -115,7 +115,10 @@ def generate(
 def _rest(
     interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str]
 ) -> dict[str, str]:
-    """What is no part of the library: example, build, manual. large: C names of functions that take long to compile."""
+    """Texts of the files beside the library, by file name: example, build files, manual.
+
+    large: C names of functions that take long to compile.
+    """
     heavy = {f"{public}{part}.c" for public in large for part in ("", *(f"_{part}" for part in PARTS))}
     mark = text.MARK
     return {

@@ -23,8 +23,10 @@ def digest(*parts: str) -> str:
 
 @functools.cache
 def made_by(*modules: str) -> str:
-    """What stands for the rules by which these modules of the library make something: their text, that of all the modules
-    that they import, directly or not, and CasADi's version."""
+    """A digest that identifies the code by which these modules of the library generate something, for keys of caches.
+
+    It covers the text of the modules, of all modules that they import, directly or not, and CasADi's version.
+    """
     return digest(ca.CasadiMeta.version(), *(f"{name}\0{text}" for name, text in sorted(sources(*modules).items())))
 
 

@@ -1,4 +1,4 @@
-"""What a set of Functions looks like from C: entry points, arguments, layouts, names that must not clash."""
+"""C interface of a set of Functions: entry points, arguments, layouts, names that must not clash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .names import macro_stems, parameters
 
 SETS = ("base", "avx2", "avx512")
 PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *SETS, *(f"{name}_in" for name in SETS))
-"""What the C names of functions behind a public one end in."""
+"""Suffixes of the C names of the functions that belong to a public function."""
 
 
 @dataclass(frozen=True)

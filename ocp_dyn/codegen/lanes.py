@@ -1,7 +1,7 @@
-"""What the emitter's text needs around it: the type `V` of one or several states at once, and a batch driver.
+"""Definitions for the emitted C text: the type `V` for one state or several states at once, and a batch driver.
 
-With one lane `V` is a plain number and the text is C99. With more, `V` is a vector of GCC's and Clang's
-extension, which they turn into whatever the target has (AVX-512, AVX2, SSE2, NEON, or plain numbers).
+With one lane, `V` is a plain number and the text is C99. With more lanes, `V` is a vector type, an extension of GCC
+and Clang; they compile it to the instructions of the target (AVX-512, AVX2, SSE2, NEON, or plain numbers).
 """
 
 from __future__ import annotations

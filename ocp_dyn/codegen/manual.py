@@ -13,7 +13,10 @@ from .names import printable
 
 @dataclass(frozen=True)
 class Facts:
-    """What an export is like. stack: bytes by function; errors: of single precision, by function."""
+    """Properties of an export that its manual states.
+
+    stack: bytes of stack by function; errors: largest relative errors of single precision by function.
+    """
 
     prefix: str
     dense: bool

@@ -25,7 +25,7 @@ CPP_KEYWORDS = _words(
     "typeid typename using virtual wchar_t xor xor_eq"
 )
 COMMON_MACROS = _words("I NULL EOF errno assert stdin stdout stderr linux unix near far min max")
-"""What a header included before ours, or an old compiler, may have made a macro."""
+"""Names that may be macros already, defined by an old compiler or by a header that is included before ours."""
 
 WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride work_memory states")
 """Variables of the wrapper; no parameter may be called so."""

@@ -1,7 +1,7 @@
-"""Where values are computed and kept: an order, chunks of it, and places for what passes from chunk to chunk.
+"""Placement of values: the order of computing them, its division into chunks, and storage for values shared by chunks.
 
-What passes between chunks is stored and loaded again, and what waits between them should fit the processor's
-nearest cache: so of two orders that are both right, that which needs the shorter array is the better.
+A value that one chunk computes and another one reads is stored in an array and loaded again. The array should fit into
+the processor's first-level cache: of two valid orders, the one with the shorter array is better.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 Arguments = Sequence[Sequence[int]]
-"""Of every value, by number: the values it is computed from."""
+"""Operands of every value: entry k lists the numbers of the values that value k is computed from."""
 Group = tuple[int, ...]
 """Values that one statement makes."""
 

@@ -14,7 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 WATCH = "read _; kill -TERM 0"
-"""What the shell runs. SIGTERM, so that compilers remove their temporary files."""
+"""Command of the watching shell: waits until the pipe closes, then ends its process group.
+
+SIGTERM lets compilers remove their temporary files.
+"""
 
 
 class Group:

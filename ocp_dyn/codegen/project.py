@@ -1,4 +1,4 @@
-"""What builds and finds an export: CMakeLists.txt and a pkg-config file."""
+"""Build files of an export: CMakeLists.txt, and a pkg-config file with which other projects find the library."""
 
 from __future__ import annotations
 

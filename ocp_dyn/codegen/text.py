@@ -69,7 +69,7 @@ def wrapper(prefix: str, entries: Sequence[Entry], work: Mapping[str, tuple[int,
 
 
 def kernel_file(prefix: str, entry: Entry, kernel: Kernel, precision: str) -> str:
-    """PREFIX_ID.c: what computes ID from and into arrays, by the own emitter."""
+    """PREFIX_ID.c: the code that computes ID from and into arrays, written by this package's emitter."""
     mark = f"/* {MARK}: {entry.public}, see {prefix}.h. */"
     return _joined([mark, *_lines(lanes.header(1, precision, kernel)), *_lines(kernel.text),
                     *driver.one(kernel, f"{entry.public}_arrays")])  # fmt: skip

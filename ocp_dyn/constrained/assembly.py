@@ -99,7 +99,7 @@ def assemble_qd(
 def _reach(
     model: Model, constraints: Constraints, q: DM, W: Array, tolerance: float, iterations: int, t: Any
 ) -> tuple[DM, float]:
-    """Newton's method to phi = 0 from q, each step the least by W; (q, largest |phi|)."""
+    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|)."""
     phi = _phi(model, constraints, q, t)
     for _ in range(iterations):
         if np.max(np.abs(phi), initial=0.0) <= tolerance:
@@ -117,7 +117,7 @@ def _reach(
 
 
 def _least(A: Array, b: Array) -> Array:
-    """The least-norm x nearest to A x = b."""
+    """The least-norm x among those that minimise |A x - b|."""
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
 
 

@@ -84,7 +84,7 @@ def constrained_equations(
     passive: bool = False,
     armature: bool = False,
 ) -> tuple[M, M, M, M]:
-    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`; kinematics shared when made a Function."""
+    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function, they share their kinematics."""
     return (
         mass_matrix(model, q, armature=armature),
         bias_force(model, q, qd, f_ext, external=external, passive=passive),

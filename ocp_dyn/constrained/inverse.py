@@ -86,7 +86,8 @@ def _check_actuation(rows: Rows, H: Expr, u: list[int]) -> None:
 
 
 def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u: list[int]) -> tuple[Expr, Expr, Expr]:
-    """Of the x with G x = gamma the nearest to qdd on the dofs a, and the least forces that satisfy the dofs u.
+    """The acceleration x with G x = gamma that is nearest to qdd on the actuated dofs a, and the least forces lam that
+    satisfy the equations of motion of the unactuated dofs u.
 
     With G_u = Q [R; 0] and Q = [Y Z] by columns:
 
@@ -94,8 +95,8 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
 
         lam = Y R'^-1 (H x + C)_u.
 
-    If there are as many rows as unactuated dofs Z is empty and lam unique. Rows are brought to one size then, so that
-    newtons and newton metres weigh alike.
+    If there are as many rows as unactuated dofs, Z is empty and lam is unique. The rows are then scaled to a common
+    size, so that newtons and newton metres have equal weight.
     """
     m, k = rows.G.shape[0], len(u)
     unit = 1 / ca.sqrt(rows.terms(ca.diag(H))) if k == m else DM.ones(m, 1)

@@ -50,10 +50,10 @@ class Rows(NamedTuple):
         return self.magnitudes**2 @ (1 / inertias)
 
     def may_depend(self, tree: Sequence[int]) -> bool:
-        """Whether rows depend on others by their number alone, or may by joining two branches of the dofs' tree.
+        """Whether rows may be linearly dependent, judged by the pattern of G.
 
-        From the pattern of G: there are more rows than dofs, more than six act on one body, or one is of two bodies, as
-        a loop's are.
+        They must be if there are more rows than dofs, or more than six act on one body; they may be if a row involves
+        two branches of the tree, as those of a loop do.
         """
         pattern = self.G.sparsity()
         supports: list[set[int]] = [set() for _ in range(pattern.size1())]
@@ -110,7 +110,7 @@ class RangeSpace(NamedTuple):
 
 
 def _forces(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], refined: bool) -> Expr:
-    """lam with A lam = b; refined: what product(lam), by the factors of A, lacks of b is solved for once more.
+    """lam with A lam = b, refined once: the residual b - product(lam), by the factors of A, is solved for and added.
 
     Rows are taken in their order, so one that nearly depends on those before it may be kept where a later one would
     serve better, and A has the square of their condition. The second solve brings the error down to the condition
@@ -190,7 +190,8 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bo
 
 
 def by_test_forces(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
-    """(x, lam) from the answers of the free tree to f and to a unit test force along each row. O(m nb + m^3)."""
+    """(x, lam) from the accelerations of the tree without constraints, under f and under a unit force along each row.
+    O(m nb + m^3)."""
     G = rows.G
     answers, D = articulated_answers(model, q, ca.horzcat(f, G.T), armature=armature)
     free, M = answers[:, 0], answers[:, 1:]

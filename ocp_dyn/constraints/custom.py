@@ -67,7 +67,7 @@ class CustomConstraint:
         return -self._derive(model, q, qd).bias
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
-        """What the derivatives of phi add up from: their running error."""
+        """Sizes of the terms that add up to each entry of G (m x nv): the running error of the derivatives of phi."""
         phi, rate, x = self._along(model, q)
         return jacobian_error(phi, x, model.nv + 1, rate)[:, : model.nv]
 

@@ -57,7 +57,7 @@ def mimic_map(model: Model) -> MimicMap:
 
 
 def _composed(model: Model, mimic: Mimic) -> Mimic:
-    """What the joint follows at the end: q = r1 (r2 q_other + o2) + o1 and so on."""
+    """The mimic with chains resolved, so that its other joint follows none: q = r1 (r2 q_other + o2) + o1 and so on."""
     by_name = {m.joint: m for m in model.mimics}
     while mimic.other in by_name:
         step = by_name[mimic.other]

@@ -81,7 +81,7 @@ def _of_set(name: str, members: Mapping[str, Constraint]) -> tuple[str, str]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """An expression of the right shape as it is, or numbers as a float or a tuple of floats."""
+    """The value of a parameter: an expression of the right shape unchanged, numbers as a float or a tuple of floats."""
     size = parameter_size(name)
     if isinstance(value, (SX, MX)):
         if value.shape != (size, 1):

@@ -17,11 +17,11 @@ from ..model import Model
 
 @runtime_checkable
 class Constraint(Protocol):
-    """What an algorithm asks of a constraint; `rows` names its rows.
+    """The interface of a constraint that every algorithm needs; `rows` names its rows.
 
-    Beyond these, a constraint may have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
+    A constraint may also have: `name`, for forces by name; `velocity(model, q, qd)`, where d(phi)/dt
     is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
-    `magnitudes(model, q)`, the sizes of what the entries of G add up from, see `constraint_magnitudes`;
+    `magnitudes(model, q)`, the sizes of the terms that add up to the entries of G, see `constraint_magnitudes`;
     `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
     """
 
@@ -66,10 +66,10 @@ def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, 
 
 
 def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
-    """The sizes of the terms that each entry of G adds up from, before they cancel (m x nv).
+    """The sizes of the terms that add up to each entry of G, before they cancel (m x nv).
 
-    Entries of G round in proportion to these. A row whose terms cancel, such as that of a loop across the plane in
-    which its bodies move, is zero up to rounding: it constrains nothing, however its own small numbers compare.
+    The rounding errors of G are in proportion to these sizes. A row whose terms cancel is zero up to rounding and
+    constrains nothing; an example is the row of a planar loop normal to its plane.
     """
     return as_type(ca.vertcat(*(magnitudes_of(c, model, q) for c in as_set(constraints, t))), q)
 
@@ -113,7 +113,7 @@ def at_time(constraint: Constraint, t: Any) -> Constraint:
 
 
 def replaced(constraint: C, **fields: Any) -> C:
-    """A copy with other fields; numbers are checked, expressions (of the size asked for) pass its constructor by."""
+    """A copy with other fields; numbers are checked by the constructor, expressions are checked for their size only."""
     if not any(isinstance(x, (SX, MX)) for value in fields.values() for x in (value, *_entries(value))):
         return replace(constraint, **fields)  # type: ignore[type-var]
     made = copy(constraint)
@@ -153,10 +153,11 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
 
 
 def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
-    """What lam (or Lam) does to each body: {frame: [moment about the world origin; force]}, world axes.
+    """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
-    Summed over constraints; each may enter `inverse_dynamics(..., external=...)` as it is. A constraint that acts on
-    joint coordinates only has no wrench: ValueError.
+    Wrenches of several constraints on a frame are added. Each can be passed to `inverse_dynamics(..., external=...)`
+    without change. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
+    coordinates only: it has no wrench.
     """
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, lam)

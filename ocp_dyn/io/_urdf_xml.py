@@ -72,7 +72,7 @@ XACRO = "expand the file with xacro first (`xacro robot.urdf.xacro > robot.urdf`
 
 @dataclass
 class UrdfTree:
-    """What was kept of a URDF: the XML tree, and where its links and joints stand."""
+    """Contents of a URDF that was read: its XML tree, and the line of every link and joint, for messages."""
 
     source: str
     root: Element
@@ -219,7 +219,7 @@ def _zero_hint(tag: str) -> str:
 
 
 def _complete_limit(limit: Element) -> None:
-    """What a <limit> leaves out, as documented in `load_urdf`."""
+    """Adds the attributes that a <limit> leaves out, with the defaults that `load_urdf` documents."""
     unbounded = "lower" not in limit.attrib and "upper" not in limit.attrib
     defaults = {
         "lower": "-inf" if unbounded else "0",

@@ -45,7 +45,7 @@ def load_urdf(
     inertia: a link whose inertia no body can have (see `_check_inertias`) is refused; "keep" takes it as it is,
     and the mass matrix may then not be positive definite.
 
-    What a file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
+    A file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
     <axis> (x), <limit> or its parts (no limit; but of lower and upper one alone leaves the other at 0, as
     URDF says). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
     continuous joint has no lower or upper limit whatever is written. Limits and dynamics of floating and planar

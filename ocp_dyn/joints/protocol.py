@@ -1,4 +1,4 @@
-"""What every joint model offers, and the joint that does not move."""
+"""The interface of every joint model, and the joint that does not move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..spatial import Transform
 
 
 class JointState(NamedTuple):
-    """What `Joint.jcalc` returns."""
+    """Kinematics of a joint at (q, qd), returned by `Joint.jcalc`: transform XJ, motion subspace S, velocity vJ = S qd,
+    bias acceleration cJ."""
 
     XJ: Transform
     S: Expr
@@ -54,7 +55,7 @@ class Joint(ABC):
     # Two rules that every room shares; they follow from how the joint moves, whatever its class and labels.
 
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which entries of q (nq) and of qd (nv) are lengths [m, m/s]: those that do not turn the body."""
+        """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], which do not turn the body."""
         q, S = self._somewhere()
         by_v = ~np.any(S[:3], axis=0)
         rates = self.q_dot(DM(q), DM(by_v.astype(float)))
@@ -73,7 +74,7 @@ class Joint(ABC):
         return bool(np.abs(along).max() <= 1e-9 * max(1.0, np.abs(S[3:]).max()))
 
     def _somewhere(self) -> tuple[Array, Array]:
-        """A position (nq) where nothing vanishes or is singular by chance, as at neutral it may, and S (6, nv) there."""
+        """A generic position (nq) and S (6, nv) there; at neutral, entries of S may be zero or S singular by chance."""
         q = self.random_q(np.random.default_rng(0))
         return q, np.array(DM(self.jcalc(DM(q), DM(self.nv, 1)).S).full())
 

@@ -1,4 +1,4 @@
-"""What a model is made of beside its tree: frames, data of the dofs, checked inertias and placements."""
+"""Parts of a model other than its tree: frames, data of the dofs, checked inertias and placements."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Frame:
     body: int
     X: Transform = field(default_factory=Transform.identity)
     stands_for: Frame | None = None
-    """The frame of another model that this one replaces there: constraints on that one hold on this one."""
+    """The frame of the original model that this frame replaces: constraints on the original hold on this one."""
 
     def __repr__(self) -> str:
         return f"Frame({self.name!r}, body={self.body})"
 
 
 class Mimic(NamedTuple):
-    """What a file says of a joint that follows another one: q_joint = ratio q_other + offset.
+    """A joint that follows another one, as a file states it: q_joint = ratio q_other + offset.
 
-    Both are joints of one dof; offset [rad or m]. A note only: both coordinates stay in q, and no equation uses it
-    unless it is asked to with `mimic_constraints` or `mimic_map`.
+    Both are joints of one dof; offset [rad or m]. This is a note only: both coordinates stay in q, and no equation uses
+    the relation except through `mimic_constraints` or `mimic_map`.
     """
 
     joint: str
@@ -44,10 +44,10 @@ class Mimic(NamedTuple):
 
 
 class FileJoint(NamedTuple):
-    """What a file says of a joint that moves nothing, but that layouts of other libraries depend on.
+    """Facts about a joint in a file that do not affect the motion, but on which layouts of other libraries depend.
 
-    mounts: names of the fixed joints that lie between the moving body and this joint, outwards: siblings are sorted by
-    them first. continuous: whether the file calls the joint so, and some libraries write its angle as (cos, sin).
+    mounts: names of the fixed joints between the moving body and this joint, outwards: siblings are sorted by these
+    first. continuous: whether the file gives the joint this type; some libraries then write its angle as (cos, sin).
     """
 
     joint: str
@@ -85,11 +85,11 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
 
 @dataclass(frozen=True, eq=False)
 class DofData:
-    """What a model knows of its dofs beside the equations of the tree.
+    """Data of a model's dofs that the equations of the tree do not contain.
 
     Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
-    Data that no equation uses unless it is asked to with `passive=True` or `armature=True`, see `ocp_dyn.passive`, but those
-    of optimal control, which leave them out with False:
+    The following enter an algorithm only with `passive=True` or `armature=True`, see `ocp_dyn.passive`; in optimal
+    control they enter unless these are set to False:
     damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
     at `rest` (nq), armature (nv) [kg m^2 or kg].
     """

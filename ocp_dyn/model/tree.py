@@ -83,12 +83,12 @@ class Model:
 
     @cached_property
     def q_index(self) -> tuple[int, ...]:
-        """Where each body's entries of q start; one more entry closes the last."""
+        """Index into q of the first entry of each body; a last entry, nq, marks the end."""
         return tuple(int(k) for k in np.cumsum([0] + [joint.nq for joint in self.joints]))
 
     @cached_property
     def v_index(self) -> tuple[int, ...]:
-        """Where each body's entries of qd start; one more entry closes the last."""
+        """Index into qd of the first entry of each body; a last entry, nv, marks the end."""
         return tuple(int(k) for k in np.cumsum([0] + [joint.nv for joint in self.joints]))
 
     def dofs_of(self, i: int) -> range:
@@ -135,7 +135,7 @@ class Model:
 
     @cached_property
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which entries of q (nq) and of qd (nv) are lengths [m, m/s]; the others are angles and quaternions."""
+        """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], else angle or quaternion."""
         by_q, by_v = zip(*(joint.lengths() for joint in self.joints), strict=True)
         return np.concatenate(by_q), np.concatenate(by_v)
 
@@ -147,9 +147,9 @@ class Model:
 
     @cached_property
     def root_shifts(self) -> Array:
-        """World directions (3, nq) along which entries of q shift the whole first body by 1 m per 1 m, wherever it is.
+        """World directions (3, nq) along which entries of q translate the first body, 1 m per 1 m in every posture.
 
-        Zero for all others: for angles, and for translations along axes that other entries of q turn.
+        Zero for all other entries: for angles, and for translations along axes that depend on other entries of q.
         """
         found = np.zeros((3, self.nq))
         if not self.nb:
@@ -206,7 +206,7 @@ class Model:
         return split(_sized(qd, self.nv, what), *(joint.nv for joint in self.joints))
 
     def rest(self, q: M) -> M:
-        """Velocities (nv) of the type of q that are structurally zero: what they would enter leaves no graph."""
+        """Structurally zero velocities (nv) of the type of q: expressions that they enter vanish from the graph."""
         velocities: M = type(_sized(q, self.nq, "q"))(self.nv, 1)
         return velocities
 

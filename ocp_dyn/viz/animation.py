@@ -23,7 +23,7 @@ Progress = Callable[[int, int], None]
 VIEWS: dict[str, tuple[Plane, ...]] = {"side": ("side",), "front": ("front",), "side+front": ("side", "front")}
 DPI = 100
 HOLD = 0.8
-"""How long the last frame of a motion that does not repeat stays [s] before it starts again."""
+"""Pause on the last frame of a motion that does not repeat, before the animation starts again [s]."""
 
 FORCE_HEIGHT = 0.4
 """Length of the arrow of one body weight, in heights of the model."""
@@ -85,7 +85,10 @@ def animate(
 
 
 def _writer(path: Path) -> str | None:
-    """Where ffmpeg is, None for a .gif or .html; errors come before any work is done."""
+    """Path of the program ffmpeg for .mp4; None for .gif and .html. Called first, so that errors come before any work.
+
+    ValueError for another suffix, RuntimeError if ffmpeg is not installed.
+    """
     suffix = path.suffix.lower()
     if suffix in (".gif", ".html"):
         return None

@@ -74,7 +74,7 @@ def tinted(colour: str, strength: float) -> tuple[float, float, float]:
 
 
 def flat(points: Array, plane: Plane) -> Array:
-    """What the viewer sees of points (..., 3): x to the right from the walker's right, y to the right from ahead."""
+    """Projection (..., 2) of points (..., 3): (x, z) as seen from the walker's right, or (y, z) as seen from ahead."""
     return points[..., [0, 2]] if plane == "side" else points[..., [1, 2]]
 
 

@@ -15,7 +15,7 @@ from .skeleton import Side, sides
 
 
 class Phase(Protocol):
-    """What the pictures ask of a phase of a solution; see `ocp_dyn.ocp.PhaseSolution`."""
+    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseSolution` has them."""
 
     @property
     def name(self) -> str: ...
@@ -34,7 +34,7 @@ class Phase(Protocol):
 
 
 class Motion(Protocol):
-    """What the pictures ask of a solution; see `ocp_dyn.ocp.Solution`."""
+    """Attributes and methods of a solution that the pictures need; `ocp_dyn.ocp.Solution` has them."""
 
     @property
     def model(self) -> Model: ...

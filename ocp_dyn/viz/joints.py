@@ -1,4 +1,4 @@
-"""Which entry of q is which angle: hip, knee and ankle flexion found by name and axis, or every joint's."""
+"""Assignment of anatomical angles to entries of q: flexions found by name and axis, or the angles of all joints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEGS = ("hip", "knee", "ankle")
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One entry of q and its entry of qd: of which side, whether it turns or slides, its sign as an anatomical angle."""
+    """One entry of q and its entry of qd: side, whether it is a rotation or a translation, sign as anatomical angle."""
 
     label: str
     q: int

@@ -19,8 +19,12 @@ MILLIMETRE = 1000.0
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is played: points (frames, n, 3) [m] in the order of the segments, camera's x (frames) [m], forces per frame
-    as (place (3), arrow (3)) [m], captions per frame, seconds between frames, and in which view (degrees) it begins."""
+    """A motion to be played.
+
+    points (frames, n, 3) [m], in the order of the segments; camera: its x (frames) [m]; forces per frame, each as
+    (place (3), arrow (3)) [m]; captions per frame; dt: seconds between frames; azimuth: direction of the first view
+    [degrees].
+    """
 
     title: str
     segments: list[Segment]

@@ -76,7 +76,7 @@ class Chart:
         self.words = side_words(self.model)
 
     def abscissa(self, t: Array) -> Array:
-        """Where a time lies on the abscissa."""
+        """Positions of times t [s] on the abscissa: percent of the cycle if the motion is one, otherwise seconds."""
         return 100 * t / self.end if self.cycle else t
 
     @property

@@ -1,7 +1,7 @@
-"""What is drawn of a model: for every body a few round-ended shapes through its joints and named frames.
+"""Shapes that represent a model in pictures: for every body a few round-ended ones through its joints and named frames.
 
-A shape is the convex hull of balls, so its picture in any plane is the hull of discs: a limb is two of them, a foot
-three, a trunk the hull of the joints it carries, a head one. Widths follow the masses.
+A shape is the convex hull of balls, so its picture in any plane is the hull of discs: a limb consists of two, a foot of
+three, a head of one, and a trunk of one at every joint that it carries. Widths follow the masses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
 
 LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
-"""Words in a body's name that say its side; of a planar walker, whose legs have none, the swing leg is left."""
+"""Words in a body's name that give its side. Planar walkers have a swing and a stance leg: swing is drawn as left."""
 
 DENSITY = 1000.0
 SLIMNESS = 0.62
@@ -112,7 +112,7 @@ def sides(model: Model) -> tuple[Side, ...]:
 
 
 def side_words(model: Model) -> dict[Side, str]:
-    """What the two sides are called in a legend; empty if the model has none."""
+    """Names of the two sides in a legend: left and right, or swing and stance; empty if the model has no sides."""
     present = set(sides(model))
     if not {"left", "right"} <= present:
         return {}
@@ -123,7 +123,7 @@ def side_words(model: Model) -> dict[Side, str]:
 
 
 def size(model: Model) -> float:
-    """How large the model is [m]: the longest edge of its box in the neutral posture; 1 for a single point."""
+    """Size of the model [m]: the longest edge of its bounding box in the neutral posture; 1 for a single point."""
     points = tuple(Point(f.body, *_floats(f.X.r)) for f in model.frames.values())
     points += tuple(Point(i, *_com(model, i)) for i, _ in model.edges)
     if not points:
@@ -197,7 +197,7 @@ class _Anatomy:
         return Segment(self.model.body_names[i - 1], kind, self.side[i], points, radii)
 
     def _radius(self, i: int, points: list[Point]) -> float:
-        """Of a cylinder as long as the body and as heavy, slimmed, within reasonable bounds."""
+        """Radius [m] of a cylinder with the body's length and mass, times SLIMNESS, within reasonable bounds."""
         length = max((math.dist(a, b) for a in points for b in points), default=0.0)
         mass = float(self.model.I[i].m)
         natural = math.sqrt(mass / (math.pi * DENSITY * length)) if length > 1e-6 else 0.0
