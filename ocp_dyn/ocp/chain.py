@@ -1,7 +1,7 @@
 """Derivatives by the chain rule over inner variables: combines small Jacobians and Hessians, not one large one.
 
-The equations of an interval depend on the variables z mainly through the states y(z) at its stages, and the dynamics
-e = F(y, z) have derivatives of their own, by recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
+The equations of an interval see the variables z only through the states y(z) at its stages, and the derivatives of the
+dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
 
     dg/dz = (dg/dw + dg/de E) D,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
