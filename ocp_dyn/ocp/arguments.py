@@ -25,7 +25,8 @@ LISTED = 12
 
 
 def numbers(value: Any, what: str) -> Array:
-    """`value` as a flat array of floats, infinite ones among them; TypeError if it holds anything else, ValueError for NaN."""
+    """`value` as a flat array of floats, which may be infinite; TypeError if it holds anything else, ValueError for
+    NaN."""
     if isinstance(value, (SX, ca.MX)):
         raise TypeError(f"{what} must be a number, or numbers, got the expression {shown(value)}")
     try:

@@ -2,9 +2,9 @@
 
 Stage k of a chain depends on its state x_k and its controls u_k only. An entry w of the program may be used by several
 stages: a free duration, a place, a step length, a free parameter, the first state of a periodic motion, a torque whose
-rate has a cost. It is then a control, or part of the state, of the first stage that uses it, its home. The state of every
-later stage, up to the last that uses w, holds a copy with the dynamics w_{k+1} = w_k. These gaps are linear and closed
-from the start, so all copies stay equal: the program's functions are evaluated at one w, and every derivative is
+rate has a cost. It is then a control, or part of the state, of the first stage that uses it, its home. The state of
+every later stage, up to the last that uses w, holds a copy with the dynamics w_{k+1} = w_k. These gaps are linear and
+closed from the start, so all copies stay equal: the program's functions are evaluated at one w, and every derivative is
 assigned to the copy in the stage in which it arises.
 
 A jump between phases needs controls only: the state before it is the state of the stage, the state after it and the

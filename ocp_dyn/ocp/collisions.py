@@ -102,9 +102,9 @@ Segment = tuple[Expr, Expr | None]
 def distance_squared(one: Segment, other: Segment) -> Expr:
     """Squared distance of two segments (start, end), or points (start, None) [m^2].
 
-    Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first again
-    [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; its derivatives
-    are continuous except where a clamp becomes active.
+    Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first
+    again [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; its derivatives are continuous except where a
+    clamp becomes active.
     """
     if one[1] is None and other[1] is None:
         return ca.sumsqr(one[0] - other[0])

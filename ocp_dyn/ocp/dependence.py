@@ -2,8 +2,8 @@
 
 With A the rows scaled to norm 1, the system [e I, A'; A, -e I] (x; y) = (0; b) has y = -e (A A' + e^2 I)^-1 b: a random
 b comes out along the combinations w with A' w = 0, if there are any (inverse iteration; a small e on both diagonals
-keeps the factorisation stable in any order; neither A A', which is dense if all rows share a variable, nor another dense
-matrix is formed). The singular values of A on the span of several y are then computed: |A' w| itself decides.
+keeps the factorisation stable in any order; neither A A', which is dense if all rows share a variable, nor another
+dense matrix is formed). The singular values of A on the span of several y are then computed: |A' w| itself decides.
 """
 
 from __future__ import annotations

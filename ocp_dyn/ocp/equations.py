@@ -3,8 +3,9 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the rotors.
-slip_speed: see `passive_force`. A model without such data has the equations of its bodies alone, and no larger graphs.
+(`ocp_dyn.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the
+rotors. slip_speed: see `passive_force`. A model without such data has the equations of its bodies alone, and no larger
+graphs.
 """
 
 from __future__ import annotations

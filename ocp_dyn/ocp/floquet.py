@@ -3,9 +3,9 @@
 The map of a period leads from the state just after the start to the state just after the next start. Every phase flows
 under its torques with its contacts held, `G qdd = gamma`. If the next phase sets a foot down, the phase ends when the
 foot reaches the ground, otherwise at its solved duration. Torques depend on the time since the start of their phase.
-Then come the impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller, Calculation of
-Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the walkers' case in
-`step_map`],
+Then come the impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller,
+Calculation of Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the
+walkers' case in `step_map`],
 
     S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
     DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).

@@ -18,8 +18,8 @@ Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
     v_i = v + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, v_j),
     v1 = v + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, v_j),
 
-where (+) is `model.integrate` and rate(theta, v) = d(theta)/dt is `model.tangent_rate`. The rate is v itself, except for
-quaternions, which in this way stay on the unit sphere at every step.
+where (+) is `model.integrate` and rate(theta, v) = d(theta)/dt is `model.tangent_rate`. The rate is v itself, except
+for quaternions, which in this way stay on the unit sphere at every step.
 """
 
 from __future__ import annotations

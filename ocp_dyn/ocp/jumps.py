@@ -7,8 +7,8 @@ all these rows (m, 2 nv), in tangent coordinates,
     R_s ds + R_e (de + f dT) = 0,
 
 with f the rate of the last state and dT the delay of the end of the phase. If there are more rows than numbers of the
-next state, the combinations of rows without ds, N' R_e (N the null space of R_s'), determine when the phase ends: they are
-the event.
+next state, the combinations of rows without ds, N' R_e (N the null space of R_s'), determine when the phase ends: they
+are the event.
 """
 
 from __future__ import annotations

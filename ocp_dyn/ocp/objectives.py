@@ -38,8 +38,8 @@ class Objective(Protocol):
     """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
 
     Beyond these, an objective may have: `residual(stage)`, where the integrand is its sum of squares;
-    `slack_size(model)` and `slack_rows(stage)`, for non-negative variables `stage.slacks[self]` and the rows that constrain
-    them; `reference_size(model)` and `reference(s)`, for values along the phase, `stage.references[self]`.
+    `slack_size(model)` and `slack_rows(stage)`, for non-negative variables `stage.slacks[self]` and the rows that
+    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `stage.references[self]`.
     """
 
     @property
@@ -194,7 +194,10 @@ class ForceSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceRateSquared(Weighed):
-    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase; implicit form only."""
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase.
+
+    Implicit form only.
+    """
 
     weight: float = 1.0
     scale: float = 1.0

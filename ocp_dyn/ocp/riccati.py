@@ -1,10 +1,10 @@
-"""The Riccati recursion: minimises a quadratic cost over a chain of linear stages, exactly, in one sweep back and forth.
+"""The Riccati recursion: minimises a quadratic cost over a chain of linear stages, exactly, in two sweeps.
 
     min  sum_k z_k' H_k z_k / 2 + h_k' z_k,  z_k = (u_k, x_k),   x_{k+1} = F_k z_k + b_k,   E_k z_k = r_k.
 
-From the last stage to the first, the rows of a stage and the rows that the next stage imposes on its state are solved for
-controls (Gauss-Jordan elimination); rows that no control can meet are passed to the stage before. With the free controls
-u_f, the pivots u_p = G (u_f, x) + ..., and P of the next stage, the remaining cost is factored,
+From the last stage to the first, the rows of a stage and the rows that the next stage imposes on its state are solved
+for controls (Gauss-Jordan elimination); rows that no control can meet are passed to the stage before. With the free
+controls u_f, the pivots u_p = G (u_f, x) + ..., and P of the next stage, the remaining cost is factored,
 
     M = T' (H + F' P F) T = [ M_uu M_ux; M_xu M_xx ] = [ U W ]' [ U W ] + [ 0 0; 0 P_k ],   z = T (u_f, x) + t.
 

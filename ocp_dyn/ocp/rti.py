@@ -9,20 +9,20 @@ The option `qp` selects the QP:
 * the name of a QP solver of CasADi's ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
   to the solver's tolerance. An interior-point solver takes 5 to 15 factorisations, all of them in `feedback`.
 * "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
-  inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP is
-  solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is one sweep of
-  matrix-vector products back and forth. The barrier keeps the plan away from a bound by about its weight over the bound's
+  inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
+  is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
+  sweeps of matrix-vector products. The barrier keeps the plan away from a bound by about its weight over the bound's
   multiplier. A row may be violated if that lowers the cost; the violation is the smaller, the larger the weight and the
   smaller the relaxation.
 
 "riccati" is never the default, because it solves a different problem. Its Hessian is the Gauss-Newton Hessian, so costs
-must be sums of squares, or convex. Steps are full steps, as in every real-time iteration. At a fixed measured state they
-converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton Hessian
-leaves out is small compared with that of the costs.
+must be sums of squares, or convex. Steps are full steps, as in every real-time iteration. At a fixed measured state
+they converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton
+Hessian leaves out is small compared with that of the costs.
 
 Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms, compiled (`compile=True`,
-once); feedback is a fifth of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see states
-at the nodes only.
+once); feedback is a fifth of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see
+states at the nodes only.
 """
 
 from __future__ import annotations

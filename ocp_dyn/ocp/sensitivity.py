@@ -10,8 +10,8 @@ give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability An
     [ W    J_a' ] [ dx/dp   ]     [ d(grad f + J_a' lam)/dp ]
     [ J_a  0    ] [ dlam/dp ] = - [ d(g_a)/dp               ],     dJ/dp = d(f + lam' g)/dp,
 
-with W the Hessian of the Lagrangian. Derivatives by x are those of the solver; those by p are central differences of exact
-gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is treated as free.
+with W the Hessian of the Lagrangian. Derivatives by x are those of the solver; those by p are central differences of
+exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is treated as free.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class Solution:
         return checks.defects(self)
 
     def drift(self) -> Drift:
-        """Errors of the contacts at all nodes, zero in flight; `Problem.contact_level` and `baumgarte` keep them
+        """Errors of the contacts at all nodes, zero without contacts; `Problem.contact_level` and `baumgarte` keep them
         small."""
         return checks.drift(self)
 
@@ -257,5 +257,6 @@ class Solution:
 
     @staticmethod
     def load(path: str | Path) -> Solution:
-        """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged, OSError if unreadable."""
+        """Reads a file that `save` wrote; ValueError for another kind of file or a damaged one, OSError if it is
+        unreadable."""
         return load_solution(path)

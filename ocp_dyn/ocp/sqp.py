@@ -4,8 +4,8 @@ At x with multipliers lam, the step d minimises the quadratic model under the li
 
     min d' B d / 2 + grad_f' d   with   lower_g <= g + J d <= upper_g,   lower_x <= x + d <= upper_x,
 
-with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is shortened until the merit
-function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
+with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is shortened until the
+merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Stage k has the variables z_k = (u_k, x_k), controls first, and
     gaps            x_{k+1} = F z + b,
     equality rows   E z = r.
 
-An extra stage stands before the first. Its only controls are the first state, so that rows on that state are met like all
-others.
+An extra stage stands before the first. Its only controls are the first state, so that rows on that state are met like
+all others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Limit cycles of walkers: the map from one step to the next, its fixed point, and the decay of disturbances.
 
-A step flows along `x' = f(x)` until the guard vanishes (the foot strikes). A reset (impact, then exchange of the legs) leads
-to the start of the next step:
+A step flows along `x' = f(x)` until the guard vanishes (the foot strikes). A reset (impact, then exchange of the legs)
+leads to the start of the next step:
 
     P(x) = reset(flow(x, T(x))),   guard(flow(x, T(x))) = 0.
 

@@ -3,8 +3,8 @@
 Multiple shooting: if the accelerations follow from forward dynamics and the scheme is explicit, the state at the end is
 an expression of the state at the start and the torques.
 
-Collocation: otherwise the accelerations a_i at the stages are variables (so are the contact forces lam_i in the implicit
-form), the equations of motion at the stages are constraints, and the states between are expressions of them:
+Collocation: otherwise the accelerations a_i at the stages are variables (so are the contact forces lam_i in the
+implicit form), the equations of motion at the stages are constraints, and the states between are expressions of them:
 
     implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
     explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma,

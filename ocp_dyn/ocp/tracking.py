@@ -48,7 +48,7 @@ def recording(times: Any, values: Any) -> Recording:
 class TrackJoints(LeastSquares):
     """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
 
-    reference: s -> q (nq). joints: names of those followed; None: all but the root's position.
+    reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
     """
 
     reference: Recording

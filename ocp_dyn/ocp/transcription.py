@@ -1,7 +1,7 @@
 """Multiple shooting and collocation: a Problem becomes a Program, one block per kind of stage.
 
-The equations of an interval are in `steps`, those of contacts in `contact_levels`. The pose of a foot at the first node is
-constrained only where the foot is set down: otherwise the interval before, or periodicity, implies it.
+The equations of an interval are in `steps`, those of contacts in `contact_levels`. The pose of a foot at the first node
+is constrained only where the foot is set down: otherwise the interval before, or periodicity, implies it.
 """
 
 from __future__ import annotations
