@@ -12,7 +12,7 @@ impulse are controls. A periodic motion doubles the state, and the work of a Ric
 
 Measured beside IPOPT, per iteration: 0.8 to 1.7 times its time on the five-link biped, whose end is tied to its start,
 in about as many iterations; twice its time on a periodic walk with 18 dofs by the midpoint rule, where up to 103 states
-go along (36 iterations, IPOPT 32). On that walk by "gauss:2" fatrop's recursion loses its accuracy: it does not
+are carried along (36 iterations, IPOPT 32). On that walk by "gauss:2" fatrop's recursion loses its accuracy: it does not
 converge, and may not come to an end. IPOPT is the solver for whole-body gaits.
 """
 

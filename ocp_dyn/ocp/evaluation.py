@@ -185,7 +185,7 @@ class Evaluator:
         return self._curvature("gauss", x, p, lam_f)
 
     def entries(self, x: Array, p: Array) -> tuple[Array, Array]:
-        """Nonzeros of the Jacobians, and of Gauss and Newton's Hessians, of all blocks, instance by instance."""
+        """Nonzeros of the Jacobians and of the Gauss-Newton Hessians of all blocks, instance by instance."""
         return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
 
     def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:

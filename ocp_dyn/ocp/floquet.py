@@ -146,7 +146,7 @@ def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Funct
 
 
 def _turning(model: Model) -> ca.Function:
-    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero but for quaternions, where it is -omega x.
+    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero except for quaternions, where it is -omega x.
 
     `tangent_rate` is the inverse of the exponential map's derivative, v + (theta x omega)/2 + ...: twice its slope.
     """

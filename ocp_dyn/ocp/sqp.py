@@ -29,7 +29,7 @@ SHORTEST = 0.01
 """The shortest step that is tried."""
 
 LEAST, LARGEST = 1e-4, 1e8
-"""Smallest number that is added to the diagonal of B, if any, and the limit at which the solver gives up."""
+"""First number that is added to the diagonal of B if the QP needs it, and the limit at which the solver gives up."""
 
 MEMORY = 4
 """Number of last iterates with whose largest merit a step is compared: a monotone search rejects good full steps."""

@@ -1,4 +1,4 @@
-"""A program's quadratic model in stages, for the Riccati recursion: what `sqp.QuadraticModel` is to QP solvers.
+"""A program's quadratic model in stages, for the Riccati recursion; `sqp.QuadraticModel` is the model for QP solvers.
 
 Equality rows hold exactly. Inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier. The
 problem that is solved is
