@@ -97,7 +97,7 @@ def _called(calls: Sequence[Call], mu: Expr, w: Expr, y: Expr, y_of_z: Expr) -> 
     """de/dw of all calls; gradient and Hessian by w of the sum of mu' e at constant mu."""
     rows, pull, curvature = [], SX(w.shape[0], 1), SX(w.shape[0], w.shape[0])
     for call, weights in zip(calls, split(mu, *(call.e.shape[0] for call in calls)), strict=True):
-        # which entries of w the arguments are
+        # selects the entries of w that are the arguments
         chosen = ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w))
         arguments = ca.substitute(list(call.arguments), [y], [y_of_z])
         first, gradient, second = call.derivatives(arguments, weights)

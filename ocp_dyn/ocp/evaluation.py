@@ -27,7 +27,7 @@ def run_in_machine(
     """A call that evaluates f by CasADi's virtual machine for all rows of `inputs`, into the rows of `outputs`."""
     count = len(inputs[0])
     if count > 1:
-        # a thread is worth its start from some ten thousand instructions
+        # starting a thread pays from some ten thousand instructions on
         worth = threads > 1 and count >= 2 * threads and f.n_instructions() * count > 20_000
         f = f.map(count, "thread", threads) if worth else f.map(count)
     pair: Any = f.buffer()

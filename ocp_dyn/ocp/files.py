@@ -295,7 +295,7 @@ ENTRIES = {
     "step_length": Entry(_number),
     "mirrored": Entry(_boolean),
     "stats": Entry(_stats, finite=False),
-    # files of earlier versions do not say: then joints did nothing by themselves
+    # files of earlier versions lack these: joints had no passive forces and no rotor inertia then
     "passive": Entry(_boolean, before=False),
     "armature": Entry(_boolean, before=False),
     "slip_speed": Entry(_number, before=SLIP_SPEED),
