@@ -1,4 +1,4 @@
-"""Which bounds and rows of a solution are active, and how hard each presses: the multipliers by name."""
+"""Active bounds and rows of a solution, with their multipliers, by name."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ KINDS = ("bound", "row")
 
 
 class Active(NamedTuple):
-    """One active bound or row: kind "bound" or "row"; name of the variable or row, entry within it; phase and time [s] of
-    its node or interval, "" and nan if it belongs to none; side "lower", "upper" or "equal".
+    """One active bound or row: kind "bound" or "row"; name of the variable or row, entry within it; phase and time [s]
+    of its node or interval, "" and nan if it belongs to none; side "lower", "upper" or "equal".
 
-    Of a bound value, bound and multiplier are in physical units; of a row in its scale. The multiplier is how much the
-    objective falls when the bound gives way by one, never negative; of an equality it has a sign.
+    For a bound, value, bound and multiplier are in physical units; for a row, in its scale. The multiplier is the
+    decrease of the objective per unit by which the bound is relaxed. It is never negative, except for equalities, where
+    it has a sign.
     """
 
     kind: str
@@ -41,11 +42,11 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet(Sequence[Active]):
-    """Active bounds and rows, those that press hardest first; printed as a table, a line per name and side."""
+    """Active bounds and rows, the largest multipliers first. Printed as a table with one line per name and side."""
 
     entries: tuple[Active, ...]
     phases: tuple[str, ...] = ()
-    """The phases of the motion: names that `where` knows."""
+    """Names of the phases of the motion, which `where` accepts."""
 
     @overload
     def __getitem__(self, k: int) -> Active: ...
@@ -58,7 +59,8 @@ class ActiveSet(Sequence[Active]):
         return len(self.entries)
 
     def where(self, name: str = "", phase: str = "", kind: str = "") -> ActiveSet:
-        """Those whose name contains `name`, of this phase and this kind; KeyError for a phase that there is not."""
+        """Selects the entries whose name contains `name`, of this phase and this kind; KeyError for an unknown
+        phase."""
         if phase and self.phases:
             known(phase, self.phases, "where", "phase")
         choice(kind, ("", *KINDS), "where: kind")
@@ -100,9 +102,10 @@ HEAD = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count",
 def active_set(solution: Solution, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
     """The active bounds and rows of a solution.
 
-    A bound is active where its multiplier exceeds the distance to it, both in the program's scale (an interior-point
-    method leaves their product at its small barrier), or where the distance is within `tolerance`; one that is
-    violated is, too. Fixed variables are left out, equalities unless asked for. ValueError for a solution without record.
+    A bound is active if its multiplier exceeds the distance to it, both in the program's scale (an interior-point
+    method leaves their product equal to its small barrier parameter), if the distance is within `tolerance`, or if the
+    bound is violated. Fixed variables are left out, and so are equalities unless `equalities` is True. ValueError for a
+    solution without record.
     """
     r = recorded(solution)
     not_negative(tolerance, "tolerance")
@@ -184,5 +187,5 @@ def _by_instance(values: Array, instance: Indices) -> Array:
 
 
 def _plain(name: str) -> str:
-    """Without the number of the node or interval."""
+    """The name without the number of the node or interval."""
     return name.partition("[")[0]

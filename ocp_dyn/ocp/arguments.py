@@ -1,7 +1,7 @@
-"""Checks of what a user gives: numbers, names, bounds, and what his functions return.
+"""Checks of user input: numbers, names, bounds, and the results of the user's functions.
 
-Every check raises one exception that says what was expected, what was got, and where it helps the remedy. A check returns
-the value, as a plain number where it is one, so that it can stand where the value is used.
+A check that fails raises one exception, which says what was expected, what was got and, where it helps, the remedy. A
+check that succeeds returns the value, as a plain number where it is one, so that the call can stand in its place.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from casadi import DM, SX
 from .._types import Array, shown
 
 FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
-"""What CasADi and numpy raise where they cannot make a matrix of something."""
+"""Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
 
 LISTED = 12
-"""Names that a message lists."""
+"""Largest number of names that a message lists."""
 
 
 def numbers(value: Any, what: str) -> Array:
-    """`value` as a flat array of floats, infinite ones among them; TypeError if it holds anything else, ValueError for NaN."""
+    """`value` as a flat array of floats, which may be infinite; TypeError if it holds anything else, ValueError for
+    NaN."""
     if isinstance(value, (SX, ca.MX)):
         raise TypeError(f"{what} must be a number, or numbers, got the expression {shown(value)}")
     try:
@@ -90,7 +91,7 @@ def truth(value: Any, what: str) -> bool:
 
 
 def all_positive(value: Any, what: str, infinite: bool = False) -> Array:
-    """One number or several, all above zero; infinite ones only where they mean something."""
+    """One number or several, all above zero; `infinite` allows inf."""
     found = numbers(value, what)
     if not found.size or not np.all(found > 0) or not (infinite or np.all(np.isfinite(found))):
         raise ValueError(f"{what} must be positive{'' if infinite else ' and finite'}, got {shown(value)}")
@@ -126,7 +127,7 @@ def choice(value: Any, known: Iterable[str], what: str) -> str:
 
 
 def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
-    """A name among those that there are: KeyError with the nearest ones for another."""
+    """A name that is one of `names`; KeyError, with the most similar ones, for any other."""
     there = tuple(dict.fromkeys(names))
     if isinstance(name, str) and name in there:
         return name
@@ -145,7 +146,7 @@ def listed_names(value: Any, what: str) -> tuple[str, ...]:
 
 
 def function(value: Any, what: str, remedy: str = "") -> Callable[..., Any]:
-    """Something that can be called, and no class by mistake."""
+    """An object that can be called; TypeError for any other."""
     if not callable(value):
         raise TypeError(f"{what} must be a function, got {shown(value)}{remedy}")
     called: Callable[..., Any] = value
@@ -177,9 +178,10 @@ def framed_points(value: Any, what: str) -> tuple[tuple[str, Any], ...]:
 
 
 def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[str] = ()) -> Any:
-    """f(*arguments), a function of the user's: whatever it raises becomes a ValueError that names it.
+    """Calls a function of the user, f(*arguments); any exception that it raises becomes a ValueError that names the
+    function.
 
-    values: names in `stage.values`, listed where the function asked for another.
+    values: names in `stage.values`, listed if the function asked for another one.
     """
     try:
         return f(*arguments)
@@ -197,7 +199,7 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
 
 
 def expression(value: Any, what: str, remedy: str = "") -> SX:
-    """What a user's function returned as an SX: ValueError if it is nothing of the kind, or a number that is not finite."""
+    """Result of a user's function as an SX; ValueError if it is no expression, or a number that is not finite."""
     found: SX | None = None
     try:
         if isinstance(value, (SX, DM, int, float, np.number)):
@@ -216,7 +218,7 @@ def expression(value: Any, what: str, remedy: str = "") -> SX:
 
 
 def scalar(value: Any, what: str) -> SX:
-    """What a user's cost returned, as one number."""
+    """Result of a user's cost function as one number; ValueError for any other shape."""
     found = expression(value, what)
     if found.shape != (1, 1):
         raise ValueError(f"{what} must be one number, got shape {found.shape}: sum it (casadi.sumsqr, say)")
@@ -224,7 +226,7 @@ def scalar(value: Any, what: str) -> SX:
 
 
 def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
-    """What a user's conditions returned: a column, its lower and its upper limit."""
+    """Result of a user's function of conditions as (column, lower limit, upper limit)."""
     if not isinstance(value, (tuple, list)) or len(value) != 3:
         raise ValueError(f"{what} must return (expression, lower, upper), got {shown(value)}")
     found = expression(value[0], f"{what}: the first of the three")
@@ -244,7 +246,7 @@ def _meant(name: Any, names: Sequence[str]) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """What an exception says, in one line; of CasADi's several lines the last says most."""
+    """Message of an exception in one line; of CasADi's several lines the last one, which names the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[-1] if lines and isinstance(error, (RuntimeError, NotImplementedError)) else " ".join(lines)
     return text if len(text) <= 400 else f"{text[:200]} ... {text[-150:]}"

@@ -1,4 +1,4 @@
-"""What touches the ground anew where one phase of a solution meets the next."""
+"""Contacts that touch down where one phase of a solution meets the next."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Arrival:
-    """A contact of the next phase; rows(q) vanish when it is met, None if it has been there before."""
+    """A contact of the next phase. rows(q) vanish at touch-down; rows is None if the contact was closed before."""
 
     contact: Constraint
     rows: Callable[[Expr], Expr] | None
 
     def slopes(self, model: Model, q: Array) -> Array:
-        """Derivative of the rows by the tangent of q (., nv)."""
+        """Derivative of the rows with respect to the tangent of q (rows, nv)."""
         delta = SX.sym("delta", model.nv)
         rows = self.rows(model.integrate(DM(q), delta)) if self.rows is not None else SX(0, 1)
         found = ca.Function("slopes", [delta], [ca.densify(ca.jacobian(rows, delta))])(DM(model.nv, 1))
@@ -38,7 +38,8 @@ class Arrival:
 def arrivals(
     model: Model, phase: PhaseSolution, following: PhaseSolution, mirror: MirrorMap | None, back: float
 ) -> list[Arrival]:
-    """The contacts of the following phase in order; q is counted from there, `back` [m] behind and perhaps mirrored."""
+    """Arrivals of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
+    moved back along x by `back` [m], and mirrored if `mirror` is given."""
     standing = [_image(model, c, phase, mirror, back) for c in phase.contacts]
     found = []
     for contact in following.contacts:
@@ -58,7 +59,8 @@ def arrivals(
 
 
 def fixed_rows(contact: Constraint) -> Indices:
-    """Rows of a contact that a shift on the ground leaves alone, its height and tilt; all rows of other constraints."""
+    """Indices of the rows of a contact that a shift along the ground does not change: height and tilt. All rows of
+    other constraints."""
     if isinstance(contact, RollingContact):
         return np.array([0, 4])
     if not isinstance(contact, Contact):
@@ -71,7 +73,8 @@ def fixed_rows(contact: Constraint) -> Indices:
 def _image(
     model: Model, contact: Constraint, phase: PhaseSolution, mirror: MirrorMap | None, back: float
 ) -> tuple[Foothold, DM] | None:
-    """A standing foot and its place as the next phase sees them."""
+    """The foothold of a standing foot and its place in the coordinates of the next phase; None for other
+    constraints."""
     if not isinstance(contact, (Contact, RollingContact)):
         return None
     x, y, yaw = phase.places[contact.name]
@@ -93,7 +96,8 @@ def _height(model: Model, contact: Contact | RollingContact, place: DM) -> Calla
 def _missing(
     model: Model, contact: Contact | RollingContact, place: DM, before: Foothold, place_before: DM
 ) -> Callable[[Expr], Expr] | None:
-    """What the foot still lacks, standing as it did: its tilt, where it rolled over an edge; None if it stood flat."""
+    """Rows that a foot that already stood must still meet: its tilt if it rolled over an edge; None if it stood
+    flat."""
     if before.kind == "flat":
         return None
     return lambda q: Foothold(contact).arrival(model, q, place, before, place_before)

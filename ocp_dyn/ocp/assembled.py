@@ -1,4 +1,4 @@
-"""A program's functions as solvers want them: casadi Functions of (x, p), fed by an `Evaluator`."""
+"""Functions of a whole program for solvers: CasADi Functions of (x, p), computed by an `Evaluator`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ Outputs = Callable[[list[Array]], Sequence[Callable[[], Any]]]
 
 
 class Stopped(Exception):
-    """An evaluation that fails because the solver is to stop."""
+    """Raised within an evaluation, so that the solver stops."""
 
 
 class Numeric(ca.Callback):
-    """A casadi Function computed by Python: `compute(arguments)` returns one thunk per output, called if wanted."""
+    """A CasADi Function computed in Python: `compute(arguments)` returns, for every output, a function without
+    arguments that is called if the output is wanted."""
 
     def __init__(
         self, name: str, inputs: Mapping[str, ca.Sparsity], outputs: Mapping[str, ca.Sparsity], compute: Outputs
@@ -69,10 +70,11 @@ class Numeric(ca.Callback):
 
 
 class Assembled:
-    """The functions of a whole program over (x, p): f, g, their first and second derivatives, cost by term.
+    """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
 
-    evaluator: what computes them, in numpy arrays; lock: for one thread at a time. objective, constraints, gradient, jacobian, hessian, cost_terms: the
-    same as casadi Functions, named and shaped as `casadi.nlpsol` expects its own.
+    evaluator: computes them as numpy arrays. lock: held by the thread that uses the program. objective, constraints,
+    gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, named and shaped as `casadi.nlpsol` expects
+    its own.
     """
 
     def __init__(self, blocks: Sequence[Block], n: int, parameters: int, threads: int) -> None:
@@ -91,7 +93,7 @@ class Assembled:
         return Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads, self.compiled)
 
     def use(self, compiled: Mapping[Key, CompiledFunction]) -> None:
-        """Evaluates the blocks by this machine code from now on, the rest by the virtual machine."""
+        """Evaluates these blocks by their machine code from now on, and all others by CasADi's virtual machine."""
         self.compiled = dict(compiled)
         self.evaluator = self._evaluator()
 

@@ -3,8 +3,8 @@
     B(s) = -ln s                                      for s > delta,
     B(s) = ((s - 2 delta)^2 / delta^2 - 1) / 2 - ln delta   else,
 
-for rows that ask for s >= 0: twice continuously differentiable, convex, and finite where a row is broken, so that any
-iterate may be started from. (J. Hauser & A. Saccon, A barrier function method for the optimization of trajectory
+for rows s >= 0. B is twice continuously differentiable, convex, and finite where a row is violated, so that a solver
+may start from any iterate. (J. Hauser & A. Saccon, A barrier function method for the optimization of trajectory
 functionals with constraints, CDC 2006; C. Feller & C. Ebenbauer, Relaxed logarithmic barrier function based model
 predictive control of linear systems, IEEE Trans. Autom. Control 62, 2017.)
 """
@@ -19,13 +19,14 @@ from .._types import Array
 
 
 class Barrier(NamedTuple):
-    """weight times B at the distance of every row from each of its bounds; relaxation: delta, in the rows' own scale."""
+    """weight times B at the distance of every row from each of its bounds; relaxation: delta, in the scale of the
+    rows."""
 
     weight: float
     relaxation: float
 
     def slope(self, value: Array, lower: Array, upper: Array) -> Array:
-        """First derivatives by the rows' values; rows without a bound give nothing."""
+        """First derivatives by the rows' values; a row without bounds contributes zero."""
         return self.weight * (self._slope(value - lower) - self._slope(upper - value))
 
     def curvature(self, value: Array, lower: Array, upper: Array) -> Array:

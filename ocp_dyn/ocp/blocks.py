@@ -23,7 +23,7 @@ from .derived import Derived, derived
 from .differentiated_dynamics import differentiated
 
 MAKERS = (__name__, differentiated.__module__)
-"""Modules that decide, with all that they import, which derivatives are found for given values."""
+"""Modules whose source, with all that they import, determines the derivatives of given functions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Variable:
 class Parameter:
     """Some entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
 
-    `parameter[2:5]` is a part of it, a parameter of its own in the slots of a block.
+    `parameter[2:5]` is a part of it, which can fill a slot of a block as any other parameter.
     """
 
     name: str
@@ -62,7 +62,7 @@ Slot = Variable | Parameter
 
 @dataclass
 class Rows:
-    """What a block's body writes into: weighted cost terms and bounded constraint rows."""
+    """Collects the weighted cost terms and the bounded constraint rows that the body of a block defines."""
 
     costs: list[tuple[str, SX]] = field(default_factory=list)
     squares: list[list[tuple[SX, SX]]] = field(default_factory=list)
@@ -79,16 +79,18 @@ class Rows:
         return self.inners[-1][0]
 
     def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr) -> SX:
-        """f(arguments) by a symbol that stands for it; `differentiable` makes f with derivatives of its own.
+        """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
 
-        It is called when derivatives are needed and may raise ValueError if there are none (see `chain`).
+        `differentiable` is called only when derivatives are needed, and may raise ValueError if f has none of its own
+        (see `chain`).
         """
         symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
         self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable))
         return self.calls[-1].e
 
     def cost(self, name: str, value: Expr, squares: Iterable[tuple[Expr, Expr]] = ()) -> None:
-        """Adds a scalar cost term; squares: (factor, residual) pairs with value = sum of factor |residual|^2, if known."""
+        """Adds a scalar cost term; squares: (factor, residual) pairs with value = sum of factor |residual|^2, if
+        known."""
         value = SX(value)
         if value.shape != (1, 1):
             raise ValueError(f"cost {name!r} must be one number, got shape {value.shape}: sum it (casadi.sumsqr, say)")
@@ -96,7 +98,7 @@ class Rows:
         self.squares.append([(SX(factor), ca.vec(ca.densify(SX(r)))) for factor, r in squares])
 
     def constrain(self, name: str, value: Expr, lower: Any = 0.0, upper: Any = 0.0, scale: Any = 1.0) -> None:
-        """Adds `lower <= value <= upper` (equality to zero by default); value, bounds are divided by scale."""
+        """Adds `lower <= value <= upper` (equality to zero by default); value and bounds are divided by scale."""
         value = SX(value)
         size, columns = value.shape
         if columns != 1:
@@ -164,7 +166,7 @@ class Block:
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 
     def build(self, name: str) -> None:
-        """Makes the SX functions of this kind; `name` is theirs."""
+        """Makes the SX functions of this kind of block, with names that contain `name`."""
         z = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Variable)}
         p = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Parameter)}
         p |= {name: SX.sym(name, size) for name, size in self.constants.items()}
@@ -221,7 +223,7 @@ class Block:
         self.jacobian_pattern, self.hessian_pattern = found[3:]
 
     def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
-        """Raises ValueError where a cost or a row holds symbols that are not the block's."""
+        """Raises ValueError if a cost or a row holds symbols that are not the block's."""
         mine = {x.element_hash() for x in ca.vertsplit(inputs)}
         for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
             strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
@@ -238,7 +240,7 @@ class Block:
 
     @property
     def constant_count(self) -> int:
-        """Numbers that all instances together bring along."""
+        """Number of constants of all instances together."""
         return sum(value.size for value in self.values)
 
     def gather_given(self, first: int) -> Indices:

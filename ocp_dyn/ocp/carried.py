@@ -1,18 +1,18 @@
-"""Any program as a chain of stages: what several stages see travels along with the state.
+"""Makes any program a chain of stages by copying shared variables into the state of every stage that uses them.
 
-Stage k of a chain sees its state x_k and its controls u_k only. An entry w of the program that later stages see too (a
-free duration, a place, a step length, a free parameter; the first state where the motion is periodic; a torque whose
-rate costs) is a control, or part of the state, of the first stage that sees it, its home; the state of every stage
-after that, up to the last that sees it, has a copy of it, with the dynamics w_{k+1} = w_k. These gaps are linear and
-closed from the start, so that all copies stay equal: the program's own functions are evaluated at one w, and every
-derivative belongs to the copy of the stage it is seen from.
+Stage k of a chain depends on its state x_k and its controls u_k only. An entry w of the program may be used by several
+stages: a free duration, a place, a step length, a free parameter, the first state of a periodic motion, a torque whose
+rate has a cost. It is then a control, or part of the state, of the first stage that uses it, its home. The state of
+every later stage, up to the last that uses w, holds a copy with the dynamics w_{k+1} = w_k. These gaps are linear and
+closed from the start, so all copies stay equal: the program's functions are evaluated at one w, and every derivative is
+assigned to the copy in the stage in which it arises.
 
-A jump between phases needs no more than controls: the state before it is the stage's, the state after it and the
-impulse are controls. A periodic motion doubles the state, and a Riccati recursion's work grows as its cube.
+A jump between phases needs controls only: the state before it is the state of the stage, the state after it and the
+impulse are controls. A periodic motion doubles the state, and the work of a Riccati recursion grows as its cube.
 
 Measured beside IPOPT, per iteration: 0.8 to 1.7 times its time on the five-link biped, whose end is tied to its start,
 in about as many iterations; twice its time on a periodic walk with 18 dofs by the midpoint rule, where up to 103 states
-go along (36 iterations, IPOPT 32). On that walk by "gauss:2" fatrop's recursion loses its accuracy: it does not
+are carried along (36 iterations, IPOPT 32). On that walk by "gauss:2" fatrop's recursion loses its accuracy: it does not
 converge, and may not come to an end. IPOPT is the solver for whole-body gaits.
 """
 
@@ -34,14 +34,14 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class CarriedChain:
-    """The order of a chain, stage by stage: states, then controls; gaps, then the stage's other rows.
+    """The order of a chain, stage by stage: states, then controls; gaps, then the other rows of the stage.
 
-    columns: the entry of the program's x that every variable is, or is a copy of; own: those that are no copies;
-    source: of every copy, in order, the variable it continues. rows: the row of the program, or -1 for a copy's gap,
-    in the order of the copies. nx, nu, ng: sizes per stage.
+    columns: for every variable of the chain, the entry of the program's x that it is or copies; own: False for copies;
+    source: for every copy, in order, the variable of the stage before that it continues. rows: for every row of the
+    chain, the row of the program, or -1 for the gap of a copy, in the order of the copies. nx, nu, ng: sizes per stage.
 
-    at: the stage of every row of the program; home: of every entry, -1 for what is fixed and no part of the chain;
-    place[k, i]: the variable that entry i is at stage k, or -1.
+    at: stage of every row of the program; home: home stage of every entry of x, -1 for fixed entries that are no part
+    of the chain; place[k, i]: the variable of the chain that represents entry i at stage k, or -1.
     """
 
     columns: Indices
@@ -62,16 +62,18 @@ class CarriedChain:
 
     @property
     def copies(self) -> Indices:
-        """The variables that are copies."""
+        """Indices of the variables that are copies."""
         return np.flatnonzero(~self.own)
 
     def seen(self, entries: Indices, stages: Indices) -> Indices:
-        """The variables that these entries are, as seen from stages; what a gap leads to is one stage on."""
+        """The variables that represent these entries at these stages, or at their homes if those come later: the state
+        that a gap leads to is one stage ahead."""
         return np.asarray(self.place[np.maximum(stages, self.home[entries]), entries])
 
 
 def carried_chain(t: Transcription, program: Assembled) -> CarriedChain:
-    """The chain of any program. ValueError where an interval does not lead to the next state by a plain gap."""
+    """The chain of any program. ValueError if an interval does not lead to the next state by a gap x_{k+1} - F(x_k,
+    u_k)."""
     home, state = _native_homes(t, program.n)
     stages = int(home.max()) + 1
     native = home >= 0
@@ -90,7 +92,7 @@ def carried_chain(t: Transcription, program: Assembled) -> CarriedChain:
 
 
 def _ordered(home: Indices, state: Mask, last: Indices, at: Indices, target: Indices, stages: int) -> CarriedChain:
-    """Everything stage by stage: native states, copies, controls; their gaps, other rows."""
+    """Sorts the entries by stage: native states, copies, controls; and the rows: gaps, then others."""
     place = np.full((stages, home.size), -1)
     columns, copies, source, nx, nu = [], [], [], [], []
     count = 0
@@ -119,9 +121,10 @@ def _ordered(home: Indices, state: Mask, last: Indices, at: Indices, target: Ind
 
 
 def _native_homes(t: Transcription, n: int) -> tuple[Indices, Mask]:
-    """The stage of every state and of every control of an interval, -1 for what else there is; and which are states.
+    """Stage of every entry that is a state or a control of an interval (-1: neither), and which entries are states.
 
-    The state at the end of a phase is that of the stage in which the next begins; a state after a jump is a control.
+    The state at the end of a phase belongs to the stage in which the next phase begins; a state after a jump is a
+    control.
     """
     home, state = np.full(n, -1), np.zeros(n, dtype=bool)
     first = 0
@@ -141,7 +144,8 @@ def _native_homes(t: Transcription, n: int) -> tuple[Indices, Mask]:
 def _row_stages(
     program: Assembled, home: Indices, state: Mask, row: Indices, column: Indices
 ) -> tuple[Indices, Indices]:
-    """The stage of every row (-1: shared entries alone), and the entry that it leads to if it is a gap, else -1."""
+    """Stage of every row (-1: it holds shared entries only), and the state entry that it leads to if it is a gap, else
+    -1."""
     m = program.lower.size
     low, high = np.full(m, home.max() + 1), np.full(m, -1)
     native = home[column] >= 0
@@ -162,7 +166,8 @@ def _row_stages(
 def _find_homes(
     program: Assembled, home: Indices, free: Mask, at: Indices, row: Indices, column: Indices, stages: int
 ) -> None:
-    """Writes the homes of all other free entries: where a row or a second derivative first joins them to a stage."""
+    """Writes the homes of all other free entries: the first stage to which a row or a second derivative couples
+    them."""
     other = free & (home < 0)
     first = np.full(home.size, stages)
     joined = other[column] & (at[row] >= 0)
@@ -175,7 +180,7 @@ def _find_homes(
 
 
 def _last_uses(program: Assembled, home: Indices, at: Indices, row: Indices, column: Indices) -> Indices:
-    """The last stage that sees every entry."""
+    """The last stage that uses each entry."""
     last = home.copy()
     np.maximum.at(last, column, at[row])
     i, j = (np.array(k, dtype=int) for k in program.evaluator.hessian_pattern.get_triplet())

@@ -1,8 +1,8 @@
-"""A first guess from another solution: of another grid, with other phases, of another model.
+"""A first guess from another solution, which may have another grid, other phases or another model.
 
-Where the phases are as many, the fractions of a phase that have passed match; else those of the whole motion. Dofs are
-matched by the names of their joints, contact forces and places by those of the contacts. What the other solution does not
-know keeps the library's first guess.
+If both motions have the same number of phases, moments at the same fraction of a phase correspond, else moments at the
+same fraction of the whole motion. Dofs are matched by the names of their joints, contact forces and places by the names
+of the contacts. Values that the other solution does not have keep the library's first guess.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .solution import PhaseSolution, Solution
 from .variables import Transcription, number
 
 TOUCH = 1e-9
-"""Of an interval: what is so near its end belongs to the next."""
+"""Fraction of an interval: a moment that is this close to its end belongs to the next interval."""
 
 
 class Moment(NamedTuple):
-    """A time of the other solution: in interval k of a phase, of which the fraction u has passed."""
+    """A time of the other solution: in interval k of a phase, at the fraction u of that interval."""
 
     phase: PhaseSolution
     k: int
@@ -36,14 +36,14 @@ Find = Callable[[float], Moment]
 
 
 class Shared(NamedTuple):
-    """Entries of q and of qd in two models that belong to joints of one name and size: here, and there."""
+    """Entries of q and of qd, in this model and in the other one, of the joints with equal names and kinds."""
 
     q: tuple[Indices, Indices]
     v: tuple[Indices, Indices]
 
 
 def carry_over(t: Transcription, guess: Solution) -> None:
-    """Sets first values from the solution; ValueError if its model has no joint of this one's."""
+    """Sets first values from the solution; ValueError if its model shares no joint with the problem's model."""
     shared = _shared(t.problem.model, guess.model)
     same = len(guess.phases) == len(t.phases)
     lengths = [float(_first(t, x.duration)[0]) for x in t.phases]
@@ -129,7 +129,7 @@ def _first(t: Transcription, slot: Slot) -> Array:
 
 
 def _carry_controls(t: Transcription, p: int, shared: Shared, moment: Find) -> None:
-    """Torques, accelerations and contact forces: the means of the interval that lies there."""
+    """Sets torques, accelerations and contact forces from the interval of the other solution at the same moment."""
     x, problem = t.phases[p], t.problem
     n = len(x.q) - 1
     for k, variable in enumerate(x.tau):
@@ -168,7 +168,7 @@ def _rows_by_name(phase: PhaseSolution) -> Iterator[tuple[str, slice]]:
 
 
 def _carry_places(t: Transcription, guess: Solution) -> None:
-    """Places of footholds: of the phase in the same place if it has them, else of any that has."""
+    """Sets places of footholds: from the corresponding phase if it has them, else from any phase that has."""
     known = {name: place for phase in guess.phases for name, place in phase.places.items()}
     for p, phase in enumerate(t.problem.phases):
         own = guess.phases[p].places if len(guess.phases) == len(t.phases) else {}

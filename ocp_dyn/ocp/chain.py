@@ -1,7 +1,7 @@
-"""Derivatives by the chain rule over inner variables: small Jacobians and Hessians put together, not one large one.
+"""Derivatives by the chain rule over inner variables: combines small Jacobians and Hessians, not one large one.
 
-An interval's equations see the variables z only through the states y(z) at its stages, and the dynamics e = F(y, z)
-have derivatives of their own, by recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
+The equations of an interval see the variables z only through the states y(z) at its stages, and the derivatives of the
+dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
 
     dg/dz = (dg/dw + dg/de E) D,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
@@ -25,8 +25,8 @@ from .._types import Expr, split
 class Call:
     """e = f(arguments): e and the arguments are symbols, f has one output.
 
-    differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), by all arguments side by
-    side, which may take time, or raises ValueError if f has no derivatives of its own.
+    differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
+    arguments in one row of columns, which may take time; raises ValueError if f has no derivatives of its own.
     """
 
     f: ca.Function
@@ -51,7 +51,7 @@ class Call:
 
 
 class Derivatives(NamedTuple):
-    """Of the cost f: its gradient; of the rows g: their Jacobian; of lam_f f + lam_g' g: the Hessian's upper half."""
+    """Gradient of the cost f, Jacobian of the rows g, and the upper half of the Hessian of lam_f f + lam_g' g."""
 
     gradient: Expr
     jacobian: Expr
@@ -69,7 +69,7 @@ def derivatives(
     gradient, jacobian, (hessian, slope) = ca.gradient(f, w), ca.jacobian(g, w), ca.hessian(L, w)
     mu = ca.gradient(L, e)
     by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
-    # before the derivatives of the calls come in, which are the larger part
+    # substituted before the derivatives of the calls, the larger part, are added
     values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
     found = ca.substitute(
         [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
@@ -87,8 +87,8 @@ def derivatives(
 
 
 def gauss_newton(rest: Expr, residuals: Expr, factors: Expr, lam_f: Expr, z: Expr) -> Expr:
-    """Upper half of the Hessian by z of lam_f (rest + sum of factors residuals^2), the residuals' own curvature and the
-    factors' derivatives left out: positive semidefinite, but for the rest."""
+    """Upper half of the Hessian by z of lam_f (rest + sum of factors residuals^2), without the curvature of the
+    residuals and the derivatives of the factors: positive semidefinite, except for the rest."""
     J = ca.jacobian(residuals, z)
     return ca.triu(J.T @ (2 * lam_f * factors * J) + ca.hessian(lam_f * rest, z)[0])
 
@@ -97,7 +97,7 @@ def _called(calls: Sequence[Call], mu: Expr, w: Expr, y: Expr, y_of_z: Expr) -> 
     """de/dw of all calls; gradient and Hessian by w of the sum of mu' e at constant mu."""
     rows, pull, curvature = [], SX(w.shape[0], 1), SX(w.shape[0], w.shape[0])
     for call, weights in zip(calls, split(mu, *(call.e.shape[0] for call in calls)), strict=True):
-        # which entries of w the arguments are
+        # selects the entries of w that are the arguments
         chosen = ca.DM(ca.jacobian(ca.vertcat(*call.arguments), w))
         arguments = ca.substitute(list(call.arguments), [y], [y_of_z])
         first, gradient, second = call.derivatives(arguments, weights)

@@ -1,4 +1,4 @@
-"""A program's functions in the order of its chain, as fatrop asks for them."""
+"""The functions of a program in the order of its chain, in the form that fatrop needs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ See = Callable[[Array, float, Array, Array, Array], bool]
 
 
 class Chained:
-    """The program in the order of its chain, with the functions that fatrop asks for; Hessians are whole, not halves.
+    """The program in the order of its chain, with the functions that fatrop needs; Hessians are full, not halves.
 
-    x: where variables outside the chain stay. see: is shown every iterate as x, f, g, lam_x, lam_g; once it
-    returns True all evaluations fail.
+    x: keeps the values of variables outside the chain. see: called with every iterate as (x, f, g, lam_x, lam_g); once
+    it returns True all evaluations fail.
     """
 
     def __init__(self, program: Assembled, ordered: CarriedChain, x: Array, see: See) -> None:
@@ -41,7 +41,7 @@ class Chained:
         return self._x
 
     def rows(self, values: Array) -> Array:
-        """Values of the program's rows, given those of the chain's."""
+        """Values of the program's rows, from those of the chain's rows."""
         found = np.zeros(self._program.lower.size)
         found[self._chain.rows[~self._copied]] = values[~self._copied]
         return found
@@ -102,7 +102,8 @@ class Chained:
 
 
 def _jacobian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Indices]:
-    """Pattern in the chain's order, and of every nonzero which of the program's it is; after those come 1 and -1."""
+    """Pattern in the order of the chain, and for every nonzero the index of the program's nonzero that it equals; the
+    two indices past the last one stand for 1 and -1."""
     pattern = program.evaluator.jacobian_pattern
     row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
     kept = np.flatnonzero(chain.home[column] >= 0)
@@ -115,7 +116,7 @@ def _jacobian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Ind
 
 
 def _hessian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Indices]:
-    """The same for the symmetric Hessian: a second derivative belongs to the later of the two stages."""
+    """The same for the symmetric Hessian: a second derivative is assigned to the later of its two stages."""
     i, j = (np.array(k, dtype=int) for k in program.evaluator.hessian_pattern.get_triplet())
     kept = np.flatnonzero((chain.home[i] >= 0) & (chain.home[j] >= 0))
     stage = np.maximum(chain.home[i[kept]], chain.home[j[kept]])
@@ -127,13 +128,13 @@ def _hessian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Indi
 
 
 def _pattern(rows: Indices, columns: Indices, source: Indices, shape: tuple[int, int]) -> tuple[ca.Sparsity, Indices]:
-    """A pattern, and the sources of its nonzeros in its order."""
+    """A pattern, and the sources of its nonzeros in the order of the pattern."""
     order = np.lexsort((rows, columns))
     pattern = ca.Sparsity.triplet(*shape, rows[order].tolist(), columns[order].tolist())
     return pattern, source[order]
 
 
 def _numeric(name: str, inputs: dict[str, ca.Sparsity], outputs: list[Any]) -> Numeric:
-    """A Function of outputs ((name, pattern), what computes it from all arguments)."""
+    """A Function with outputs ((name, pattern), function of all arguments)."""
     patterns = dict(head for head, _ in outputs)
     return Numeric(name, inputs, patterns, lambda z: [partial(compute, z) for _, compute in outputs])

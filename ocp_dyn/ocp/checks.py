@@ -1,4 +1,4 @@
-"""How good a solution is: re-integration against the equations of motion, and drift of its contacts."""
+"""Quality of a solution: re-integration against the equations of motion, and drift of its contacts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Defects:
-    """How far the transcription is from the equations of motion, by re-integration at a tight tolerance.
+    """Errors of the transcription against the equations of motion, by re-integration at a tight tolerance.
 
-    Each interval is integrated from its node, torques as in the solution, contact forces recomputed: `angle` [rad] and
-    `length` [m] are the largest differences at its end, over joints and over the base's position. `open_loop_*`:
-    the same over whole phases integrated in one go, which an unstable walker amplifies. inf where no integrator gets to
-    the end.
+    Each interval is integrated from its node, with the torques of the solution and contact forces recomputed. `angle`
+    [rad] and `length` [m] are the largest differences at its end, over dofs that are angles and dofs that are lengths;
+    by_interval (intervals, 2) holds both for every interval. `open_loop_*`: the same after whole phases integrated in
+    one go, which an unstable walker amplifies. inf if no integrator reaches the end.
     """
 
     angle: float
@@ -39,7 +39,7 @@ class Defects:
 
 @dataclass(frozen=True)
 class Drift:
-    """How far the contacts are off at the nodes: largest |phi| [m, sine] and largest |G v| [m/s, rad/s]."""
+    """Errors of the contacts at the nodes: largest |phi| [m, sine] and largest |G v| [m/s, rad/s]."""
 
     position: float
     velocity: float
@@ -81,15 +81,15 @@ def drift(solution: Solution) -> Drift:
 class Flow:
     """(q, v) after time h under torques of given mean and rate, at a tight tolerance.
 
-    By an explicit method, and where that takes too many steps by a stiff one, which evaluates longer: light bodies that
-    are damped, friction close to rest.
+    Integrates by an Adams method and, if that takes too many steps (light bodies with damping, friction close to rest),
+    by a stiff method, whose steps cost more.
     """
 
     equations: Equations
     contacts: tuple[Constraint, ...]
 
     def __call__(self, x: Array, p: Array) -> Array:
-        """x at the end; nan where neither method gets there."""
+        """The state at the end; nan if neither method reaches it."""
         for method in ("_smooth", "_stiff") if np.all(np.isfinite(x)) else ():
             integrator = getattr(self, method)
             try:

@@ -1,4 +1,4 @@
-"""From a point of the program back to a motion: the solution at x."""
+"""Collects the motion that a point x of the program describes: its Solution."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
 
 
 def _about(problem: Problem) -> dict[str, Any]:
-    """What a solution tells of the problem it solves."""
+    """Settings of the problem that its solution keeps in `stats`."""
     closing = [problem.periodic.transition] if problem.periodic is not None else []
     transitions = [type(transition).__name__ for transition in (*problem.transitions, *closing)]
     transcription = ("form", "integrator", "steps", "torque", "contact_level", "baumgarte")
@@ -70,7 +70,7 @@ def _about(problem: Problem) -> dict[str, Any]:
 
 
 def _model_at(t: Transcription, x: Array) -> Model:
-    """The problem's model, with the values of those of its parameters that are the model's."""
+    """The problem's model, with the values of the model parameters among the problem's parameters."""
     model = t.problem.model
     values = {name: number(t, slot, x) for name, slot in t.slots.items() if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in t.slots:
@@ -89,7 +89,8 @@ def _torques(problem: Problem, tau: Array, h: float) -> tuple[Array, Array]:
 
 
 def _mean(problem: Problem, stages: Array) -> Array:
-    """The mean over every interval of what its stages hold one after the other: by the weights of the scheme."""
+    """Mean of stage values over every interval, by the weights of the scheme; the stages of an interval follow one
+    another."""
     weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
     return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
 

@@ -19,7 +19,8 @@ from .terms import Bounded
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` [m] of the segment from `start` to `end`, in the coordinates of `frame`; a sphere if end is None."""
+    """All points within `radius` [m] of the segment from `start` to `end`, in the coordinates of `frame`; a sphere if
+    end is None."""
 
     frame: str
     radius: float
@@ -58,7 +59,8 @@ class NoCollision:
     """Every pair of shapes keeps `margin` [m] between its surfaces, at the nodes.
 
     ends: at the first and the last node of the phase too.
-    Rows are d^2 - (r_1 + r_2 + margin)^2, over 2 (r_1 + r_2 + margin): smooth where segments cross, metres near contact.
+    Rows are d^2 - (r_1 + r_2 + margin)^2, divided by 2 (r_1 + r_2 + margin): smooth where segments cross, and in metres
+    near contact.
     """
 
     pairs: Sequence[tuple[Shape, Shape]]
@@ -100,8 +102,9 @@ Segment = tuple[Expr, Expr | None]
 def distance_squared(one: Segment, other: Segment) -> Expr:
     """Squared distance of two segments (start, end), or points (start, None) [m^2].
 
-    Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first again
-    [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; continuous derivatives but where a clamp takes hold.
+    Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first
+    again [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; its derivatives are continuous except where a
+    clamp becomes active.
     """
     if one[1] is None and other[1] is None:
         return ca.sumsqr(one[0] - other[0])
@@ -112,7 +115,7 @@ def distance_squared(one: Segment, other: Segment) -> Expr:
     p, d1, d2 = one[0] - other[0], one[1] - one[0], other[1] - other[0]
     a, b, e = ca.sumsqr(d1), ca.dot(d1, d2), ca.sumsqr(d2)
     c, f = ca.dot(d1, p), ca.dot(d2, p)
-    # parallel segments have no nearest pair of lines: any s will do, the clamps below set it right
+    # parallel segments have no unique nearest points: any s will do, the clamps below correct it
     s = _clamp((b * f - c * e) / (a * e - b * b + 1e-9 * a * e))
     t = _clamp((b * s + f) / e)
     s = _clamp((b * t - c) / a)

@@ -1,4 +1,5 @@
-"""Blocks as machine code: which are worth it, what the cache has, what building the rest would gain."""
+"""Machine code of blocks: selects those worth compiling, looks them up in the cache, compiles, and estimates the
+gain."""
 
 from __future__ import annotations
 
@@ -16,19 +17,19 @@ from .evaluation import LEVELS, Key
 from .progress import tell
 
 WORTH = 20_000
-"""Instructions in all instances together: below, the virtual machine takes no more than about 0.1 ms."""
+"""Instructions of all instances together; with fewer, CasADi's virtual machine takes no more than about 0.1 ms."""
 
 LANES = 8
 
 SECONDS_PER_INSTRUCTION = 1.5e-4
-"""Of one processor, for compiling."""
+"""Time to compile one instruction [s], on one processor."""
 
 
 def use_machine_code(program: Assembled, compile: bool | str, progress: bool) -> str:
-    """Lets the blocks run as machine code and says how they run now.
+    """Lets the blocks run as machine code and returns a sentence that says how they run now.
 
-    compile: "auto", what the cache has; True, all that is worth it, built where it is missing; False, none.
-    Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
+    compile: "auto", use what the cache holds; True, use all that is worth it, and compile what is missing; False, use
+    none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
     """
     if compile is not True and compile is not False and compile != "auto":
         raise ValueError(f'compile is True, False or "auto", got {compile!r}')
@@ -75,7 +76,7 @@ def _wanted(program: Assembled) -> dict[Key, ca.Function]:
 
 
 def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tuple[int, dict[Key, ca.Function]]]:
-    """Kinds with one instance have no use for lanes."""
+    """Groups functions by their number of lanes; a kind of block with one instance gains nothing from lanes."""
     groups: dict[int, dict[Key, ca.Function]] = {1: {}, LANES: {}}
     for key, f in functions.items():
         groups[1 if len(program.blocks[key[0]].instances) == 1 else LANES][key] = f

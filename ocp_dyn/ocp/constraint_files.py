@@ -19,7 +19,8 @@ KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Contact, RollingContac
 
 
 def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
-    """Its kind and its fields, frames by name; ValueError for a constraint that holds a function."""
+    """The kind and the fields of a constraint, with frames by name; ValueError for a constraint that holds a
+    function."""
     kind: Any = type(constraint)
     values = {f.name: getattr(constraint, f.name) for f in fields(kind)} if kind in KINDS.values() else {}
     if not values or any(callable(value) for value in values.values()):
@@ -55,5 +56,5 @@ def finite(value: Any) -> bool:
 
 
 def _tuples(value: Any) -> Any:
-    """JSON's lists as tuples again."""
+    """Converts JSON's lists back to tuples."""
     return tuple(_tuples(x) for x in value) if isinstance(value, list) else value

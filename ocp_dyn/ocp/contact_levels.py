@@ -1,18 +1,18 @@
-"""Contacts along an interval: at which level they are held, and what keeps them from drifting.
+"""Contacts along an interval: the level at which they are held, and how drift is prevented.
 
-The contact rows phi(q) = 0 imply G v = 0 and G a = gamma. An interval of s stages has s contact forces, so s of these
-may be asked for. By `contact_level`, in the implicit form:
+The contact rows phi(q) = 0 imply G v = 0 and G a = gamma. A step of s stages has s contact forces, so it can meet s of
+these conditions. In the implicit form, `contact_level` selects them:
 
 | level | at the end of the step | at the stages |
 |---|---|---|
-| position | phi = 0, and G v = 0 if s > 1 | G a = gamma but for the first and the last |
-| velocity | G v = 0 | G a = gamma but for the last |
+| position | phi = 0, and G v = 0 if s > 1 | G a = gamma, except for the first and the last |
+| velocity | G v = 0 | G a = gamma, except for the last |
 | acceleration | - | G a = gamma |
 
 With "position" nothing drifts; with "velocity" phi drifts by the error of the scheme, with "acceleration" G v too. In
 the explicit form the forces always follow from G a = gamma, and the end of a step is projected: v along H^-1 G' on
 G v = 0 (level "velocity"), q by one Newton step along H^-1 G' on phi = 0 too ("position"), which
-squares the drift of a step. Baumgarte (Comp. Meth. Appl. Mech. Eng. 1, 1972): wherever it stands, G a = gamma becomes
+squares the drift of a step. Baumgarte (Comp. Meth. Appl. Mech. Eng. 1, 1972): G a = gamma is replaced everywhere by
 G a = gamma - 2 alpha d(phi)/dt - alpha^2 phi, a critically damped return.
 """
 
@@ -35,7 +35,8 @@ from .variables import contacts
 
 @dataclass(frozen=True)
 class Feet:
-    """The equations of motion, the feet that stand in a phase, where, and the rate alpha [1/s] at which drift is to die out."""
+    """The equations of motion, the feet that stand in a phase, their places, and the rate alpha [1/s] at which drift
+    decays."""
 
     equations: Equations
     footholds: tuple[Foothold | Held, ...]
@@ -65,7 +66,7 @@ class Feet:
 
 
 def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Expr, v: Expr, a: Expr) -> None:
-    """G a = gamma at stage k, where the level asks for it."""
+    """Constrains G a = gamma at stage k, if the level requires it."""
     free = {"position": (0, method.stages - 1), "velocity": (method.stages - 1,), "acceleration": ()}[level]
     if not feet.footholds or k in free:
         return
@@ -75,7 +76,7 @@ def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Ex
 
 
 def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, v: Expr) -> None:
-    """What the level asks for at the end of a step."""
+    """Constrains the contacts at the end of a step as the level requires: phi = 0, G v = 0, both or none."""
     if level == "position":
         for f in feet.footholds:
             rows.constrain(f"pose of {f.name}", f.position(feet.model, q, feet.places.get(f)))
@@ -84,7 +85,7 @@ def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, v: Exp
 
 
 def project(feet: Feet, q: Expr, v: Expr, level: str) -> tuple[Expr, Expr]:
-    """(q, v) on the contact rows, the least step in the metric of the mass matrix."""
+    """(q, v) projected onto the contact rows by the least step in the metric of the mass matrix."""
     if not feet.footholds or level == "acceleration":
         return q, v
     if level == "position":

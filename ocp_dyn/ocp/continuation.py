@@ -13,7 +13,7 @@ from .problem import Problem
 from .solution import Solution
 
 HALVINGS = 3
-"""How often a step that does not converge is halved."""
+"""Largest number of times that a step that does not converge is halved."""
 
 
 def solve_along(
@@ -26,14 +26,14 @@ def solve_along(
 ) -> list[Solution]:
     """Solutions for every value of the parameters named, in order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
 
-    Each begins at the last that converged, with its multipliers, and nothing is built again. Where that fails, the way
-    from there is halved, up to three times; a value that stays out of reach keeps its unconverged solution, and
-    the next one begins at the last that did converge.
+    Each solve starts from the last solution that converged, with its multipliers, and nothing is built again. If it
+    does not converge, the step of the parameters is halved, up to three times. A value that is still not reached keeps
+    its unconverged solution, and the next value starts from the last solution that did converge.
 
-    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of
-    this problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve:
-    options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
-    TypeError for one value without a sequence, ValueError for sequences that are empty or differ in length, or a name both in values and along.
+    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of this
+    problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve: options of
+    `problem.solve`, such as {"tolerance": 1e-8, "progress": False}. TypeError for one value without a sequence,
+    ValueError for sequences that are empty or differ in length, or a name both in values and along.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")
@@ -79,7 +79,7 @@ def _reached(
     options: dict[str, Any],
     halvings: int,
 ) -> Solution:
-    """The solution at the goal, from `start` at `here`; over the middle of the way if need be."""
+    """The solution at `goal`, from the solution `start` at `here`; by way of the midpoint if the direct step fails."""
     solution = problem.solve(values={**fixed, **goal}, start=start, **options)
     if solution.converged or here is None or not halvings:
         return solution

@@ -1,9 +1,9 @@
-"""Equalities that ask for the same thing twice: combinations of rows of their Jacobian that vanish.
+"""Dependent equalities: linear combinations of the rows of their Jacobian that vanish.
 
 With A the rows scaled to norm 1, the system [e I, A'; A, -e I] (x; y) = (0; b) has y = -e (A A' + e^2 I)^-1 b: a random
 b comes out along the combinations w with A' w = 0, if there are any (inverse iteration; a small e on both diagonals
-keeps the factorisation stable in any order, and neither A A', full where all rows share a variable, nor a dense matrix
-is made). On the span of several y the smallest singular values of A are read off: |A' w| itself decides.
+keeps the factorisation stable in any order; neither A A', which is dense if all rows share a variable, nor another
+dense matrix is formed). The singular values of A on the span of several y are then computed: |A' w| itself decides.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ from casadi import DM
 from .._types import Array, Indices
 
 ZERO = 1e-9
-"""|A' w| for |w| = 1 from which a combination counts as zero: rows that repeat others give 1e-12 and less, the weakest
-combination of a sound program of walking about 1e-6."""
+"""|A' w| for |w| = 1 below which a combination counts as zero: rows that repeat others give 1e-12 and less, the weakest
+combination of a sound problem of walking about 1e-6."""
 
 SUSPECT = 1e-7
-"""The same after one iteration, which is not exact yet."""
+"""The same threshold after the first iteration, which is not exact yet."""
 
 SHIFT = 1e-7
-"""e: below the weakest combination of a sound program; its pivots are well above rounding, which is 1e-16 / e."""
+"""e in the system above: smaller than the weakest combination of a sound problem, and large enough that the pivots stay
+well above rounding, which is 1e-16 / e."""
 
 FIRST, MOST = 8, 64
-"""Combinations that are looked for at once; as many again if all of them vanish, up to MOST."""
+"""Number of combinations that are sought at once; doubled while all of them vanish, up to MOST."""
 
 
 def vanishing(J: DM) -> Array:
-    """Combinations of the rows of J that vanish, a column each, of weights for the rows scaled to norm 1.
+    """Vanishing combinations of the rows of J: a column of weights for each, for the rows scaled to norm 1.
 
-    In reduced form: every column has an entry 1 in a row where the others have 0, so that what repeats itself for
-    different reasons stays apart. Rows without an entry are left out. Cost: one or two sparse factorisations, half a
-    second each for 5,000 rows.
+    In reduced form: every column has an entry 1 in a row where the others have 0, so that dependences with different
+    causes stay apart. Rows without an entry are left out. Cost: one or two sparse factorisations, half a second each
+    for 5,000 rows.
     """
     J = ca.sparsify(J)
     row = np.array(J.sparsity().row(), dtype=int)
@@ -54,7 +55,7 @@ def vanishing(J: DM) -> Array:
 
 
 def _null_space(A: DM, count: int) -> Array:
-    """Up to so many orthonormal w with A' w = 0."""
+    """Up to `count` orthonormal w with A' w = 0."""
     m, n = A.shape
     if not m:
         return np.zeros((0, 0))
@@ -75,7 +76,7 @@ def _null_space(A: DM, count: int) -> Array:
 
 
 def _reduced(N: Array) -> Array:
-    """Other columns of the same span, by Gauss and Jordan's elimination with complete pivoting."""
+    """Other columns with the same span, by Gauss-Jordan elimination with complete pivoting."""
     N = N.copy()
     for j in range(N.shape[1]):
         i, k = divmod(int(np.argmax(np.abs(N[:, j:]))), N.shape[1] - j)
@@ -87,5 +88,5 @@ def _reduced(N: Array) -> Array:
 
 
 def supports(N: Array, least: float = 1e-6) -> list[Indices]:
-    """The rows that take part in every combination."""
+    """For every combination, the rows that take part in it."""
     return [np.flatnonzero(np.abs(w) > least * np.abs(w).max()) for w in N.T]

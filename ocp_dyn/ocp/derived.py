@@ -1,7 +1,7 @@
-"""The derivatives of a kind of block, kept for the next one.
+"""Cache of the derivatives of blocks, within one process.
 
-The next problem of the same process with blocks of the same values finds their derivatives. They are not kept on disk: to
-read a graph back takes as long as to differentiate again.
+A later problem whose blocks have the same functions finds their derivatives here. They are not kept on disk: reading a
+graph back takes as long as differentiating again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import casadi as ca
 
 class Derived(NamedTuple):
     """first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the Hessian's
-    upper half; gauss: (z, p, lam_f) -> nonzeros of Gauss and Newton's half of that of f; and the two patterns."""
+    upper half; gauss: (z, p, lam_f) -> nonzeros of the upper half of the Gauss-Newton Hessian; and the two patterns."""
 
     first: ca.Function
     second: ca.Function
@@ -25,13 +25,13 @@ class Derived(NamedTuple):
 
 
 KEPT = 32
-"""Kinds of blocks whose derivatives stay for the next problem of this process: those of one with a few phases."""
+"""Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases."""
 
 _kept: OrderedDict[str, Derived] = OrderedDict()
 
 
 def derived(key: str, derive: Callable[[], Derived]) -> Derived:
-    """What was derived under this key for an earlier problem, or what `derive` gives."""
+    """The derivatives kept under this key; if there are none, the result of `derive`, which is then kept."""
     found = _kept.pop(key, None) or derive()
     _kept[key] = found
     while len(_kept) > KEPT:

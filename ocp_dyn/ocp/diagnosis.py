@@ -1,4 +1,4 @@
-"""What is wrong with a problem: before it is solved, and where a solver could not satisfy it."""
+"""Diagnosis of a problem before it is solved, and of the constraints that a solver could not satisfy."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from .nlp import Variable
 from .variables import Transcription, contacts, number
 
 SHOWN = 6
-"""Rows that a sentence about several of them names."""
+"""Largest number of rows that one sentence names."""
 
 ELSEWHERE = "if they do so away from the first guess too (straight legs are singular: try a bent posture)"
-"""What linear dependence at one place leaves open."""
+"""Reservation added to such findings: rows that are dependent at one point need not be so elsewhere."""
 
 STABLE = 2.7
-"""Steps of explicit schemes that are longer than this many times what acts fastest run away: those of rk4, others sooner."""
+"""Longest stable step of rk4 in units of the fastest time constant; other explicit schemes need shorter steps."""
 
 RANK = 1e-8
-"""Singular values below this part of the largest count as zero."""
+"""Singular values below this fraction of the largest one, or of 1 if that is larger, count as zero."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Rows of one name that are out of bounds: by how much at most, where and when that is, how many rows are."""
+    """Rows of one name that are out of bounds: the largest violation, its phase and time [s], and the number of such
+    rows."""
 
     rows: str
     phase: str
@@ -66,7 +67,7 @@ def faults(t: Transcription, program: Assembled, x: Array, tolerance: float = 1e
 
 
 def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
-    """Every kind of block that has rows, and the places of its rows in g: one line per instance."""
+    """Every kind of block that has rows, and the indices of its rows in g, one line per instance."""
     first = 0
     for k, b in enumerate(program.blocks):
         count, m = len(b.instances), b.lower.size
@@ -89,11 +90,11 @@ def _nodes(t: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
 
 
 def check(t: Transcription, program: Assembled) -> list[str]:
-    """What keeps the problem from being solved, or makes it hard, as sentences; empty if nothing was found.
+    """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
     Looks at the first guess: a root with motors beside footholds, values out of their bounds, rows and costs without
-    finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
-    equalities than free variables, equalities that repeat others, springs and losses too fast for an explicit scheme.
+    finite values or slopes, violated rows without a free variable, contacts that constrain one another, more equalities
+    than free variables, equalities that repeat others, springs and losses too fast for an explicit scheme.
     """
     repeated = [f"{sentence}, {ELSEWHERE}" for sentence in repetitions(t, program, t.program.start)]
     found = [*_carried(t), *_starts(t), *_undefined(t, program), *_hopeless(t, program), *_contacts(t), *_stiff(t)]
@@ -143,7 +144,7 @@ def _undefined(t: Transcription, program: Assembled) -> Iterator[str]:
 
 
 def _hopeless(t: Transcription, program: Assembled) -> Iterator[str]:
-    """Rows out of bounds all of whose variables are fixed."""
+    """Rows that are out of bounds and whose variables are all fixed."""
     x, p = t.program.start, t.program.values
     g = program.evaluator.constraints(x, p)
     broken = np.maximum(program.lower - g, g - program.upper)
@@ -199,7 +200,7 @@ def _stiff(t: Transcription) -> Iterator[str]:
 
 
 def _counts(t: Transcription, program: Assembled) -> Iterator[str]:
-    """Equalities that are too many for the free variables, as far as the pattern tells."""
+    """Equalities that are too many for the free variables, judged by the pattern of their Jacobian alone."""
     free = np.flatnonzero(t.program.lower < t.program.upper)
     rows = np.flatnonzero(program.lower == program.upper)
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
@@ -215,7 +216,7 @@ def repetitions(t: Transcription, program: Assembled, x: Array) -> list[str]:
     """Equalities that, linearised at x, are combinations of others, as sentences.
 
     Multipliers are then not unique, and an interior-point method perturbs every factorisation: whether it converges
-    depends on rounding. What is redundant only where other rows hold is found only at an x where they do.
+    depends on rounding. Rows that are redundant only if other rows hold are found only at an x where those hold.
     """
     rows, free = np.flatnonzero(program.lower == program.upper), np.flatnonzero(t.program.lower < t.program.upper)
     values = program.evaluator.jacobian(x, t.program.values).copy()
@@ -238,7 +239,7 @@ def _repetition(names: tuple[str, ...], count: int) -> str:
 
 
 def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
-    """Rows by name, the rarest first, each with its place, or at how many places it is."""
+    """Names of rows, the rarest first, each with its place in the motion, or with the number of its places."""
     places: dict[str, set[str]] = {}
     for name, place in rows:
         places.setdefault(name, set()).add(place)
@@ -247,7 +248,7 @@ def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _described(t: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
-    """Every row's name, and phase and time where it belongs to one place of the motion."""
+    """Name of every row, and its phase and time if it belongs to one place of the motion."""
     nodes = _nodes(t, x)
     found: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):

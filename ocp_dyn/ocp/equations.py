@@ -2,9 +2,10 @@
 
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
-tau the motors' torques, tau_p and armature what the joints do by themselves (`ocp_dyn.passive`). passive=False leaves
-out tau_p: springs, damping and friction; armature=False the rotors' inertia. slip_speed: see `passive_force`. A model without such data has the
-equations of its bodies alone, and none of their graphs grows.
+with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
+(`ocp_dyn.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the
+rotors. slip_speed: see `passive_force`. A model without such data has the equations of its bodies alone, and no larger
+graphs.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ Constraints = tuple[Constraint, ...]
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The equations of motion of a model, with what its joints do by themselves or, by name, without.
+    """The equations of motion of a model, with or without the passive forces and the rotor inertia of its joints.
 
-    The model may hold symbols. Its methods take numbers, MX or SX; a model with symbols takes SX alone.
+    The model may hold symbols. The methods take numbers, MX or SX; for a model with symbols, SX only.
     """
 
     model: Model
@@ -64,7 +65,7 @@ class Equations:
 
     @property
     def rotors(self) -> dict[str, bool]:
-        """The option of algorithms by which armatures count; empty where there are none."""
+        """Keyword arguments with which algorithms include the armature; empty if the model has none."""
         return {"armature": True} if self.armature and self.model.dofs.armature.any() else {}
 
     def inverse_dynamics(self, q: Expr, v: Expr, a: Expr) -> Expr:
@@ -73,18 +74,20 @@ class Equations:
         return force - self._joints(q, v) if self.acts else force
 
     def force_rows(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
-        """`inverse_dynamics` in the body of a block: by recursion for the bodies, where the model consists of numbers.
+        """`inverse_dynamics` in the body of a block; for a numeric model the derivatives of the bodies' part come from
+        a recursion.
 
-        What the joints do by themselves stands beside it, a few terms that are differentiated with the block.
+        The passive forces and the rotor inertia of the joints are a few terms that are differentiated with the block.
         """
         force = self._tree(rows, q, v, a)
         force = force + armature_force(self.model, a) if self.rotors else force
         return force - self._joints(q, v) if self.acts else force
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
-        """(H + diag(armature)) change, for a change of velocities: ID at rest with these accelerations less that with none.
+        """(H + diag(armature)) change, for a change of velocities: ID at rest with the acceleration `change`, minus ID
+        with none.
 
-        H would do, but ID has derivatives by recursion.
+        The product with H would do, but ID has derivatives by recursion.
         """
         none = SX(self.model.nv, 1)
         momentum = self._tree(rows, q, none, change) - self._tree(rows, q, none, none)
@@ -121,7 +124,7 @@ class Equations:
         return by_q, by_v
 
     def impact(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
-        """(velocity after, impulses) where the contacts are closed at once."""
+        """(velocity after, impulses) of an impact that closes all these contacts at once."""
         v_plus, Lam = self._call(impact, contacts, **self.rotors)(q, v)
         return v_plus, Lam
 
@@ -140,9 +143,11 @@ class Equations:
         return range_space(self.model, q, rows, self.model.rest(q), change, bool(self.rotors))[0]
 
     def fastest(self, q: Expr) -> float:
-        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at rest.
+        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at
+        rest.
 
-        Of the free model at the numbers q; 0 without them. Explicit methods need steps below some 2.7 of its inverse.
+        Computed for the model without contacts, at numeric q; 0 without springs and losses. Explicit methods need steps
+        below about 2.7 times its inverse.
         """
         if not self.acts:
             return 0.0
@@ -167,13 +172,13 @@ class Equations:
         return tau + self._joints(q, v) if self.acts else tau
 
     def _tree(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
-        """ID(q, v, a) of the bodies alone, its derivatives by recursion where the model consists of numbers."""
+        """ID(q, v, a) of the bodies alone; for a numeric model its derivatives come from a recursion."""
         if has_symbols(self.model):
             return inverse_dynamics(lean(self.model), q, v, a)
         return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, v, a)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
-        """The algorithm's Function; the algorithm itself for a model with symbols in it, which no Function may hold."""
+        """The algorithm's Function; for a model with symbols, which no Function may hold, the algorithm itself."""
         if has_symbols(self.model):
             options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
@@ -190,7 +195,7 @@ _lean: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 
 def lean(model: Model) -> Model:
-    """The model with the same joint-space dynamics from fewer operations, or itself where it holds symbols."""
+    """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
     if model not in _lean:
         try:
             _lean[model] = reduce(model)

@@ -1,4 +1,4 @@
-"""Numbers of a whole program: every kind of block evaluated over all its instances at once."""
+"""Evaluation of a whole program: every kind of block over all its instances at once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .blocks import Block
 from .layout import gradient_placement, hessian_placement, jacobian_placement
 
 LEVELS = ("values", "first", "second", "gauss")
-"""What a block has a function for: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; of the objective
-by Gauss and Newton."""
+"""Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
+of the objective."""
 
 Key = tuple[int, str]
 """A block, by its place in the program, and a level."""
@@ -27,7 +27,7 @@ def run_in_machine(
     """A call that evaluates f by CasADi's virtual machine for all rows of `inputs`, into the rows of `outputs`."""
     count = len(inputs[0])
     if count > 1:
-        # a thread is worth its start from some ten thousand instructions
+        # starting a thread pays from some ten thousand instructions on
         worth = threads > 1 and count >= 2 * threads and f.n_instructions() * count > 20_000
         f = f.map(count, "thread", threads) if worth else f.map(count)
     pair: Any = f.buffer()
@@ -53,8 +53,8 @@ def run_compiled(f: CompiledFunction, inputs: Sequence[Array], outputs: Sequence
 class Evaluator:
     """f, g, their first and second derivatives at (x, p): flat arrays, matrices by their nonzeros.
 
-    Solvers ask for several of them at one point: what has been computed for it is kept. The arrays returned are
-    overwritten by the next call. compiled: machine code; the virtual machine computes the rest.
+    Solvers ask for several of them at one point, so results are kept until the point changes. The arrays returned are
+    overwritten by the next call. compiled: machine code of blocks; the virtual machine computes the rest.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Evaluator:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Arrays that stay, and the calls that fill them."""
+        """Allocates the arrays that stay, and makes the calls that fill them."""
         sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
         self._flat: dict[str, list[Array]] = {}
         self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in LEVELS}
@@ -131,7 +131,7 @@ class Evaluator:
         return int(b.hessian_pattern.nnz())
 
     def _at(self, x: Array, p: Array) -> None:
-        """Moves to a point; what was computed at another one is out of date."""
+        """Moves to a point (x, p) and marks the results of another one as out of date."""
         if np.array_equal(x, self._x) and np.array_equal(p, self._p):
             return
         self._fresh.clear()
@@ -181,11 +181,11 @@ class Evaluator:
         return self._curvature("second", x, p, lam_f)
 
     def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:
-        """The same for lam_f f, without the curvature of the residuals that it is the squares of."""
+        """The same for lam_f f, without the curvature of the residuals whose squares make up f."""
         return self._curvature("gauss", x, p, lam_f)
 
     def entries(self, x: Array, p: Array) -> tuple[Array, Array]:
-        """Nonzeros of the Jacobians, and of Gauss and Newton's Hessians, of all blocks, instance by instance."""
+        """Nonzeros of the Jacobians and of the Gauss-Newton Hessians of all blocks, instance by instance."""
         return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
 
     def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:

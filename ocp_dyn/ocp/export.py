@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from .solution import PhaseSolution, Solution
 
 HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rbdl": ("q", "qdot", "tau")}
-"""What other libraries call position, velocity and generalised force."""
+"""Column names of other libraries for position, velocity and generalised force."""
 
 
 def table(solution: Solution, layout: str = "") -> dict[str, Array]:
     """Columns by name, a line per node: time [s], phase (its number), positions, velocities, torques, contact rows.
 
     Torques and contact rows are those of the interval that begins at the node; at the last node of a phase, nan. Where
-    phases meet there are two lines of one time. layout: "" for this library's, with names of joints; "mujoco"
+    phases meet there are two lines with the same time. layout: "" for this library's, with names of joints; "mujoco"
     (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.layouts`, without contact rows.
     """
     if layout and layout not in HEADS:
@@ -40,7 +40,7 @@ def table(solution: Solution, layout: str = "") -> dict[str, Array]:
 
 
 def to_csv(solution: Solution, path: str | Path, layout: str = "", delimiter: str = ",") -> Path:
-    """Writes `table` with a header line, numbers in full precision, empty where there is none; returns the path."""
+    """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path."""
     path = Path(path)
     columns = table(solution, layout)
     kinds = {"phase": [phase.name for phase in solution.phases]}

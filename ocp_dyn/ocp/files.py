@@ -1,8 +1,9 @@
 """Files of solutions: one .npz with everything, the model included.
 
-A file holds arrays, and the text "about", a JSON object: the model, the phases' names and contacts, and `ENTRIES`. What
-is read is checked against itself: shapes against the model and the grid of times, numbers for being finite. What was
-not finite when it was saved is named in "not_finite", and so comes back as it was.
+A file holds arrays, and the text "about", a JSON object with the model, the phases' names and contacts, and `ENTRIES`.
+Reading checks that the content fits together: the shapes of arrays fit the model and the time grid, and numbers are
+finite. Arrays and entries that were not finite when they were saved are named in "not_finite", and are read as they
+were.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ ITERATE_ARRAYS = ("x", "lam_x", "lam_g")
 class Entry(NamedTuple):
     """A field of a solution that is plain data.
 
-    check: what gives the field's value for the entry, or raises ValueError; finite: whether its numbers must be; before:
-    its value in files that were written when there was no such field.
+    check: returns the field's value for an entry of the file, or raises ValueError; finite: whether its numbers must be
+    finite; before: its value for files written before the field existed (`...`: the file must have it).
     """
 
     check: Callable[[Any], Any]
@@ -44,7 +45,7 @@ class Entry(NamedTuple):
 
 
 def save_solution(solution: Solution, path: str | Path) -> Path:
-    """Writes everything to one .npz file; the folder is made if it is missing; the file appears complete or not at all."""
+    """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing."""
     path = Path(path)
     arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(solution.impulses)}
     arrays |= {f"iterate_{key}": value for key, value in solution.iterate.items()}
@@ -87,7 +88,7 @@ def load_solution(path: str | Path) -> Solution:
 
 
 class _Content(NamedTuple):
-    """What a file holds; lost: names of what may hold numbers that are not finite, None for all."""
+    """Content of a file; lost: names of entries that may hold numbers that are not finite, None if all may."""
 
     about: dict[str, Any]
     arrays: dict[str, Array]
@@ -172,7 +173,7 @@ def _phase(content: _Content, model: Model, k: int, saved: Any) -> PhaseSolution
 
 
 def _impulses(content: _Content, phases: tuple[PhaseSolution, ...]) -> tuple[Array, ...]:
-    """One for every transition, the one that closes a period last; empty where nothing is hit."""
+    """Impulses of every transition, the one that closes the period last; empty for a transition without impact."""
     names = [name for name in content.arrays if name.startswith("impulse")]
     found = []
     for k in range(len(names)):
@@ -197,7 +198,7 @@ def _record(content: _Content) -> Record | None:
 
 
 def _iterate(content: _Content, record: Record | None) -> dict[str, Array]:
-    """The solver's own point, of the sizes that the record tells."""
+    """The solver's iterate, with the sizes that the record gives."""
     names = _prefixed(content.arrays, "iterate_")
     if not names:
         return {}
@@ -231,7 +232,7 @@ def _plain(content: _Content, key: str, entry: Entry) -> Any:
 
 
 def _integer(text: str) -> int | float:
-    """JSON's integers, those beyond 64 bits as the floating-point numbers that they are in other languages."""
+    """JSON's integers; those beyond 64 bits become floating-point numbers, as in other languages."""
     return int(text) if len(text) < 19 else float(text)
 
 
@@ -270,7 +271,7 @@ def _cost(value: Any) -> dict[str, float]:
 
 
 def _stats(value: Any) -> dict[str, Any]:
-    """What is read of them elsewhere has its type."""
+    """Checks the types of those entries that other code reads."""
     found = _mapping(value)
     if "converged" in found:
         _boolean(found["converged"])
@@ -294,9 +295,9 @@ ENTRIES = {
     "step_length": Entry(_number),
     "mirrored": Entry(_boolean),
     "stats": Entry(_stats, finite=False),
-    # files of earlier versions do not say: then joints did nothing by themselves
+    # files of earlier versions lack these: joints had no passive forces and no rotor inertia then
     "passive": Entry(_boolean, before=False),
     "armature": Entry(_boolean, before=False),
     "slip_speed": Entry(_number, before=SLIP_SPEED),
 }
-"""Fields of a solution that a file holds as plain data. One that is added names its value in older files."""
+"""Fields of a solution that a file holds as plain data. A new field must give its value for older files."""

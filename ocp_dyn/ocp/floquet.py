@@ -1,19 +1,19 @@
 """Floquet multipliers of a solved periodic motion: how disturbances grow or die out from period to period.
 
-The map of a period leads from the state just after the start to the state just after the next start: every phase
-flows under its torques with its contacts held, `G qdd = gamma`; where the next phase sets a foot down, the phase ends when
-the foot reaches the ground; else at its solved duration. Torques are played from the start of each phase. Then come the
-impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller, Calculation of
-Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the walkers' case in
-`step_map`],
+The map of a period leads from the state just after the start to the state just after the next start. Every phase flows
+under its torques with its contacts held, `G qdd = gamma`. If the next phase sets a foot down, the phase ends when the
+foot reaches the ground, otherwise at its solved duration. Torques depend on the time since the start of their phase.
+Then come the impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller,
+Calculation of Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the
+walkers' case in `step_map`],
 
     S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
     DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).
 
 Coordinates are tangent ones, (delta of q, delta of v). A flat foot that would touch down tilted is placed flat by the
-least step in the metric of the mass matrix. Of the directions at the start only those count that keep the standing feet
-flat on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their
-multipliers, 1 or in a mirrored motion -1, stand apart. The rows of a `Jump` are linearised as `jumps` says.
+least step in the metric of the mass matrix. Only those directions at the start count that keep the standing feet flat
+on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their multipliers,
+1 or in a mirrored motion -1, are listed separately. The rows of a `Jump` are linearised as `jumps` says.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
 
 SHARE = 0.5
-"""Largest step of the integration, as a part of the time in which springs and losses of joints act."""
+"""Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
 
 SMALL = 1e-8
 
@@ -54,10 +54,11 @@ SMALL = 1e-8
 class Floquet:
     """Derivative of the map of one period and its eigenvalues.
 
-    multipliers, largest first; those of directions that touch-down and contacts take away are zero. neutral: of shifts
-    along x and y and of turns about the vertical, as far as the model can make them. basis (2 nv, k): the
-    directions that count, in (delta of q, delta of v) at the start; derivative (k, k): of the map in them. leak: by how
-    much images of the basis leave it and the neutral directions, relative; a measure of the grid's error.
+    multipliers: the eigenvalues, largest first; zero for directions that touch-down and contacts remove. neutral: the
+    multipliers of shifts along x and y and of the turn about the vertical, as far as the model can make these motions.
+    basis (2 nv, k): the directions that count, in (delta of q, delta of v) at the start; derivative (k, k): the map in
+    this basis. leak: relative size of the part of the images that leaves the basis and the neutral directions; a
+    measure of the grid's error.
     """
 
     multipliers: Any
@@ -75,10 +76,10 @@ class Floquet:
 def floquet(solution: Solution, step: float = 0.0025, problem: Problem | None = None) -> Floquet:
     """The multipliers of a periodic solution; see `ocp_dyn.ocp.floquet` for the map and `Floquet` for the result.
 
-    step [s]: largest of the fourth-order Runge-Kutta method, which starts anew at every node; smaller where springs and
-    losses of the joints act faster. problem: that of the
-    solution, needed where it has a `Jump`. ValueError for a motion that is not periodic or holds numbers that are not
-    finite, and for a Jump whose equality rows do not determine the next state.
+    step [s]: largest step of the fourth-order Runge-Kutta method, which starts anew at every node; the step is smaller
+    where springs and losses of the joints act faster. problem: the problem of the solution, needed if it has a `Jump`.
+    ValueError for a motion that is not periodic or holds numbers that are not finite, and for a Jump whose equality
+    rows do not determine the next state.
     """
     _check(solution, step)
     model, nv = solution.model, solution.model.nv
@@ -108,7 +109,8 @@ def _check(solution: Solution, step: float) -> None:
 
 
 def flow_derivatives(equations: Equations, phase: PhaseSolution, step: float) -> list[Array]:
-    """(2 nv, 2 nv) for every interval: the state at its end by the state at its node, in tangent coordinates."""
+    """Derivatives (2 nv, 2 nv) of the state at the end of every interval by the state at its node, in tangent
+    coordinates."""
     model, width = equations.model, np.diff(phase.t)
     nv = model.nv
     found = []
@@ -144,7 +146,7 @@ def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Funct
 
 
 def _turning(model: Model) -> ca.Function:
-    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero but for quaternions, where it is -omega x.
+    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero except for quaternions, where it is -omega x.
 
     `tangent_rate` is the inverse of the exponential map's derivative, v + (theta x omega)/2 + ...: twice its slope.
     """
@@ -154,7 +156,8 @@ def _turning(model: Model) -> ca.Function:
 
 
 def _transition(solution: Solution, p: int, problem: Problem | None) -> Array:
-    """From the end of phase p at its solved duration to the start of the next one: (2 nv, 2 nv)."""
+    """Derivative (2 nv, 2 nv) of the map from the end of phase p at its solved duration to the start of the next
+    phase."""
     model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
     last = p == len(solution.phases) - 1
     following = solution.phases[0 if last else p + 1]
@@ -192,7 +195,7 @@ def _rate(equations: Equations, phase: PhaseSolution) -> Array:
 
 
 def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Array:
-    """1 - f g'/(g' f), g the height of the first foot that comes down: the phase ends when it vanishes."""
+    """1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when it vanishes."""
     S = np.eye(2 * model.nv)
     for step in steps:
         if step.rows is None:
@@ -206,7 +209,8 @@ def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Arr
 
 
 def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
-    """delta of q after the new contacts are met, by the least step in the metric of H that moves no standing foot."""
+    """delta of q after the new contacts are closed, as a matrix on delta of q before: by the least step in the metric
+    of H that moves no standing foot."""
     model = equations.model
     rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
     for step in steps:
@@ -221,7 +225,7 @@ def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
 
 
 def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array) -> Array:
-    """Rows (., 2 nv) that vanish on what keeps standing feet flat on the ground, and at rest."""
+    """Rows (., 2 nv) that vanish for the directions that keep the standing feet flat on the ground and at rest."""
     delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
     for contact in contacts:
@@ -256,7 +260,8 @@ def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
 
 
 def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
-    """Whether springs or losses of the root joint itself feel a shift or a turn of the whole motion: then it is none."""
+    """Makes a predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which
+    is then not neutral."""
     model, root = equations.model, list(equations.model.dofs_of(1))
     dofs = model.dofs
     losses = bool((dofs.damping[root] + dofs.friction[root]).any())
@@ -269,7 +274,7 @@ def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
 
 
 def _solved(A: Array, b: Array) -> Array:
-    """The least x with A x nearest to b."""
+    """The x of least norm for which A x is nearest to b."""
     return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
 
 
@@ -281,7 +286,7 @@ def _null_space(rows: Array) -> Array:
 
 
 def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
-    """Multipliers in the basis, those of the neutral directions apart: DP maps their span into itself."""
+    """Multipliers in the basis, and separately those of the neutral directions, whose span DP maps into itself."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))

@@ -1,8 +1,8 @@
-"""A first guess for motions on feet: where the feet go through the phases, and postures that put them there.
+"""A first guess for motions on feet: paths of the feet through the phases, and postures that follow them.
 
-Feet stand as the phases say: flat, rolling over an edge from the angle at which they strike or to the angle at which they
-leave the ground, or on points. Between, they swing over to the next place. The base moves on evenly in between, upright, and
-every posture is the nearest to the standing one, by damped least squares on what feet and base are meant to do.
+Feet stand as the phases say: flat, rolling over an edge from the angle at which they strike or to the angle at which
+they leave the ground, or on points. Between two places they swing. The base moves forward at a constant speed, upright.
+Every posture is the one nearest to the standing posture that follows base and feet, by damped least squares.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ State = Callable[[float], tuple[Array, Array]]
 
 
 SMOOTH = 0.04
-"""Width of the window in which a motion guessed is smoothed [s], if the nodes are not wider apart."""
+"""Width of the window in which the guessed motion is smoothed [s], if the nodes are not wider apart."""
 
 TOUCH = 1e-9
 """Spans that end and begin within this time [s] follow each other."""
@@ -39,8 +39,8 @@ TOUCH = 1e-9
 class FootPlan:
     """A guess by feet: `Problem(guess=FootPlan())`.
 
-    strike, leave [rad]: pitch of a foot that strikes on an edge, and of one that leaves from an edge; lift [m]: how
-    much higher than its ends a swing is in its middle; crouch: how much lower than standing the base is, as a fraction.
+    strike, leave [rad]: pitch of a foot that strikes on an edge, and of one that leaves from an edge; lift [m]: height
+    of the middle of a swing above its ends; crouch: how much lower than standing the base is, as a fraction.
     """
 
     strike: float = math.radians(20.0)
@@ -61,8 +61,8 @@ class FootPlan:
 class Span:
     """A foot on the ground: from begin to end [s], its edge turned from angle `first` to `last` [rad].
 
-    point and rotation: of the contact, in the coordinates of the body; axis: of the edge in the frame (None: no edge);
-    place (x, y, yaw).
+    point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
+    place: (x, y, yaw).
     """
 
     body: int
@@ -88,7 +88,7 @@ class Span:
 
 
 def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array, step: float, speed: float) -> State:
-    """State at the fraction s of the motion: postures at every node, smoothed."""
+    """Makes the state as a function of the fraction s of the motion, from postures at every node, smoothed."""
     problem, model = t.problem, t.problem.model
     total = sum(durations)
     tracks = _tracks(plan, t, durations, step)
@@ -114,9 +114,11 @@ def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array,
 def _smooth(
     t: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
 ) -> State:
-    """State at the fraction s of the motion, from parabolas fitted to the postures nearby: no joint is jerked.
+    """Makes the state as a function of the fraction s of the motion, from parabolas fitted to the postures nearby, so
+    that no joint moves in jerks.
 
-    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and after.
+    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and
+    after.
     """
     model, mirror = t.problem.model, t.mirror
     times, values = nodes, np.array([fit.difference(q0, q) for q in table])
@@ -137,7 +139,8 @@ def _smooth(
 
 
 def _tracks(plan: FootPlan, t: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
-    """What every foot does in the motion, and in the period before and after it."""
+    """Spans of every foot on the ground, by body, in the motion and, if it is periodic, in the periods before and after
+    it."""
     total = sum(durations)
     found: dict[int, list[Span]] = {}
     for turn in (-1, 0, 1) if t.problem.periodic is not None else (0,):
@@ -165,14 +168,14 @@ def _span(t: Transcription, f: Foothold, begin: float, end: float, turn: int, st
 
 
 def _append(spans: list[Span], span: Span) -> None:
-    """The span, or the last one made longer if the foot only goes on standing as it did."""
+    """Appends the span, or makes the last one longer if the foot keeps standing as it did."""
     if spans and span.begin - spans[-1].end < TOUCH and np.allclose(spans[-1].point, span.point):
         span = replace(spans.pop(), end=span.end)
     spans.append(span)
 
 
 def _with_angles(plan: FootPlan, spans: list[Span]) -> list[Span]:
-    """Edges that strike from the air, or leave into it, are turned."""
+    """Sets the angles of edges: `strike` if the foot comes from the air, `leave` if it leaves into the air."""
     made = []
     for k, span in enumerate(spans):
         from_air = k == 0 or span.begin - spans[k - 1].end > TOUCH

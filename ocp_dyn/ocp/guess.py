@@ -1,4 +1,4 @@
-"""The first guess that the library makes: the robot standing, moved forward."""
+"""The library's first guess: the robot standing, moved forward."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from .variables import Transcription, contacts, model_of, number
 
 
 def initial_guess(t: Transcription) -> None:
-    """First values: the user's, or the robot standing, moved forward at the speed asked for, its weight on its feet."""
+    """Sets first values: the user's guess, or the robot standing, moved forward at the speed asked for, its weight on
+    its feet."""
     problem, program = t.problem, t.program
     speed = float(number(t, t.speed, program.start)[0]) if t.speed is not None else 0.0
     durations = [float(number(t, x.duration, program.start)[0]) for x in t.phases]
@@ -52,11 +53,12 @@ def initial_guess(t: Transcription) -> None:
 
 
 MOST_ACCELERATION = 100.0
-"""Of a guess [rad/s^2, m/s^2]: more comes from corners of the motion guessed, not from what is needed."""
+"""Largest acceleration of a guess [rad/s^2, m/s^2]; larger ones come from corners of the guessed motion only."""
 
 
 def _follow_motion(t: Transcription) -> None:
-    """Accelerations from the velocities guessed, and torques from inverse dynamics, within half of their limits."""
+    """Sets accelerations from the guessed velocities, and torques from inverse dynamics, within half of their
+    limits."""
     problem, program = t.problem, t.program
     model, actuated = (
         model_of(t, {name: DM(number(t, slot, program.start)) for name, slot in t.slots.items()}),
@@ -80,7 +82,7 @@ def _follow_motion(t: Transcription) -> None:
 
 
 def _state_at(problem: Problem, guess: Callable[[float], object], s: float) -> tuple[Array, Array]:
-    """(q, v) as a guess returns them, if they are that."""
+    """(q, v) that a guess returns at s; ValueError if it returns anything else."""
     nq, nv = problem.model.nq, problem.model.nv
     found = called(f"guess at s = {s:.3g}", guess, s)
     if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -112,21 +114,21 @@ def _standing_guess(problem: Problem, speed: float, total: float) -> Callable[[f
 
 
 def _weight_rows(held: tuple[Foothold | Held, ...], weight: float) -> Array:
-    """Rows of the feet that carry the weight, shared evenly; zero for other constraints."""
+    """Contact rows with which the feet carry the weight in equal shares; zero for other constraints."""
     share = weight / max(1, sum(isinstance(f, Foothold) for f in held))
     parts = [_share_rows(f, share) if isinstance(f, Foothold) else np.zeros(f.size) for f in held]
     return np.concatenate([np.zeros(0), *parts])
 
 
 def _share_rows(f: Foothold, share: float) -> Array:
-    """Rows of one foot under a vertical force [N]."""
+    """Contact rows of one foot under a vertical force [N]."""
     if isinstance(f.contact, RollingContact):
         return np.array([share, 0, 0, 0, 0])
     return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
 
 
 def standing(problem: Problem) -> Array:
-    """The posture of the first guess, its lowest foot on the ground."""
+    """The posture of the first guess, with the lowest foot on the ground."""
     model = problem.model
     dofs = model.dofs
     q = np.array(model.neutral() if problem.posture is None else problem.posture, dtype=float)

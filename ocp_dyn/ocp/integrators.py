@@ -12,14 +12,14 @@
 | radau:s | collocation at the Radau points, the end among them (IIA); radau:1 is backward Euler | 2s - 1 |
 | lobatto:s | collocation at the Lobatto points, both ends among them (IIIA) | 2s - 2 |
 
-A step from (q, v) puts stages at the times c h. With accelerations a_i there (Hairer and Wanner, Solving
+A step from (q, v) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
 Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
 
     v_i = v + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, v_j),
     v1 = v + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, v_j),
 
-(+) being `model.integrate` and rate(theta, v) = d(theta)/dt being `model.tangent_rate`: v itself but for quaternions,
-which so stay on the unit sphere at every step.
+where (+) is `model.integrate` and rate(theta, v) = d(theta)/dt is `model.tangent_rate`. The rate is v itself, except
+for quaternions, which in this way stay on the unit sphere at every step.
 """
 
 from __future__ import annotations
@@ -79,12 +79,13 @@ class Scheme:
 
     @property
     def sweeps(self) -> int:
-        """How often theta is improved from rates at the last theta: each time gains an order, from h v's third."""
+        """Number of times that theta is recomputed from rates at the last theta. h v has an error of third order in h,
+        and every sweep gains one order."""
         return 1 if self.explicit else max(0, self.order - 2)
 
 
 def scheme(name: str) -> Scheme:
-    """The scheme of that name; ValueError with the known ones for another."""
+    """The scheme with this name; ValueError, with the known names, for any other."""
     return _scheme(name if isinstance(name, str) else shown(name))
 
 
@@ -134,8 +135,8 @@ def stage_states(
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
     """The states (q_i, v_i) at the stages of a step and (q1, v1) at its end, from the accelerations at the stages.
 
-    The rates of theta depend on theta itself; where there are quaternions they are found by fixed-point sweeps, to
-    the order of the scheme, and without any unknowns of their own.
+    The rates of theta depend on theta itself; for quaternions they are found by fixed-point sweeps, to the order of the
+    scheme and without additional unknowns.
     """
     speeds = [_moved(v, h, row, a) for row in method.A]
     v1 = _moved(v, h, method.b, a)
@@ -153,7 +154,8 @@ def stage_states(
 def explicit_step(
     model: Model, method: Scheme, rate: Callable[[Expr, Expr], Expr], q: Expr, v: Expr, h: Expr
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
-    """As `stage_states` for an explicit scheme, with the accelerations rate(q_i, v_i), each from those before it."""
+    """As `stage_states` for an explicit scheme, with accelerations rate(q_i, v_i), each computed from those before
+    it."""
     states: list[tuple[Expr, Expr]] = []
     a: list[Expr] = []
     theta_rates: list[Expr] = []
@@ -176,6 +178,6 @@ def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Ex
 
 
 def _moved(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
-    """start + h sum_j weights_j rates_j over the rates there are; those of weight zero leave no trace."""
+    """start + h sum_j weights_j rates_j over the rates given; rates of weight zero do not enter the expression."""
     terms = [rate if w == 1 else w * rate for w, rate in zip(weights, rates, strict=False) if w]
     return start + h * sum(terms[1:], start=terms[0]) if terms else start

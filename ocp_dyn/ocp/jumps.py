@@ -1,13 +1,14 @@
-"""A user's own transition, linearised: what its rows say about the state after it.
+"""Linearisation of a user's own transition: the derivative of the next state by the last one, from its rows.
 
-The equality rows of a `Jump`, with those that keep the next phase's feet flat on the ground and at rest, determine the next
-state s from the last one e; the implicit function theorem gives its derivative. With the Jacobians R_s, R_e of all these
-rows (m, 2 nv), in tangent coordinates,
+The equality rows of a `Jump` and the rows that keep the feet of the next phase flat on the ground and at rest determine
+the next state s from the last one e; the implicit function theorem gives the derivative. With the Jacobians R_s, R_e of
+all these rows (m, 2 nv), in tangent coordinates,
 
     R_s ds + R_e (de + f dT) = 0,
 
-f the rate of the last state and dT how much later the phase ends than it did. Where there are more rows than numbers of the
-next state, what is left of them without ds, N' R_e (N the null space of R_s'), says when the phase ends: it is the event.
+with f the rate of the last state and dT the delay of the end of the phase. If there are more rows than numbers of the
+next state, the combinations of rows without ds, N' R_e (N the null space of R_s'), determine when the phase ends: they
+are the event.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 AT_REST = 1e-6
-"""An event that is met slower than this is none: the phase ends at its solved duration."""
+"""Speed below which an event does not count: the phase then ends at its solved duration."""
 
 SMALL = 1e-6
-"""Singular values below this times the largest are zero: solutions hold their rows to about 1e-8."""
+"""Singular values below this fraction of the largest are zero: solutions hold their rows to about 1e-8."""
 
 
 def jump_of(problem: Problem | None, p: int) -> Jump:
-    """The Jump after phase p; ValueError where the problem is missing or is another one."""
+    """The Jump after phase p; ValueError if the problem is missing or is another one."""
     if problem is None:
         raise ValueError(
             "floquet multipliers need the rows of every Jump, which the problem holds and not its solution: "
@@ -53,11 +54,11 @@ def jump_derivative(
     jump: Jump, solution: Solution, end: tuple[Array, Array], start: tuple[Array, Array], rate: Array, reach: Array,
     held: Array,
 ) -> Array:  # fmt: skip
-    """ds/de (2 nv, 2 nv) of a jump, the time of its event following from e.
+    """ds/de (2 nv, 2 nv) of a jump; the time of its event follows from e.
 
     end, start: (q, v) before and after it; rate (2 nv): f. reach (2 nv, .): directions in which the last state can
-    differ; held (., 2 nv): rows that vanish for what the next phase's feet allow. ValueError where the equality rows do not
-    determine the next state, or ask for more than an event.
+    differ; held (., 2 nv): rows that vanish for states that the feet of the next phase allow. ValueError if the
+    equality rows do not determine the next state, or impose more on the last one than an event.
     """
     A_e, A_s = _slopes(jump, solution, end, start)
     n = 2 * solution.model.nv
@@ -76,7 +77,7 @@ def jump_derivative(
 
 
 def _event(jump: Jump, left: Array, reach: Array, rate: Array) -> Array:
-    """f g'/(g' f) for the one condition g on the end that `left` holds; zero where it holds none."""
+    """f g'/(g' f), with g the one condition on the end that `left` holds; zero if it holds none."""
     seen = left @ np.column_stack([reach, rate])
     U, values, _ = np.linalg.svd(seen) if seen.size else (np.zeros((0, 0)), np.zeros(1), None)
     count = int(np.sum(values > SMALL * max(1.0, float(values.max(initial=0.0)))))

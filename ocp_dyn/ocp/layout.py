@@ -1,4 +1,4 @@
-"""Where the blocks' numbers go in the vectors and matrices of the whole program."""
+"""Positions of the blocks' numbers in the vectors and matrices of the whole program."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .blocks import Block
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
+    """Maps the entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
 
-    order: the entries sorted by the number they belong to; starts: where in this order the entries of every
-    number begin. Entries of one number are summed.
+    order: the entries sorted by the number they belong to; starts: index, in this order, of the first entry of every
+    number. Entries of one number are summed.
     """
 
     size: int
@@ -35,7 +35,8 @@ class Placement:
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
-    """The placement of entries on the numbers that their keys, none of them negative, name; and these keys, ascending."""
+    """The placement of entries on the numbers that their keys name (none negative), and the distinct keys,
+    ascending."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -43,13 +44,13 @@ def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, I
 
 
 def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
-    """For the gradient: the placement on the entries of x that enter a cost, and which these are."""
+    """The placement for the gradient, on the entries of x that enter a cost, and the indices of these entries."""
     keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
     return placement(keys)
 
 
 def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
-    """For the Jacobian of g: every block's nonzeros (no two blocks share a row)."""
+    """The placement for the Jacobian of g, and its pattern: every block's nonzeros (no two blocks share a row)."""
     keys, first = [], 0
     for b in blocks:
         r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
@@ -61,13 +62,14 @@ def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Plac
 
 
 def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sparsity]:
-    """For the upper triangle of the Lagrangian's Hessian: every block's nonzeros, summed."""
+    """The placement for the upper triangle of the Lagrangian's Hessian, and its pattern: every block's nonzeros,
+    summed."""
     keys, weights = [], []
     for b in blocks:
         r, c = (np.array(k, dtype=int) for k in b.hessian_pattern.get_triplet())
         i, j = b.gather[:, r], b.gather[:, c]
         keys.append((np.maximum(i, j) * n + np.minimum(i, j)).ravel())
-        # one variable in two slots: what lay beside the diagonal, twice by symmetry, falls on it
+        # one variable in two slots: an entry beside the diagonal, which counts twice by symmetry, falls on the diagonal
         weights.append(np.where((i == j) & (r != c), 2.0, 1.0).ravel())
     joined = np.concatenate([np.zeros(0), *weights])
     return _matrix(keys, (n, n), joined if np.any(joined != 1.0) else None)
@@ -82,13 +84,13 @@ def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None =
 
 
 def chosen_nonzeros(pattern: ca.Sparsity, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
-    """The pattern of pattern[rows, columns], and which nonzero of `pattern` each of its own is."""
+    """The pattern of pattern[rows, columns], and for each of its nonzeros the index of that nonzero in `pattern`."""
     return _chosen(ca.DM(pattern, np.arange(1.0, pattern.nnz() + 1)), rows, columns)
 
 
 def symmetric_nonzeros(half: ca.Sparsity, chosen: Indices | None = None) -> tuple[ca.Sparsity, Indices]:
-    """The pattern of the symmetric matrix (its chosen rows and columns) with this upper half, and which nonzero of the
-    half each of its own is."""
+    """The pattern of the symmetric matrix (its chosen rows and columns) with this upper half, and for each of its
+    nonzeros the index of that nonzero in the half."""
     numbers = ca.triu2symm(ca.DM(half, np.arange(1.0, half.nnz() + 1)))
     chosen = np.arange(half.size1()) if chosen is None else chosen
     return _chosen(numbers, chosen, chosen)

@@ -38,11 +38,12 @@ class PowerLimit:
 
 @dataclass(frozen=True)
 class TorqueSpeedCurve:
-    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: a motor's torque falls to zero at its no-load speed.
+    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: a motor's torque falls to zero at its no-load
+    speed.
 
-    Linear in all four quadrants; braking torque may exceed tau_max by what the curve says, which the bounds of the model
-    forbid. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without both
-    limits have no rows.
+    Linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of the model
+    exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without
+    both limits have no rows.
     """
 
     tau_max: Any = None
@@ -97,7 +98,8 @@ class JointMargin:
 
 @dataclass(frozen=True)
 class CaptureMargin:
-    """The capture point stays within `radius` [m] of the middle of the feet on the ground: the walker could come to rest."""
+    """The capture point stays within `radius` [m] of the middle of the feet on the ground, so that the walker could
+    come to rest."""
 
     radius: float
     where: ClassVar[str] = "interval"
@@ -124,7 +126,7 @@ class ZeroMomentPointMargin:
 
 
 def _within(stage: Stage, point: Any, radius: float) -> Bounded:
-    """Distance from the middle of the feet, squared over the radius: a row in metres. No rows in flight."""
+    """Distance from the middle of the feet, squared and divided by the radius: a row in metres. No rows in flight."""
     if not stage.places:
         return ca.SX(0, 1), 0.0, 0.0
     middle = sum((place[:2] for place in stage.places.values()), start=ca.SX(2, 1)) / len(stage.places)

@@ -16,10 +16,10 @@ LARGE = 1 << 30
 
 @contextlib.contextmanager
 def kept_memory() -> Iterator[None]:
-    """While it lasts, the C library keeps what is freed, up to a gigabyte, instead of returning it to the system.
+    """Within this context the C library keeps freed memory, up to a gigabyte, instead of returning it to the system.
 
-    A sparse factorisation frees and asks for the same tens of megabytes in every iteration, and the system clears every
-    page of them: a third of its time and more. Nothing happens where the C library is not glibc.
+    A sparse factorisation frees and allocates the same tens of megabytes in every iteration, and the system clears
+    every page of them: a third of its time and more. No effect if the C library is not glibc.
     """
     try:
         libc: Any = ctypes.CDLL(None)

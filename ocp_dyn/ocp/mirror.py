@@ -29,7 +29,7 @@ PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
 """Data of dofs, by their names in `DofData`, that must be mirrored as the bodies are."""
 
 TOLERANCE = 1e-6
-"""Asymmetry [m, kg per kg of the model] that is rounding."""
+"""Asymmetry [m, kg per kg of the model] up to which a difference counts as rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class MirrorMap:
         return self.v_matrix @ qd
 
     def of_dofs(self, data: Array) -> Array:
-        """Numbers of the dofs without a sign (nv), such as their damping, each where its partner's was."""
+        """Unsigned data of the dofs (nv), such as their damping, with every dof's number moved to its partner."""
         return np.asarray(np.abs(np.array(self.v_matrix.full())) @ data)
 
     @cached_property
@@ -58,7 +58,7 @@ class MirrorMap:
         return body_transforms(self.model, DM(self.model.neutral()))
 
     def frame(self, name: str) -> Frame:
-        """The frame that lies where the reflection of this one does, on the partner body."""
+        """The frame on the partner body whose origin is the reflection of this frame's origin."""
         frame = self.model.frame(name)
         X0 = self._neutral
         target = REFLECTION @ _origin(frame, X0)
@@ -78,13 +78,13 @@ class MirrorMap:
 
 
 def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> MirrorMap:
-    """Derives the mirror map of a left-right symmetric model; a ModelError says where it is not symmetric.
+    """Derives the mirror map of a left-right symmetric model; ModelError, with the place, if it is not symmetric.
 
-    Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be
-    a symmetric posture; signs come from the bodies' Jacobians there. The result is checked at random
-    states: the forces of inverse dynamics of the image are the images of the original's. Springs and losses
-    of the joints, and their rotors, must be mirrored too, unless passive=False or armature=False leaves them out.
-    For a robot that is symmetric but for its cables take its `symmetric_twin`.
+    Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be a symmetric
+    posture; signs come from the bodies' Jacobians there. The result is checked at random states: the forces of inverse
+    dynamics of the mirrored motion must be the mirrored forces. Springs and losses of the joints, and their rotors,
+    must be mirrored too, unless passive=False or armature=False leaves them out. For a robot that is symmetric except
+    for its cables use its `symmetric_twin`.
     """
     if not isinstance(model, Model):
         raise TypeError(f"mirror_map needs a Model, got {shown(model)}")
@@ -142,7 +142,8 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
 
 
 def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float:
-    """+1 or -1, such that moving dof `image` by it moves the partner's body as the mirror shows dof k moving the body."""
+    """Sign (+1 or -1) of dof `image` with which it moves the partner body as the mirror image of the body under dof
+    k."""
     seen = np.concatenate([PSEUDO @ J[:3, k], REFLECTION @ J[3:, k]])
     made = J_partner[:, image]
     for sign in (1.0, -1.0):
@@ -155,7 +156,7 @@ def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float
 
 
 def _position_matrix(model: Model, partners: tuple[int, ...], v_matrix: Array) -> Array:
-    """The map of q: that of qd, where a joint's q has the same entries; for a quaternion (., w) w stays."""
+    """The map of q: that of qd, if q of the joint has the same entries; for a quaternion (., w), w stays."""
     S = np.zeros((model.nq, model.nq))
     for i, _ in model.edges:
         rows, columns = range(model.q_index[partners[i]], model.q_index[partners[i] + 1]), model.dofs_of(i)
@@ -182,7 +183,7 @@ def _check(mirror: MirrorMap) -> None:
 
 
 def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
-    """What joints do by themselves is mirrored, and springs rest at mirrored positions."""
+    """Raises ModelError if springs, losses or rotors of the joints, or rest positions of springs, are not mirrored."""
     model, dofs = mirror.model, mirror.model.dofs
     for kind in kinds:
         own = getattr(dofs, kind)

@@ -49,7 +49,7 @@ class Program:
         return variable
 
     def parameter(self, name: str, size: int, value: Any) -> Parameter:
-        """Adds a parameter of `size` entries with its value for now; it may stand in the slots of blocks."""
+        """Adds a parameter of `size` entries with its present value; it may fill slots of blocks."""
         if any(known.name == name for known in self.parameters):
             raise ValueError(f"there is a parameter {name!r} already: give each a name of its own")
         parameter = Parameter(name, np.arange(size) + sum(known.size for known in self.parameters))
@@ -59,7 +59,7 @@ class Program:
         return parameter
 
     def block(self, name: str, slots: Mapping[str, Slot], body: Body, **constants: int) -> Block:
-        """Adds a kind of block; give it instances with `Block.add`. constants: sizes, by name."""
+        """Adds a kind of block, whose instances `Block.add` adds. constants: sizes, by name."""
         self.blocks.append(Block(name, dict(slots), body, constants))
         return self.blocks[-1]
 
@@ -81,7 +81,7 @@ class Program:
         return np.concatenate([np.zeros(0), *self._values])
 
     def set_value(self, name: str, value: Any) -> None:
-        """Changes a parameter's value; nothing needs to be built again. KeyError for an unknown name."""
+        """Changes a parameter's value without a rebuild; KeyError for an unknown name."""
         names = [parameter.name for parameter in self.parameters]
         if name not in names:
             raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}")
@@ -89,7 +89,7 @@ class Program:
         self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
 
     def reset(self) -> None:
-        """First values and values of parameters as they were declared."""
+        """Restores first values and values of parameters as they were declared."""
         self._start, self._values = list(self._first), list(self._declared)
 
     def set_start(self, variable: Variable, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a notebook shows of a solution: a strip of poses, the outcome in numbers, and the cost by term."""
+"""Display of a solution in a notebook: a strip of poses, the outcome in numbers, and the cost by term."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POSES = 7
 
 
 def picture(solution: Solution) -> bytes | None:
-    """A strip of poses as .png; None where there is nothing that can be drawn."""
+    """A strip of poses as .png; None if nothing can be drawn."""
     from ..viz import stick_figure
 
     try:
@@ -27,7 +27,7 @@ def picture(solution: Solution) -> bytes | None:
 
 
 def card(solution: Solution) -> str:
-    """The same with numbers, as HTML that needs nothing else."""
+    """The strip of poses and the outcome in numbers, as self-contained HTML."""
     drawn = picture(solution)
     image = ""
     if drawn is not None:
@@ -38,7 +38,7 @@ def card(solution: Solution) -> str:
 
 
 def facts(solution: Solution) -> list[tuple[str, str]]:
-    """(what, value) of the outcome."""
+    """The outcome as pairs (name, value)."""
     found = [("status", solution.status + ("" if solution.converged else ": not converged"))]
     found += [("objective", f"{solution.objective:.6g}")]
     if len(solution.cost) > 1:

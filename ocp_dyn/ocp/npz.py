@@ -1,8 +1,8 @@
-"""Arrays from .npz files that nobody vouches for: nothing is believed that the bytes themselves do not show.
+"""Reads arrays from untrusted .npz files: everything that a file declares is checked against its bytes.
 
-`numpy.load` allocates what a header declares before it looks for it, evaluates headers as Python literals, and passes on
-what a dozen modules say to damaged bytes. Here every declared size is held against the bytes first, a header is
-matched, not evaluated, and whatever is wrong is one ValueError.
+`numpy.load` allocates what a header declares before it looks for the data, evaluates headers as Python literals, and
+lets a dozen kinds of exceptions through for damaged bytes. Here every declared size is compared with the bytes first, a
+header is matched and not evaluated, and every error is one ValueError.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ import numpy as np
 from .._types import Array
 
 LARGEST_RATIO = 1032
-"""Bytes that one compressed byte can stand for at most: so deflate works."""
+"""Largest number of bytes that one byte compressed by deflate can stand for."""
 
 DAMAGED = (
     *(ValueError, TypeError, OSError, EOFError, NotImplementedError, RuntimeError, KeyError, IndexError, OverflowError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
-"""What zipfile, zlib and numpy say to bytes that are not what they should be."""
+"""Exceptions that zipfile, zlib and numpy raise for damaged bytes."""
 
 OVERHEAD = 64
-"""Bytes that a compressed file may stand for beyond that, where it is short."""
+"""Bytes that a short compressed array may stand for in addition."""
 
 HEADER = re.compile(
     rb"\{'descr': '([<>|][fiuU]\d{1,8})', 'fortran_order': (True|False), 'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
 )
-"""What numpy writes before an array of real numbers, of integers or of text."""
+"""Header that numpy writes before an array of real numbers, of integers or of text."""
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
     """All arrays of an .npz file by name, each with its checksum checked.
 
-    Raises OSError if the file cannot be read, ValueError, without its name, if it is no such file or damaged. Memory: a few
-    times what the file holds.
+    Raises OSError if the file cannot be read, ValueError if it is no .npz file or damaged; the message leaves out the
+    file's name. Memory: a few times what the file holds.
     """
     with path.open("rb") as file:
         if file.read(4) != b"PK\x03\x04":
@@ -57,7 +57,8 @@ def read_arrays(path: Path) -> dict[str, Array]:
 
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
-    """The members are arrays under different names, and what they declare can be in a file of this size."""
+    """Checks that the members are arrays under different names, and that a file of this size can hold what they
+    declare."""
     if sum(member.compress_size for member in members) > size:
         raise ValueError("it declares more than it holds")
     if len({member.filename for member in members}) < len(members):
@@ -74,7 +75,7 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
 
 
 def _array(data: bytes) -> Array:
-    """The array of the bytes of an .npy file."""
+    """The array that the bytes of an .npy file hold."""
     if data[:6] != b"\x93NUMPY" or len(data) < 12:
         raise ValueError("an array in it has no header")
     begin, form = (10, "<H") if data[6] == 1 else (12, "<I")

@@ -1,8 +1,8 @@
 """Objectives by name: integrands over the motion, costs of rates, terminal costs.
 
-Each is data with one method. Where a cost is a sum of squares the method is `residual`, the root of it, so that
-Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A weight
-of zero switches a term off; a negative one, which makes large what the term counts, only a user's own term may have.
+Each is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is squared, so
+that Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A
+weight of zero switches a term off. Only a user's own term may have a negative weight, which maximises the term.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Objective(Protocol):
     """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
 
     Beyond these, an objective may have: `residual(stage)`, where the integrand is its sum of squares;
-    `slack_size(model)` and `slack_rows(stage)`, non-negative variables of its own, `stage.slacks[self]`, and the rows
-    that hold them; `reference_size(model)` and `reference(s)`, numbers along the phase, `stage.references[self]`.
+    `slack_size(model)` and `slack_rows(stage)`, for non-negative variables `stage.slacks[self]` and the rows that
+    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `stage.references[self]`.
     """
 
     @property
@@ -59,7 +59,7 @@ class RateObjective(Protocol):
 
 
 class Weighed:
-    """A term of the library's: its weight and its scale are checked.
+    """Base of the library's own terms: checks their weight and scale.
 
     `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
     """
@@ -76,7 +76,8 @@ class Weighed:
         check(getattr(self, "scale", 1.0), f"{what} scale")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        """Raises where names or sizes do not fit the model; feet: names of the problem's footholds."""
+        """Raises KeyError or ValueError if names or sizes do not fit the model; feet: names of the problem's
+        footholds."""
         for key in self.of_dofs:
             per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
 
@@ -107,7 +108,7 @@ class TorqueSquared(LeastSquares):
 class TorqueRateSquared(Weighed):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
 
-    In a periodic motion the last interval's torques lead on to the first one's.
+    In a periodic motion the first interval follows the last one.
     """
 
     weight: float = 1.0
@@ -139,7 +140,7 @@ class AccelerationSquared(LeastSquares):
 class JerkSquared(Weighed):
     """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
 
-    Implicit form only. Across an impact accelerations jump: nothing is counted there.
+    Implicit form only. Jumps of the accelerations across an impact are not counted.
     """
 
     weight: float = 1.0
@@ -193,7 +194,10 @@ class ForceSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceRateSquared(Weighed):
-    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase; implicit form only."""
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase.
+
+    Implicit form only.
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -206,10 +210,12 @@ class ForceRateSquared(Weighed):
 
 @dataclass(frozen=True)
 class MechanicalWork(Weighed):
-    """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes sign.
+    """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes
+    sign.
 
-    kind: "absolute"; or "positive", the half of it that adds (tau qd). smoothing [W]. Divided by weight and distance it
-    is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the same without rounding.
+    kind: "absolute"; or "positive", only the work that the joints add (tau qd > 0). smoothing [W]. Divided by weight
+    and distance it is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the
+    same without rounding.
     """
 
     weight: float = 1.0
@@ -231,8 +237,8 @@ class MechanicalWork(Weighed):
 class SlackWork(Weighed):
     """Work of the joints, exact: sum of s with s >= |tau qd| (kind "absolute") or s >= tau qd, s >= 0 ("positive") [J].
 
-    One non-negative variable per dof and interval; a floating or planar root does no work. For linear terms in |power| this
-    is what an interior-point solver likes best.
+    One non-negative variable per dof and interval; a floating or planar root does no work. This is the form of linear
+    terms in |power| that suits interior-point solvers best.
     """
 
     weight: float = 1.0
@@ -258,7 +264,8 @@ class SlackWork(Weighed):
 
 @dataclass(frozen=True)
 class AngularMomentumSquared(LeastSquares):
-    """|angular momentum about the centre of mass / scale|^2 [(kg m^2/s)^2 for scale 1]: people keep it small as they walk."""
+    """|angular momentum about the centre of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
+    walk."""
 
     weight: float = 1.0
     scale: float = 1.0
@@ -271,7 +278,7 @@ class AngularMomentumSquared(LeastSquares):
 class HeadStabilisation(LeastSquares):
     """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
 
-    frame: of the head; point [m] in it, such as the eyes; arm [m] weighs turning against shaking.
+    frame: of the head; point [m] in it, such as the eyes; arm [m]: weight of angular against linear acceleration.
     """
 
     frame: str = "head"
@@ -295,10 +302,11 @@ class HeadStabilisation(LeastSquares):
 
 @dataclass(frozen=True)
 class CapturePointSquared(LeastSquares):
-    """|capture point - middle of the feet|^2 [m^2], the capture point being c + c' / omega, omega^2 = g / c_z, in the plane.
+    """|capture point - middle of the feet|^2 [m^2], in the ground plane; the capture point is c + c' / omega, omega^2 =
+    g / c_z.
 
-    Small where the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
-    humanoid push recovery, Humanoids 2006]. Nothing in phases without a foot on the ground.
+    Small if the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
+    humanoid push recovery, Humanoids 2006]. No cost in phases without a foot on the ground.
     """
 
     weight: float = 1.0
@@ -309,7 +317,8 @@ class CapturePointSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ZeroMomentPointSquared(LeastSquares):
-    """|zero-moment point - middle of the feet|^2 [m^2]: a margin that grows as the square shrinks. Nothing in flight."""
+    """|zero-moment point - middle of the feet|^2 [m^2]: the smaller, the larger the margin of balance. No cost in
+    flight."""
 
     weight: float = 1.0
 
@@ -321,7 +330,7 @@ class ZeroMomentPointSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class Duration:
-    """The time that the phase takes [s]: in every phase, the time of the motion."""
+    """Duration of the phase [s]; as an objective of every phase, the duration of the motion."""
 
     weight: float = 1.0
 
@@ -333,12 +342,12 @@ class Duration:
 
 
 def objective_name(objective: Any) -> str:
-    """What a cost term is called in reports."""
+    """Name of a cost term in reports."""
     return str(getattr(objective, "name", type(objective).__name__))
 
 
 def capture_point(stage: Stage) -> Expr:
-    """c + c' / omega (2) [m], omega^2 = g / c_z: where the inverted pendulum comes to rest."""
+    """c + c' / omega (2) [m], omega^2 = g / c_z: the point at which the inverted pendulum comes to rest."""
     c = center_of_mass(stage.model, stage.q)
     speed = center_of_mass_velocity(stage.model, stage.q, stage.v)
     g = float(np.linalg.norm(stage.model.gravity))
@@ -346,7 +355,7 @@ def capture_point(stage: Stage) -> Expr:
 
 
 def base_size(model: Model) -> int:
-    """Degrees of freedom of a root that floats; 0 if the root is a joint like the others."""
+    """Number of degrees of freedom of a floating root; 0 if the root is a joint like the others."""
     return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
 
 

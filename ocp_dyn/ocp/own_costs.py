@@ -1,4 +1,4 @@
-"""Costs that a user writes as functions: integrals, costs of the ends, and path constraints at a price."""
+"""Costs that the user defines: integrals, costs of the first and last state, and soft path constraints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Integral:
 
 @dataclass(frozen=True)
 class Terminal:
-    """A user's own cost of the ends (Mayer term): function(start, end), once; in `Problem(terminal=...)`.
+    """A user's own cost of the first and the last state (Mayer term): function(start, end), once; in
+    `Problem(terminal=...)`.
 
     start, end: the first and the last `Stage`, with the values `time` and `step_length`.
     """
@@ -48,7 +49,7 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Soft(Weighed):
-    """A path constraint that may be broken at a price: the integral of the squared violations of its rows."""
+    """A soft path constraint: it may be violated, at the cost of the integral of the squared violations of its rows."""
 
     constraint: PathConstraint
     weight: float = 1.0
@@ -79,7 +80,7 @@ class Soft(Weighed):
 
 
 def _check_own(term: Integral | Terminal) -> None:
-    """A term of the user's: its weight may be negative, so that it is made large."""
+    """Checks a term of the user's. Its weight may be negative, which maximises the term."""
     what = type(term).__name__
     function(term.function, what)
     finite(term.weight, f"{what} weight")

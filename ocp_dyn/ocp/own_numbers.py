@@ -1,4 +1,4 @@
-"""What objectives have of their own in every interval: slack variables, and numbers of a recording."""
+"""Variables and data of single objectives, per interval: slacks, and reference values to track."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .variables import Transcription
 
 
 class OwnNumbers:
-    """The slacks and references of a phase's objectives: a slot and a parameter for each, by its place in the list."""
+    """The slacks and references of a phase's objectives: a slot for each slack and a constant of the block for each
+    reference, numbered by the place of the objective in the list."""
 
     def __init__(self, t: Transcription, phase: Phase) -> None:
         model = t.problem.model
@@ -44,7 +45,7 @@ class OwnNumbers:
 
     @property
     def parameters(self) -> dict[str, int]:
-        """Sizes of the references: at every stage of an interval."""
+        """Sizes of the references, over all stages of an interval."""
         return {key: len(self._fractions) * term.reference_size(self._model) for key, term in self._reference.items()}
 
     def numbers(self, k: int) -> dict[str, Array]:
@@ -56,7 +57,7 @@ class OwnNumbers:
         }
 
     def give(self, z: dict[str, SX], point: Point) -> None:
-        """Shows a stage what belongs to each objective there."""
+        """Gives the stage of a point the slacks and the references of every objective."""
         for key, term in self._slack.items():
             point.stage.slacks[term] = z[key]
         for key, term in self._reference.items():
@@ -64,7 +65,7 @@ class OwnNumbers:
             point.stage.references[term] = stages[self._fractions.index(point.fraction)]
 
     def constrain(self, rows: Rows, points: list[Point]) -> None:
-        """The rows that hold the slacks, at every stage."""
+        """Adds the rows that constrain the slacks, at every stage."""
         for term in self._slack.values():
             for point in points:
                 name = f"slack of {type(term).__name__}"

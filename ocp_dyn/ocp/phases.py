@@ -1,4 +1,4 @@
-"""What a problem is put together from: phases, what leads from one to the next, parameters, conditions of the ends."""
+"""Parts of a problem: phases, transitions between them, parameters, and conditions on the ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
 
 
 def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
-    """What may have been meant by an object of the wrong kind."""
+    """Advice for an object of the wrong kind: what was probably meant; empty if nothing is known."""
     if isinstance(member, type):
         return f": write {member.__name__}()"
     if not callable(member):
@@ -73,8 +73,8 @@ class Parameter:
     """A number, or several, that terms find in `stage.values[name]`; its `value` may change without a rebuild.
 
     Problem(parameters=...) declares it and `problem.solve(values={name: ...})` gives it another value. With bounds
-    (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several
-    phases, it is one for all of them.
+    (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several phases,
+    it is one variable or number for all of them.
 
     Names of `ocp_dyn.parameters` ("gravity", "mass:torso", ...) are parameters of the model; "slope" [rad] tilts the
     ground, upwards along x for positive values: gravity turns in the axes of the ground.
@@ -120,11 +120,11 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A stretch of motion in which the contacts do not change.
+    """A part of a motion in which the contacts do not change.
 
     intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
-    path: constraints that hold all along; objective: integrands, summed. constraints: of the robot itself
-    (`od.Loop`, `od.JointCoupling` and the like), kept as the contacts are.
+    path: constraints that hold throughout the phase; objective: integrands, summed. constraints: of the robot itself
+    (`od.Loop`, `od.JointCoupling` and the like), held as the contacts are.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Phase:
     objective: tuple[Objective | RateObjective, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     held: tuple[Foothold | Held, ...] = field(init=False)
-    """Footholds and constraints: what gives rows."""
+    """Footholds and constraints: everything that has constraint rows."""
     shared_duration: Parameter | None = field(init=False, default=None)
     """The Parameter that was given as the duration."""
 
@@ -168,7 +168,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Continuous:
-    """The next phase starts in the state in which the last one ends; contacts may end, or begin at rest."""
+    """The next phase starts in the state in which this one ends; contacts may end, or begin at rest."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,10 @@ class Impact:
     """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
 
     Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too, under
-    every foot. Where another foot stays on the ground they leave little: it cannot be pulled at, and two flat feet allow no
-    impulse but in singular postures. The multipliers then grow without bound, and `Continuous`, a soft landing, finds the
-    same motion in half the iterations.
+    every foot. If another foot stays on the ground almost no impulse is admissible: that foot cannot be pulled, and two
+    flat feet allow an impulse in singular postures only. The multipliers then grow without bound, and `Continuous`, a
+    soft landing, finds the same motion in half the iterations.
+
     weight: cost of sum of Lam^2 [1/(N s)^2].
     """
 
@@ -192,8 +193,8 @@ class Impact:
 class Jump:
     """A transition of the user's own: lower <= function(end, start) <= upper on the states before and after it.
 
-    Nothing else leads from one phase to the next, so that positions may jump too; footholds of the next phase that
-    were not there before are put on the ground. In a mirrored period, `end` is the mirror image.
+    No other condition links the two phases, so that positions may jump too; footholds of the next phase that were not
+    there before are put on the ground. In a mirrored period, `end` is the mirror image.
     """
 
     function: Callable[[Stage, Stage], Bounded]
@@ -212,9 +213,9 @@ TRANSITIONS = (Continuous, Impact, Jump)
 class Periodic:
     """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
 
-    transition: how the end leads to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length = speed * total time; None: free.
-    step_length [m]: a number, or (lower, upper); negative backwards. A number for either is a parameter of
-    that name: `problem.solve(values={"speed": 1.3})`.
+    transition: the link from the end to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length =
+    speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative backwards. A number for
+    either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
     """
 
     speed: float | None = None
@@ -248,8 +249,8 @@ class Periodic:
 class Boundary:
     """Conditions on the first and the last state: function(start, end) gives (expression, lower, upper).
 
-    Conditions that footholds imply are not to be given again: with both feet flat on given places the joints of the legs
-    follow from the root's pose, and their rates from its velocity. `Problem.check` tells which rows are too many.
+    Do not repeat conditions that footholds imply: with both feet flat on given places the joints of the legs follow
+    from the root's pose, and their rates from its velocity. `Problem.check` names rows that are too many.
     """
 
     function: Callable[[Stage, Stage], Bounded]

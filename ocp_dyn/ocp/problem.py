@@ -1,8 +1,8 @@
 """A motion as an optimal control problem: phases, transitions, boundary conditions, periodicity.
 
-The same text of a problem is transcribed in two forms (see `transcription`): "implicit", with accelerations
-and contact forces as variables and inverse dynamics as constraint, and "explicit", with accelerations from
-(constrained) forward dynamics.
+The same problem can be transcribed in two forms (see `transcription`): "implicit", with accelerations and contact
+forces as variables and inverse dynamics as constraint, and "explicit", with accelerations from (constrained) forward
+dynamics.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
-"""The forms, with the integrator and the contact level of each that hold if none is named."""
+"""The forms, each with its default integrator and its default contact level."""
 
 MOST = 10_000
-"""Steps in one interval: more are a mistake."""
+"""Largest number of steps in one interval; more are taken for a mistake."""
 
 LEVELS = ("position", "velocity", "acceleration")
 TORQUES = ("constant", "linear")
@@ -43,21 +43,22 @@ TORQUES = ("constant", "linear")
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """An optimal control problem for a model. Everything is checked here; `dataclasses.replace` makes a changed one.
+    """An optimal control problem for a model. All input is checked here; `dataclasses.replace` makes a changed problem.
 
-    phases, in time order; transitions between them (default: Continuous); periodic or not; boundary
-    conditions. unactuated: joints without a motor (default: `model.floating_joints`; of a root made of several joints,
-    name them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture` (nq; default: neutral, on the ground), or
-    `guess(s) -> (q, v)` at the fraction s of the motion, or by feet, `FootPlan()`. limits: keep the model's joint limits.
-    terminal: costs of the first and the last state. parameters: see `Parameter`.
+    phases, in time order; transitions between them (default: Continuous); periodic or not; boundary conditions.
+    unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
+    them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture`
+    (nq; default: neutral, on the ground), or `guess(s) -> (q, v)` at the fraction s of the motion, or a plan of the
+    feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the last state.
+    parameters: see `Parameter`.
 
     form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
-    torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]: how
-    contacts are kept from drifting, see `ocp_dyn.ocp.contact_levels`. passive, armature: springs, damping and friction of
-    the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves them out, here and in
-    everything that is asked of the solution (tau is the motors' in any case). slip_speed [rad/s, m/s]: over which friction
-    changes sign, see `od.passive_force`; solvers need it not much below the speeds of the motion. options: of
-    IPOPT, for a start from the guess.
+    torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
+    means against the drift of contacts, see `ocp_dyn.ocp.contact_levels`. passive, armature: True if springs, damping
+    and friction of the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves
+    them out, here and in all methods of the solution (tau is the motors' torque in any case). slip_speed [rad/s, m/s]:
+    speed over which friction changes sign, see `od.passive_force`; solvers need a value not much below the speeds of
+    the motion. options: of IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -83,7 +84,8 @@ class Problem:
     armature: bool = True
     slip_speed: float = SLIP_SPEED
     _kept: Any = field(default=None, init=False, repr=False)
-    """What the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without it."""
+    """The program that the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without
+    it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -107,7 +109,7 @@ class Problem:
         self._check_parameters()
 
     def _set(self, key: str, value: Any) -> None:
-        """Puts what was given into its final form, while the problem is made."""
+        """Stores the checked form of a field while the problem is made."""
         object.__setattr__(self, key, value)
 
     def _check_transitions(self) -> None:
@@ -120,7 +122,7 @@ class Problem:
             )
 
     def _check_guess(self) -> None:
-        """posture and guess."""
+        """Checks posture and guess."""
         if self.posture is not None:
             posture = numbers(self.posture, f"posture must have nq = {self.model.nq} entries: it")
             if posture.shape != (self.model.nq,) or not np.all(np.isfinite(posture)):
@@ -136,7 +138,7 @@ class Problem:
             )
 
     def _check_names(self) -> None:
-        """Frames and joints that footholds, terms and `unactuated` name."""
+        """Checks the frames and joints that footholds, terms and `unactuated` name."""
         model, feet = self.model, tuple(dict.fromkeys(f.name for f in self.footholds))
         for phase in self.phases:
             here = f"phase {phase.name!r}"
@@ -172,7 +174,7 @@ class Problem:
             raise ValueError('Parameters "gravity" and "slope" both say where gravity points to: give one of them')
 
     def _check_target(self, name: str) -> None:
-        """Raises KeyError where the model has nothing of the name after the colon."""
+        """Raises KeyError if the model has no body, frame or joint with the name after the colon."""
         kind, _, target = name.partition(":")
         names, what = self.model.body_names, "body"
         if kind in ("payload", "position"):
@@ -208,7 +210,8 @@ class Problem:
 
     @property
     def equations(self) -> Equations:
-        """The equations of motion, with what the joints do by themselves unless that is left out."""
+        """The equations of motion; passive forces and rotor inertia of the joints are included unless the problem
+        leaves them out."""
         return Equations(self.model, self.passive, self.armature, self.slip_speed)
 
     @property
@@ -249,7 +252,7 @@ class Problem:
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
         """Transcribes and solves; see `ocp_dyn.ocp.solve`. values: of parameters, in place of those declared.
 
-        What was built is kept: the next call with other values builds nothing.
+        The program is kept: the next call, with other values, builds nothing.
         """
         from .solver import solve
 
@@ -257,13 +260,13 @@ class Problem:
         return solve(self, values=values, **((self.options if from_guess else {}) | options))
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
-        """What keeps the problem from being solved, or makes it hard, as sentences; see `ocp_dyn.ocp.check`."""
+        """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`."""
         from .solver import check
 
         return check(self, values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles leave out what was built."""
+        """State for copies and pickles, without the program that was built."""
         return self.__dict__ | {"_kept": None}
 
     def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
@@ -280,7 +283,7 @@ def _distinct(names: Iterable[str], what: str) -> None:
 
 
 def _checked(here: str, check: Callable[..., None], model: Model, feet: tuple[str, ...]) -> None:
-    """A term's own check of names and sizes, told with the phase that it is in."""
+    """Runs a term's own check of names and sizes; its errors then name the phase too."""
     try:
         check(model, feet)
     except KeyError as error:

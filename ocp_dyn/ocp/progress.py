@@ -1,4 +1,4 @@
-"""What a solver's iterates look like while it runs, the best of them, and how to stop it."""
+"""Monitor of a running solver: shows its iterates, keeps the best of them, and stops it on demand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._types import Array
 from .assembled import Assembled
 
 EVERY = 10
-"""Iterations from line to line, unless SECONDS have passed."""
+"""Iterations between two lines of progress, unless SECONDS have passed."""
 
 SECONDS = 2.0
 
@@ -28,16 +28,17 @@ def violation(program: Assembled, g: Array) -> float:
 
 
 def tell(progress: bool, line: str) -> None:
-    """Shows a line on standard error, if progress is asked for; a stream that is closed loses no run."""
+    """Shows a line on standard error, if progress is asked for; a closed stream does not end the run."""
     if progress:
         with contextlib.suppress(OSError, ValueError):
             print(line, file=sys.stderr, flush=True)
 
 
 class Monitor(ca.Callback):
-    """Called with every iterate: shows its progress on a stream (or nowhere), keeps the best, stops on demand.
+    """Called with every iterate: shows progress on a stream (or nowhere), keeps the best iterate, stops on demand.
 
-    best: the iterate of least cost among those within `tolerance` of feasible, else the least infeasible one.
+    best: the iterate of least cost among those within `tolerance` of feasible; if there is none, the least infeasible
+    one.
     """
 
     def __init__(self, program: Assembled, tolerance: float, stream: TextIO | None = None) -> None:
@@ -66,7 +67,7 @@ class Monitor(ca.Callback):
         return [int(self.see(x, float(f[0]), g, lam_x, lam_g))]
 
     def see(self, x: Array, f: float, g: Array, lam_x: Array, lam_g: Array) -> bool:
-        """Takes note of an iterate; True if the solver is to stop."""
+        """Records an iterate; True if the solver is to stop."""
         broken = violation(self._program, g)
         step = 0.0 if self._last is None else float(np.max(np.abs(x - self._last), initial=0.0))
         merit = (max(0.0, broken - self._tolerance), f)

@@ -18,7 +18,7 @@ from .variables import FORCE_SCALE, Transcription, full_tau
 
 
 def add_rates(t: Transcription, p: int, phase: Phase) -> None:
-    """The rate costs of a phase: inside it, and of the torques from it into the next."""
+    """Adds the rate costs of a phase: within it and, for torques, from its end into the next phase."""
     terms = [term for term in phase.objective if isinstance(term, RateObjective)]
     for quantity in ("tau", "a", "lam"):
         chosen = [term for term in terms if getattr(term, "of", "tau") == quantity]
@@ -30,7 +30,8 @@ def add_rates(t: Transcription, p: int, phase: Phase) -> None:
 
 
 def _add_inside(t: Transcription, p: int, phase: Phase, quantity: str, terms: list[RateObjective]) -> None:
-    """From interval to interval: the difference of what the intervals hold, over their length."""
+    """Adds the costs within a phase: the rate is the difference between two neighbouring intervals over their
+    length."""
     x = t.phases[p]
     held: list[Variable] = getattr(x, quantity)
     if not held:
@@ -52,9 +53,11 @@ def _add_inside(t: Transcription, p: int, phase: Phase, quantity: str, terms: li
 
 
 def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
-    """From the phase's last torques to the next phase's first; in a periodic motion from the last to the first.
+    """Adds the costs from the phase's last torques to the next phase's first; in a periodic motion from the last to the
+    first.
 
-    Torques that are linear along the intervals are continuous there; of constant ones the difference costs.
+    Torques that are linear along the intervals are constrained to be continuous there; for constant ones the difference
+    has a cost.
     """
     problem, x = t.problem, t.phases[p]
     last = p == len(problem.phases) - 1
@@ -85,7 +88,7 @@ def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h
 
 
 def _whole(t: Transcription, quantity: str, x: SX) -> Expr:
-    """Torques of all dofs, zero where there is no motor; accelerations and forces: their means over the stages."""
+    """Torques of all dofs, zero without a motor; for accelerations and forces their means over the stages."""
     if quantity == "tau":
         return full_tau(t.problem, x)
     weights = np.tile(t.problem.scheme.b, t.problem.steps) / t.problem.steps
@@ -93,5 +96,5 @@ def _whole(t: Transcription, quantity: str, x: SX) -> Expr:
 
 
 def _per_distance(t: Transcription) -> dict[str, Slot]:
-    """The step length, where costs are divided by it."""
+    """The slot of the step length, if costs are divided by it."""
     return {"step_length": t.step_length} if t.problem.per_distance and t.step_length is not None else {}

@@ -1,4 +1,4 @@
-"""The program behind a solution, in names and numbers: which entry of x and which row is what, bounds and values."""
+"""The program behind a solution, in names and numbers: meaning, bounds and values of every entry of x and every row."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ INDEXED = {
     "row": ("rows", 0),
     "g_phase": ("phases", -1),
 }
-"""Fields of a record that are indices: into which names, and the lowest index."""
+"""Fields of a record that are indices: the field of names that they point into, and the lowest index."""
 
 COUNTED = ("entry", "instance", "sizes")
-"""Fields of a record that count."""
+"""Fields of a record that are counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
     """Names and numbers of a program at one point.
 
-    Of every entry of x: variable (index into `variables`) and entry within it, label (index into `labels`, of a degree of
-    freedom; -1: none), phase (index into `phases`; -1: of no phase) and time [s], scale, bounds in physical units. Of
-    every row of g: the same by row (index into `rows`, names "block: row") and instance of its block, and value;
-    value and bounds in the scale of the row. parameters: names, with sizes and values.
+    For every entry of x: variable (index into `variables`) and entry within it, label (index into `labels`, of a degree
+    of freedom; -1: none), phase (index into `phases`; -1: of no phase) and time [s], scale, bounds in physical units.
+    For every row of g: row (index into `rows`, names "block: row"), instance of its block, phase and time, value; value
+    and bounds are in the scale of the row. parameters: names, with sizes and values.
     """
 
     variables: tuple[str, ...]
@@ -85,7 +85,7 @@ class Record:
         return found
 
     def _check(self) -> None:
-        """Lists of one thing are of one length, indices lie in what they are indices into."""
+        """Checks that fields of one kind have one length, and that indices are in range; ValueError if not."""
         by_x = ("entry", "label", "x_phase", "x_time", "scale", "lower", "upper")
         by_row = ("instance", "g_phase", "g_time", "value", "row_lower", "row_upper")
         for first, others in (("variable", by_x), ("row", by_row)):
@@ -146,7 +146,7 @@ Where = tuple[int, float, tuple[str, ...]]
 
 
 def _places(t: Transcription, x: Array) -> dict[Variable, Where]:
-    """Where every variable of a node or an interval belongs."""
+    """Phase, time and names of the entries, for every variable of a node or an interval."""
     model = t.problem.model
     motors = tuple(model.qd_names[k] for k in t.problem.actuated)
     found: dict[Variable, Where] = {}
@@ -164,14 +164,15 @@ def _places(t: Transcription, x: Array) -> dict[Variable, Where]:
 
 
 def _labels(v: Variable, names: tuple[str, ...], number_of: dict[str, int]) -> Indices:
-    """Names of a variable's entries; those of all stages of an interval follow one another."""
+    """Indices of the labels of a variable's entries, -1 for none; the stages of an interval follow one another."""
     if not names or v.size % len(names):
         return np.full(v.size, -1)
     return np.tile([number_of[name] for name in names], v.size // len(names))
 
 
 def _rows(program: Assembled, place: dict[Variable, Where]) -> tuple[list[str], Indices, Indices, Array]:
-    """Name, instance, phase and time of every row, those of the first variable of its instance that has some."""
+    """Name, instance, phase and time of every row; phase and time are those of the earliest variable of its
+    instance."""
     names: list[str] = []
     instance, phase, time = [], [], []
     for b in program.blocks:
@@ -186,7 +187,7 @@ def _rows(program: Assembled, place: dict[Variable, Where]) -> tuple[list[str], 
 
 
 def _whole(parts: list[Any]) -> Indices:
-    """The variables' parts as one array over x, whose entries they own one after the other."""
+    """Joins the parts of all variables into one array over x."""
     found: Indices = np.concatenate([np.zeros(0, dtype=int), *parts])
     return found
 

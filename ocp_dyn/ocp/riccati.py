@@ -1,17 +1,18 @@
-"""The Riccati recursion: the least of a quadratic cost over a chain of linear stages, exactly, in one sweep there and back.
+"""The Riccati recursion: minimises a quadratic cost over a chain of linear stages, exactly, in two sweeps.
 
     min  sum_k z_k' H_k z_k / 2 + h_k' z_k,  z_k = (u_k, x_k),   x_{k+1} = F_k z_k + b_k,   E_k z_k = r_k.
 
-From the last stage to the first: the rows of a stage, and those that the next stage asks of its state, are eliminated from
-the controls (Gauss-Jordan); rows that no control can meet are left to the stage before. With the free controls u_f, the
-pivots u_p = G (u_f, x) + ..., and P of the next stage, what is left of the cost is factored,
+From the last stage to the first, the rows of a stage and the rows that the next stage imposes on its state are solved
+for controls (Gauss-Jordan elimination); rows that no control can meet are passed to the stage before. With the free
+controls u_f, the pivots u_p = G (u_f, x) + ..., and P of the next stage, the remaining cost is factored,
 
     M = T' (H + F' P F) T = [ M_uu M_ux; M_xu M_xx ] = [ U W ]' [ U W ] + [ 0 0; 0 P_k ],   z = T (u_f, x) + t.
 
 (J. Rawlings, D. Mayne & M. Diehl, Model Predictive Control, 2017, sec. 8.8; for the rows, L. Vanroye, A. Sathya, J. De
-Schutter & W. Decre, FATROP, IROS 2023.) `factor` needs the matrices only, `solve` the vectors: a twentieth of the work.
+Schutter & W. Decre, FATROP, IROS 2023.) `factor` needs the matrices only; `solve` needs the vectors and takes a
+twentieth of the work.
 
-The same recursion twice: `riccati.c`, see `riccati_compiled`, and here in numpy, some thirty times slower.
+The recursion is implemented twice: in `riccati.c`, see `riccati_compiled`, and here in numpy, some thirty times slower.
 """
 
 from __future__ import annotations
@@ -24,41 +25,44 @@ from .._types import Array
 from .stage_matrices import Entries, Stages
 
 PASSES = (0.1, 1e-3)
-"""Pivots of the first passes are larger than this times the length of their row: weak ones wait, lest a strong row becomes
-one more of them."""
+"""Thresholds of the first passes: a pivot must be larger than this times the length of its row. Rows with weaker pivots
+wait, so that eliminating them first does not weaken a strong row."""
 
 TOLERANCE = 1e-7
-"""The same of the last pass: a row about which controls can do less is left to the state, as if they could do nothing.
+"""Threshold of the last pass: a row on which the controls act more weakly is passed to the state, as if they did not
+act on it.
 
-P grows as 1 / pivot^2: below the root of the rounding error what controls cost would be lost in it. A foot that touches down,
-at its place and at rest, makes pivots of 1e-5; what is left out shows as a gap at the next linearisation.
+P grows as 1 / pivot^2: with pivots below the root of the rounding error the cost of the controls would be lost in P. A
+foot that touches down, at its place and at rest, makes pivots of 1e-5. The neglected part of a row shows as a gap at
+the next linearisation.
 """
 
 
 class Recursion(Protocol):
-    """What solves a linear-quadratic problem in stages; how: the words for it."""
+    """A solver of linear-quadratic problems in stages; how: words for reports, such as "as machine code"."""
 
     how: str
     stages: Stages
 
     def write(self, where: Entries, values: Array, sign: float) -> None:
-        """Entries of the matrices from sign times values."""
+        """Writes sign times values into entries of the matrices; values for the same entry are summed."""
 
     def add_prices(self, price: Array) -> None:
         """H += S' diag(price) S in every stage."""
 
     def factor(self) -> int:
-        """Factors the matrices as they are now; -1, or the number of a stage whose free controls have no convex cost."""
+        """Factors the matrices as they are now; -1, or the number of a stage whose cost is not convex in its free
+        controls."""
 
     def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
-        """(z, unmet): the solution, and by how much rows fall short that contradict rows before them."""
+        """(z, unmet): the solution, and the largest residual of rows that contradict rows before them."""
 
 
 class Rows(NamedTuple):
     """Rows (e, nu + nx) after their elimination.
 
-    order: the controls, pivots first; the first `rank` rows of `reduced` are those of the pivots, the next `left` ask
-    something of the state, the others repeat those. transform: what the rows were multiplied by.
+    order: the controls, pivots first; the first `rank` rows of `reduced` are those of the pivots, the next `left`
+    constrain the state, the others are redundant. transform: the matrix by which the rows were multiplied.
     """
 
     order: list[int]
@@ -69,7 +73,7 @@ class Rows(NamedTuple):
 
 
 class _Factors(NamedTuple):
-    """A stage with what its factorisation has found."""
+    """The matrices of a stage and their factors."""
 
     H: Array
     F: Array
@@ -148,9 +152,10 @@ class NumpyRecursion:
 
 
 def split_rows(given: Array, nu: int, tolerance: float = TOLERANCE) -> Rows:
-    """Gauss-Jordan elimination of rows over (u, x), first of controls, then of what is left from the state.
+    """Gauss-Jordan elimination of rows over (u, x): first of controls, then, in the rows that are left, of states.
 
-    Rows go in their order, the pivot of each is its largest entry: of rows that contradict each other the first count.
+    Rows are taken in their order, with the largest entry of each as its pivot: of rows that contradict each other the
+    first holds.
     """
     e, w = given.shape
     W, size = np.hstack([given, np.eye(e)]), np.linalg.norm(given, axis=1)
@@ -161,7 +166,8 @@ def split_rows(given: Array, nu: int, tolerance: float = TOLERANCE) -> Rows:
 
 
 def _eliminate(W: Array, size: Array, first: int, begin: int, end: int, tolerance: float) -> list[int]:
-    """Eliminates columns begin..end from the rows from `first` on; rows with a pivot move up. The pivots' columns."""
+    """Eliminates columns begin..end from the rows from `first` on; rows with a pivot move up. Returns the pivots'
+    columns."""
     pivots: list[int] = []
     for threshold in (*PASSES, tolerance) if end > begin else ():
         for i in range(first + len(pivots), len(W)):

@@ -56,7 +56,8 @@ class CompiledRecursion:
 
 
 def recursion(stages: Stages, compile: bool | str = "auto") -> Recursion:
-    """The recursion: compiled if it is in the cache, else in numpy; compile: True, built where it is missing; False, numpy.
+    """The recursion: compiled if it is in the cache, else in numpy. compile: True builds it if it is missing; False
+    takes numpy.
 
     Raises RuntimeError if it is to be compiled and there is no compiler.
     """
@@ -85,5 +86,5 @@ def _library(compiler: Compiler, build: bool) -> Path | None:
 
 
 def _address(vector: NDArray[Any]) -> ctypes.c_void_p:
-    """Of the numbers of a vector, which must be contiguous and outlive the call."""
+    """Address of a vector's numbers; the vector must be contiguous and outlive the call."""
     return ctypes.c_void_p(vector.ctypes.data)

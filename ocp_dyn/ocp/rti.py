@@ -4,23 +4,25 @@ M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonline
 control, SIAM J. Control Optim. 43, 2005. `prepare` linearises before the state is measured, `feedback` takes the
 measured values as parameters of the problem, solves one QP and gives the controls at once.
 
-What the QP is, by `qp`:
+The option `qp` selects the QP:
 
 * the name of a QP solver of CasADi's ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
   to the solver's tolerance. An interior-point solver takes 5 to 15 factorisations, all of them in `feedback`.
 * "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
-  inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the QP that is left
-  is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is one sweep
-  of matrix-vector products there and back. The barrier keeps off a bound by about its weight over the bound's multiplier
-  and lets a row be broken where that pays more: the less, the larger the weight and the smaller the relaxation.
+  inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
+  is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
+  sweeps of matrix-vector products. The barrier keeps the plan away from a bound by about its weight over the bound's
+  multiplier. A row may be violated if that lowers the cost; the violation is the smaller, the larger the weight and the
+  smaller the relaxation.
 
-"riccati" is to be asked for: it solves another problem than the others do. Its Hessian is Gauss and Newton's, so costs must
-be sums of squares, or convex. Steps are full ones, as in every real-time iteration: at one measured state they converge to
-the solution of the problem with the barrier in its cost where the curvature that Gauss and Newton leave out is small
-against the costs', and not else.
+"riccati" is never the default, because it solves a different problem. Its Hessian is the Gauss-Newton Hessian, so costs
+must be sums of squares, or convex. Steps are full steps, as in every real-time iteration. At a fixed measured state
+they converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton
+Hessian leaves out is small compared with that of the costs.
 
-Cost: a biped on 53 intervals with 18 dofs takes 2 to 3 ms for both, compiled (`compile=True`, once); feedback is a fifth
-of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest, their costs see states only at nodes.
+Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms, compiled (`compile=True`,
+once); feedback is a fifth of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see
+states at the nodes only.
 """
 
 from __future__ import annotations
@@ -50,27 +52,29 @@ RICCATI = "riccati"
 """The name of the QP that is solved by one Riccati recursion."""
 
 BARRIER = ("barrier", "relaxation")
-"""Options that "riccati" takes, and no other QP."""
+"""Options of "riccati" that no other QP takes."""
 
 SHARE, LEAST = 1e-2, 1e-6
-"""The barrier's default weight, all inequalities together: of the start's cost, or of this if that is less."""
+"""Default weight of the barrier, summed over all inequalities: SHARE times the cost of the start, at least SHARE times
+LEAST."""
 
 
 class RealTimeIteration:
     """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, v0=v)`, over and over.
 
-    What is measured are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
+    Measured values are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
     problem to begin with. qp: "riccati" or the name of a QP solver, see above; hessian and options as of
-    `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier (default: a hundredth of the
-    start's cost, shared among the inequalities), and relaxation (0.001), the distance from a bound, in the rows' own scale
-    (forces by 100 N), below which the barrier is a parabola. compile as of `solve`; it builds the recursion too. A
-    feedback whose QP fails keeps the last plan, and says so in `solved`.
+    `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier (default: a hundredth of
+    the start's cost, shared among the inequalities), and relaxation (0.001), the distance from a bound, in the rows'
+    own scale (forces by 100 N), below which the barrier is a parabola. compile as of `solve`; it builds the recursion
+    too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
 
-    x, lam_g, lam_x: the plan ("riccati" leaves multipliers of equalities as they were in the start); seconds: what the
-    last prepare and the last feedback took. unmet: with "riccati", by how much equality rows fell short in the last step
-    that contradict others: conditions of the ends hold first, then those of each stage in their order. evaluation: how
-    derivatives, and the recursion, are computed, and what compiling them would gain. A program is for one thread at a
-    time: iterations wait for solves of the same problem in other threads.
+    x, lam_g, lam_x: the plan ("riccati" leaves multipliers of equalities as they were in the start); seconds: time
+    taken by the last prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows
+    that contradict others, in the last step; conditions of the ends hold first, then those of each stage in their
+    order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
+    compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
+    threads.
     """
 
     def __init__(
@@ -96,7 +100,7 @@ class RealTimeIteration:
             self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
 
     def _set_up(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
-        """The plan and the model of the program."""
+        """Sets the first plan and the quadratic model of the program."""
         self.evaluation = use_machine_code(self._program, compile, False)
         assert begin.lam_x is not None  # a start has its multipliers
         assert begin.lam_g is not None
@@ -163,7 +167,8 @@ class RealTimeIteration:
         return self.torques()
 
     def _parameters(self, measured: Mapping[str, Any]) -> Array:
-        """The parameters' values: declared, then measured. Other solves of the problem may have set others."""
+        """Values of the parameters, declared and then measured; set anew because other solves of the problem may have
+        changed them."""
         program = self.transcription.program
         program.reset()
         for name, value in measured.items():
@@ -179,7 +184,7 @@ class RealTimeIteration:
         return tau
 
     def shift(self) -> None:
-        """Moves the plan on by one interval, where phases are continuous: what comes next is the new start."""
+        """Moves the plan forward by one interval, for phases that are continuous: the second node becomes the start."""
         for variables in _sequences(self.transcription):
             for now, following in itertools.pairwise(variables):
                 if now.size == following.size:
@@ -196,12 +201,13 @@ class RealTimeIteration:
 
     @property
     def unmet(self) -> float:
-        """By how much equality rows of the last QP contradict others; zero but for "riccati", where QPs fail on it."""
+        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", as other
+        QPs fail on them."""
         return self._model.unmet if isinstance(self._model, StageModel) else 0.0
 
     @property
     def infeasibility(self) -> float:
-        """How far the plan is from satisfying the constraints at the measured values."""
+        """Largest violation of the constraints by the plan, at the measured values."""
         with self._program.lock:
             return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
 
@@ -216,7 +222,7 @@ def _sequences(t: Transcription) -> list[list[Any]]:
 
 
 def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
-    """Options belong to the QP that is asked for, which is there."""
+    """Raises ValueError for options that do not belong to this QP, and for a QP solver that is not installed."""
     if qp == RICCATI:
         wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
     else:

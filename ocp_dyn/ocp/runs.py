@@ -1,4 +1,4 @@
-"""What every solver is given and gives back."""
+"""Input and output of every solver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .._types import Array
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where to begin: x within lower and upper, parameters p, and multipliers if they are known."""
+    """Starting point of a solver: x, the bounds lower and upper of x, parameters p, and multipliers if they are
+    known."""
 
     x: Array
     p: Array
@@ -27,7 +28,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Settings:
-    """options: the solver's own, by its names."""
+    """Settings of a run; options: the solver's own, by its names."""
 
     tolerance: float
     max_iterations: int
@@ -36,9 +37,9 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a solver found, with the multipliers of bounds and rows in CasADi's signs.
+    """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
 
-    retries: how often it went on from its best iterate after it had given up; iterations: of all attempts.
+    retries: number of times that the solver gave up and went on from its best iterate; iterations: of all attempts.
     """
 
     x: Array

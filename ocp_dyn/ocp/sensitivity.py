@@ -1,7 +1,7 @@
-"""How a solution moves with the parameters of its problem: the implicit function theorem at the optimum.
+"""Derivatives of a solution by the parameters of its problem: the implicit function theorem at the optimum.
 
-Where bounds and rows that are active press (strict complementarity), the same stay active for small changes of p, and
-the first-order conditions, over the free entries of x and the active rows a,
+If the multipliers of all active bounds and rows are not zero (strict complementarity), the same bounds and rows stay
+active for small changes of p, and the first-order conditions, over the free entries of x and the active rows a,
 
     grad f + J_a' lam = 0,     g_a = bound,
 
@@ -10,8 +10,8 @@ give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability An
     [ W    J_a' ] [ dx/dp   ]     [ d(grad f + J_a' lam)/dp ]
     [ J_a  0    ] [ dlam/dp ] = - [ d(g_a)/dp               ],     dJ/dp = d(f + lam' g)/dp,
 
-W the Hessian of the Lagrangian. Derivatives by x are the solver's own; those by p are central differences of exact
-gradients. A bound that is active without pressing has two answers, one to either side: it is taken as free.
+with W the Hessian of the Lagrangian. Derivatives by x are those of the solver; those by p are central differences of
+exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is treated as free.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from .solver import prepare
 from .variables import Transcription
 
 STEP = 1e-5
-"""Of the central differences, relative to a parameter above 1."""
+"""Step of the central differences, relative to a parameter above 1 and absolute below."""
 
 REGULAR, PENALTY = 1e-11, 10.0
-"""The matrix that is factorised is [W + PENALTY J'J, J'; J, -REGULAR]: of the same solution for REGULAR = 0, and regular
-where rows of J repeat others, as those of a walker do. Refinement on the matrix as it is takes the difference out."""
+"""The matrix that is factorised is [W + PENALTY J'J, J'; J, -REGULAR]. It has the same solution for REGULAR = 0, and is
+regular even if rows of J repeat others, as those of a walker do. Refinement with the true matrix removes the
+difference."""
 
 REFINEMENTS = 8
 
@@ -151,7 +152,7 @@ def sensitivities(problem: Problem, solution: Solution, *parameters: str) -> Sen
 
 
 class _Derivatives(NamedTuple):
-    """By one entry of p, and the residual of the linear system, relative."""
+    """Derivatives by one entry of p, and the relative residual of the linear system."""
 
     x: Array
     lam_x: Array
@@ -162,7 +163,7 @@ class _Derivatives(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """The linear system at an optimum: matrix over the free entries of x and the active rows, and its factors."""
+    """The linear system at an optimum: its matrix over the free entries of x and the active rows, and the factors."""
 
     program: Assembled
     x: Array
@@ -205,8 +206,8 @@ class _System:
         return _Derivatives(dx, dlam_x, dlam_g, lagrangian, left)
 
     def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
-        """The solution for this right side, and what is left of it, relative: the best of the refinements, which
-        diverge where the matrix is singular."""
+        """The solution for this right-hand side and its relative residual: the best of the refinements, which diverge
+        if the matrix is singular."""
         n, free = len(self.free), self.free.tolist()
         W, J = self.W[free, free], self.J[self.rows.tolist(), free]
         size = max(1.0, float(np.linalg.norm([*top, *bottom])))
@@ -238,7 +239,7 @@ class _System:
 
 
 def _presses(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
-    """Where a bound holds with a multiplier above the distance to it."""
+    """Mask of the bounds whose multiplier is larger than the distance to them: these are active."""
     return (-lam > value - lower) | (lam > upper - value)
 
 
@@ -247,7 +248,7 @@ def _entries(t: Transcription, name: str) -> Indices:
 
 
 def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives) -> Slope:
-    """What the program's derivatives mean for the motion: differences of the solutions that are collected to either side."""
+    """Turns derivatives of the program into those of the motion, by central differences of collected solutions."""
     h = STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
     sides = []
     for sign in (h, -h):
@@ -273,7 +274,7 @@ def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k
 
 @contextmanager
 def _values(t: Transcription, p: Array) -> Iterator[None]:
-    """The program with these values of its parameters, for as long as this lasts."""
+    """Gives the program these values of its parameters within the context."""
     before = t.program.values
     try:
         for parameter in t.program.parameters:

@@ -29,8 +29,8 @@ class PhaseSolution:
     """One phase: N intervals between N + 1 nodes.
 
     t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m), means over the intervals;
-    places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: how the torques change along the
-    intervals, zero where they are held.
+    places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: slope of the torques along the
+    intervals, zero for constant torques.
     """
 
     name: str
@@ -53,12 +53,12 @@ class PhaseSolution:
 
     @property
     def duration(self) -> float:
-        """[s]"""
+        """Duration of the phase [s]."""
         return float(self.t[-1] - self.t[0])
 
     @property
     def wrenches(self) -> dict[str, Array]:
-        """[moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
+        """Wrenches [moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
         found, k = {}, 0
         for contact in self.contacts:
             m = len(contact.rows)
@@ -74,9 +74,9 @@ class PhaseSolution:
 class Solution:
     """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
 
-    iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: what they are, by name.
-    passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its equations, as in
-    `Problem`.
+    iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: names, bounds and
+    values of these. passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its
+    equations, as in `Problem`.
     """
 
     model: Model
@@ -122,7 +122,7 @@ class Solution:
 
     @property
     def t(self) -> Array:
-        """Times of all nodes [s]; a time at which phases meet appears once for each."""
+        """Times of all nodes [s]; a time at which two phases meet appears twice."""
         return np.concatenate([phase.t for phase in self.phases])
 
     @property
@@ -159,7 +159,8 @@ class Solution:
         return checks.defects(self)
 
     def drift(self) -> Drift:
-        """Errors of the contacts at all nodes, zero where none stands; see `Problem.contact_level` for what keeps them small."""
+        """Errors of the contacts at all nodes, zero without contacts; `Problem.contact_level` and `baumgarte` keep them
+        small."""
         return checks.drift(self)
 
     def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
@@ -183,21 +184,22 @@ class Solution:
         return floquet(self, **options)
 
     def floquet_multipliers(self, **options: Any) -> Any:
-        """How disturbances grow from period to period: complex numbers, largest first; see `ocp_dyn.ocp.floquet`.
+        """Floquet multipliers, the growth of disturbances per period: complex numbers, largest first; see
+        `ocp_dyn.ocp.floquet`.
 
-        A mirrored motion's period is one step, half a stride. All inside the unit circle: the motion is stable.
+        A mirrored motion's period is one step, half a stride. The motion is stable if all lie inside the unit circle.
         """
         return floquet(self, **options).multipliers
 
     def mirror(self) -> MirrorMap | None:
-        """The mirror map, if the motion repeats mirrored."""
+        """The mirror map if the motion repeats mirrored, else None."""
         return mirror_map(self.model, passive=self.passive, armature=self.armature) if self.mirrored else None
 
     def sample(self, times: Array) -> Array:
         """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.
 
         times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that does
-        not repeat it stays. ValueError for negative times and those that are not finite.
+        not repeat, q stays constant. ValueError for times that are negative or not finite.
         """
         t, q = self.t, self.q
         times = np.atleast_1d(np.asarray(times, dtype=float))
@@ -255,5 +257,6 @@ class Solution:
 
     @staticmethod
     def load(path: str | Path) -> Solution:
-        """Reads a file that `save` wrote; ValueError if it is another kind of file, or damaged, OSError if unreadable."""
+        """Reads a file that `save` wrote; ValueError for another kind of file or a damaged one, OSError if it is
+        unreadable."""
         return load_solution(path)

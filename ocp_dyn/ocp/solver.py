@@ -1,4 +1,4 @@
-"""Solving: a problem becomes a program, is started, solved by a solver of some name, and its solution collected."""
+"""Solves a problem: builds its program, sets the start, runs a solver of a given name, and collects the solution."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .transcription import transcribe
 from .variables import Transcription
 
 SHOWN = 10
-"""Constraints at fault that are told."""
+"""Largest number of violated constraints that are shown."""
 
 
 def prepare(problem: Problem, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
-    """The program of a problem: the one that an earlier call built for as many threads."""
+    """The program of a problem; one that an earlier call built for the same number of threads is used again."""
     if not isinstance(problem, Problem):
         raise TypeError(f"a Problem is needed, got {shown(problem)}")
     whole(threads, "threads", least=1, most=1024)
@@ -60,26 +60,28 @@ def solve(
     compile: bool | str = "auto",
     **options: Any,
 ) -> Solution:
-    """Solves a problem with exact derivatives and returns what was found.
+    """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models and where the stages share little
-    (`ocp_dyn.ocp.carried` has figures: no whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name.
-    options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not there
-    or cannot take the problem.
+    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share little (figures
+    in `ocp_dyn.ocp.carried`: not for whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name.
+    options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not
+    installed or cannot take the problem.
 
-    guess: another solution, of another grid, other phases or another model too, see `ocp_dyn.ocp.carry_over` (default:
-    the library's own, the model standing and moved forward). start: a solution of this problem, perhaps with other parameters, to go on from: its
-    multipliers too, so that few iterations are left. values: of parameters, by name, in place of those declared. A problem
-    that has been solved before is not built again, whatever guess, start and values.
+    guess: another solution, which may have another grid, other phases or another model, see `ocp_dyn.ocp.carry_over`
+    (default: the library's own, the model standing and moved forward). start: a solution of this problem, perhaps with
+    other parameters, to go on from, with its multipliers, so that few iterations are needed. values: of parameters, by
+    name, in place of those declared. A problem that has been solved before is not built again, whatever guess, start
+    and values.
 
     compile: "auto" runs the machine code that an earlier compile=True has left in the cache; True builds what is
     missing, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
-    A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why, and
-    `solution.stats["faults"]` names the constraints that do not hold, the worst first, `solution.stats["repetitions"]`
-    equalities that repeat others there. Ctrl-C ends a run with its best iterate, the status "Interrupted". Where IPOPT's
-    linear algebra gives up ("Error_In_Step_Computation", "Restoration_Failed") it goes on from the best iterate, with a
-    fresh barrier, at most twice: `solution.stats["retries"]` says how often.
+    A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why,
+    `solution.stats["faults"]` names the constraints that do not hold, the worst first, and
+    `solution.stats["repetitions"]` the equalities that repeat others there. Ctrl-C ends a run with its best iterate and
+    the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation", "Restoration_Failed"), IPOPT
+    goes on from the best iterate, with a fresh barrier, at most twice: `solution.stats["retries"]` is the number of
+    times.
     """
     begin = time.perf_counter()
     check_solver(solver)
@@ -108,7 +110,7 @@ def solve(
 
 
 def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
-    """What a diagnosis finds; one that fails says so, and the run that it looks at is kept."""
+    """The findings of a diagnosis. If it fails, they say so, and the run that it looks at is not lost."""
     try:
         return diagnosis()
     except (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
@@ -116,7 +118,7 @@ def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
 
 
 def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dict[str, Any]) -> Solution:
-    """The solution that an outcome is, with the numbers of the run in its stats."""
+    """The Solution of a solver's outcome, with the figures of the run in its stats."""
     g = program.evaluator.constraints(outcome.x, t.program.values).copy()
     broken, done = np.maximum(program.lower - g, g - program.upper), outcome.converged
     stats |= {
@@ -145,7 +147,8 @@ def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
 def starting_point(
     t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
 ) -> Start:
-    """Values of the parameters, and where to begin: at `start` with its multipliers, at `guess`, or at the first guess."""
+    """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
+    first guess."""
     program = t.program
     program.reset()
     for name, value in by_name(values).items():
@@ -175,13 +178,13 @@ def starting_point(
 
 
 def check(problem: Problem, values: Mapping[str, Any] | None = None) -> list[str]:
-    """What keeps a problem from being solved, or makes it hard, as sentences; empty if nothing was found.
+    """Faults and difficulties of a problem, as sentences; empty if nothing was found.
 
     Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
-    costs without finite values or slopes, rows that no free variable can mend, contacts that constrain one another, more
-    equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that repeat
-    others. The last are found by linearising there: where legs
-    are straight rows may seem to repeat others that do not elsewhere, and with a bent `Problem(posture=...)` they go.
+    costs without finite values or slopes, violated rows without a free variable, contacts that constrain one another,
+    more equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that
+    repeat others. The last are found by linearising at the first guess: with straight legs, rows may seem to repeat
+    others although they do not elsewhere; with a bent `Problem(posture=...)` such findings disappear.
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values)

@@ -1,6 +1,6 @@
-"""Solvers by name: how each is given a program, started and asked to stop.
+"""Solvers by name: each is given a program and a start, is run, and may be stopped.
 
-ipopt: interior points, any program. fatrop: interior points along a chain of stages, what they share carried along.
+ipopt: interior points, any program. fatrop: interior points along a chain of stages, with copies of what stages share.
 sqp: sequential quadratic programming of this library. Any other name is one of CasADi's `nlpsol` plugins, which
 differentiates the graph itself.
 """
@@ -38,26 +38,27 @@ WARM_IPOPT = {
     "warm_start_slack_bound_frac": 1e-8,
     "warm_start_mult_bound_push": 1e-8,
 }
-"""From a solution with its multipliers: near the bounds that are active."""
+"""Options of IPOPT for a start from a solution with its multipliers: stay near the bounds that are active."""
 
 WARM_BARRIER = (1e-6, 1e-3)
-"""Where nothing has changed since that solution, and where much has: to go far along the bounds takes many short steps."""
+"""Smallest and largest barrier of such a start: for a start that is still a solution, and for one far from it, from
+where a small barrier would take many short steps along the bounds."""
 
 WRITTEN = ("output_file", "print_user_options", "print_options_documentation", "print_advanced_options")
-"""Options of IPOPT that make it write."""
+"""Options of IPOPT that make it write; the check of options leaves them out."""
 
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
-"""What IPOPT says where it has not begun."""
+"""Statuses of IPOPT for a run that has not begun."""
 
 GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
-"""What IPOPT says where rows are nearly dependent and its multipliers have grown without bound."""
+"""Statuses of IPOPT when rows are nearly dependent and its multipliers have grown without bound."""
 
 RETRIES: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
-"""Options of every further attempt: a fresh barrier, multipliers forgotten, every factorisation perturbed alike."""
+"""Options of every further attempt: a fresh barrier, no multipliers, every factorisation perturbed alike."""
 
 
 def check_solver(name: str) -> None:
-    """Raises ValueError if there is no solver of this name here."""
+    """Raises ValueError if no solver of this name is installed."""
     if name != "sqp" and not (isinstance(name, str) and ca.has_nlpsol(name)):
         raise ValueError(
             f"there is no solver {name!r} in this installation of CasADi: use 'ipopt', 'fatrop', 'sqp', or another that "
@@ -68,7 +69,7 @@ def check_solver(name: str) -> None:
 def check_options(name: str, options: Mapping[str, Any]) -> None:
     """Raises ValueError for options that the solver refuses, before anything is built for it.
 
-    IPOPT looks up its linear solver only when it runs: it is asked to solve a program of one variable with them.
+    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options.
     """
     for key, value in options.items():
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -98,7 +99,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 
 def run(name: str, t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
-    """Solves the program by the solver of this name; an iterate that was best before a stop is kept."""
+    """Solves the program by the solver of this name; after a stop, returns the best iterate."""
     check_solver(name)
     if name == "sqp":
         outcome = solve_by_sqp(t, program, start, settings, monitor)
@@ -108,7 +109,7 @@ def run(name: str, t: Transcription, program: Assembled, start: Start, settings:
         outcome = _fatrop(t, program, start, settings, monitor)
     else:
         outcome = _other(name, program, start, settings, monitor)
-    # what fatrop makes of evaluations that fail is no solution
+    # fatrop's result after evaluations that fail is no solution
     if monitor.stop and monitor.best and not (outcome.converged and name != "fatrop"):
         best = monitor.best
         return Outcome(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
@@ -120,7 +121,7 @@ def run(name: str, t: Transcription, program: Assembled, start: Start, settings:
 
 
 def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
-    """IPOPT, and where its linear algebra has given up, again from the best iterate, at most as often as RETRIES."""
+    """Runs IPOPT; if its linear algebra fails, again from the best iterate, at most once for every entry of RETRIES."""
     outcome = _ipopt_once(program, start, settings, monitor)
     used = outcome.iterations
     for retries, options in enumerate(RETRIES, 1):
@@ -145,7 +146,8 @@ def _ipopt_once(program: Assembled, start: Start, settings: Settings, monitor: M
 
 
 def _warm_barrier(program: Assembled, start: Start) -> float:
-    """A tenth of what the start lacks in feasibility: with other parameters than its own it is a solution no more."""
+    """First barrier of a warm start: a tenth of the start's violation, within WARM_BARRIER. With other parameters than
+    its own the start violates rows."""
     lacks = violation(program, program.evaluator.constraints(start.x, start.p))
     return float(np.clip(0.1 * lacks, *WARM_BARRIER))
 
@@ -177,7 +179,8 @@ def _fatrop(t: Transcription, program: Assembled, start: Start, settings: Settin
 
 
 def _inside(x: Array, lower: Array, upper: Array) -> Array:
-    """Away from the bounds by more than fatrop moves its start from them: it would move no copy."""
+    """Moves x away from its bounds by more than fatrop itself does, because fatrop would not move the copies with
+    it."""
     inner = []
     for bound, side in ((lower, 1.0), (upper, -1.0)):
         size = np.where(np.isfinite(bound), np.maximum(1.0, np.abs(bound)), 0.0)

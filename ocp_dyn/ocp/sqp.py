@@ -4,8 +4,8 @@ At x with multipliers lam, the step d minimises the quadratic model under the li
 
     min d' B d / 2 + grad_f' d   with   lower_g <= g + J d <= upper_g,   lower_x <= x + d <= upper_x,
 
-B the Hessian of the Lagrangian, or Gauss and Newton's of the objective; it goes as far as the merit function
-f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
+with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is shortened until the
+merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ SHORTEST = 0.01
 """The shortest step that is tried."""
 
 LEAST, LARGEST = 1e-4, 1e8
-"""What the diagonal of B may be raised by: from where no less is tried, and up to where."""
+"""First number that is added to the diagonal of B if the QP needs it, and the limit at which the solver gives up."""
 
 MEMORY = 4
-"""Iterates whose merit a step may come back to: a monotone search rejects good full steps."""
+"""Number of last iterates with whose largest merit a step is compared: a monotone search rejects good full steps."""
 
 CHAINED = ("hpipm",)
 """QP solvers that need a chain of stages."""
@@ -45,7 +45,8 @@ QP_OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
-    """Raises ValueError for a QP solver that is not here, options that it does not have, and an unknown Hessian."""
+    """Raises ValueError for a QP solver that is not installed, for options that it does not have, and for an unknown
+    Hessian."""
     if not isinstance(hessian, str) or hessian not in HESSIANS:
         raise ValueError(f"hessian is {' or '.join(map(repr, HESSIANS))}, got {shown(hessian)}")
     if not (isinstance(qp, str) and ca.has_conic(qp)):
@@ -62,8 +63,8 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
 class QuadraticModel:
     """The QP at a point of a program: linearised once, solved for any values of the constraints.
 
-    hessian: "exact", of the Lagrangian; or "gauss-newton", of the objective alone, where it is a sum of squares without
-    the curvature of the residuals: it needs no multipliers and is positive semidefinite.
+    hessian: "exact", of the Lagrangian; or "gauss-newton", of the objective alone, which leaves out the curvature of
+    the residuals where the objective is a sum of squares; it needs no multipliers and is then positive semidefinite.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class QuadraticModel:
         self._hessian = self._given["h"].copy()
 
     def _connect(self) -> None:
-        """Arrays that the QP solver reads and writes where they are."""
+        """Makes the arrays that the QP solver reads and writes in place."""
         self._given = {name: np.zeros(self._qp.nnz_in(name)) for name in self._qp.name_in()}
         self._found = {name: np.zeros(self._qp.nnz_out(name)) for name in self._qp.name_out()}
         self._memory = int(self._qp.checkout())  # the buffer will use this one
@@ -99,7 +100,7 @@ class QuadraticModel:
             self._buffer.set_res(i, memoryview(cast(Any, self._found[name])))
 
     def linearise(self, x: Array, p: Array, lam_g: Array) -> None:
-        """Derivatives at x."""
+        """Computes the derivatives at x."""
         e = self._program.evaluator
         self.gradient = e.gradient(x, p)
         self._given["g"][:] = self.gradient[self._x]
@@ -132,15 +133,15 @@ class QuadraticModel:
 
 
 def _refusal(error: Exception) -> str:
-    """What CasADi says, in one line: which option it does not know, before the ones that it lists instead."""
+    """CasADi's message in one line: the unknown option if it names one, else its last line."""
     lines = str(error).strip().splitlines()
     unknown = [line[line.index("Unknown option") :] for line in lines if "Unknown option" in line]
     return (unknown or lines[-1:])[0][:300]
 
 
 def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices, ca.Sparsity]:
-    """For chosen rows and columns of the symmetric matrix with this upper half, and a full diagonal: from which nonzero
-    of the half every nonzero is taken (one past the last: none), which are the diagonal, and the pattern."""
+    """For chosen rows and columns of the symmetric matrix with this upper half, and a full diagonal: the nonzero of the
+    half from which every nonzero is taken (one past the last: none), the indices of the diagonal, and the pattern."""
     symmetric, source = symmetric_nonzeros(half, chosen)
     pattern = symmetric + ca.Sparsity.diag(chosen.size)
     row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
@@ -151,7 +152,8 @@ def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices
 
 
 def solve_by_sqp(t: Transcription, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
-    """Solves a program by full or shortened QP steps; options: qp (CasADi's name), hessian, and the QP solver's own."""
+    """Solves a program by full or shortened QP steps; options: qp (CasADi's name), hessian, and those of the QP
+    solver."""
     options = dict(settings.options)
     qp = options.pop("qp", "piqp")
     ordered = chain(t, program) if qp in CHAINED else None
@@ -196,7 +198,8 @@ def solve_by_sqp(t: Transcription, program: Assembled, start: Start, settings: S
 def _regularised(
     model: QuadraticModel, g: Array, lower: Array, upper: Array, first: float, start: tuple[Array, Array]
 ) -> tuple[Array, Array, Array, float] | None:
-    """The QP's step, with as much of the identity added to its matrix as it takes."""
+    """The QP's step, with the multiple of the identity added to B with which the QP can be solved; None if there is
+    none."""
     weight = first if first > LEAST / 100 else 0.0
     while weight < LARGEST:
         d, lam_x, lam_g, solved = model.step(g, lower, upper, weight, start)
@@ -209,7 +212,8 @@ def _regularised(
 def _search(
     program: Assembled, x: Array, p: Array, d: Array, slope: float, seen: list[tuple[float, float]], penalty: float
 ) -> tuple[float, float, Array]:
-    """How far along d the merit function falls below its largest value in `seen`: the length (0: nowhere), f, g there."""
+    """Length of the step along d at which the merit function falls below its largest value in `seen` (0: none), and f,
+    g there."""
     merit = max(f + penalty * broken for f, broken in seen)
     slope = min(slope - penalty * seen[-1][1], 0.0)
     length = 1.0
@@ -228,7 +232,7 @@ def _values(program: Assembled, x: Array, p: Array) -> tuple[float, Array]:
 
 
 def _slack(lam: Array, value: Array, lower: Array, upper: Array) -> float:
-    """How far multipliers are from bounds that are active: the largest of min(|lam|, distance to its bound)."""
+    """Complementarity error: the largest of min(|lam|, distance to the bound that lam belongs to)."""
     distance = np.where(lam > 0, upper - value, value - lower)
     return float(np.max(np.minimum(np.abs(lam), np.maximum(distance, 0.0)), initial=0.0))
 

@@ -1,4 +1,4 @@
-"""What the terms of a problem look at: one stage of the motion, and the feet it stands on."""
+"""Stages of a motion and footholds, which the terms of a problem are written in."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Foothold:
 
     contact: `od.Contact` without axes, the foot lies flat (six rows); `od.Contact` with axes "xyz" or "xz", a point;
     `od.RollingContact` with an axis, an edge that the foot rolls over (five rows): a sharp edge for radius 0, a rounded
-    one else. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
+    one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
 
-    x, y [m], yaw [rad]: a number, or (lower, upper); the place of the contact point, of an edge when the foot is level.
-    of: a foothold of the same foot from whose place this one's follows (then x, y, yaw are not given): from flat on the
-    sole to the edge under the toes, say, nothing is set down anew. half_length, half_width [m]: the sole about the
-    contact point (of an edge, half its length: half_width), for the centre of pressure.
+    x, y [m], yaw [rad]: a number, or (lower, upper); the place of the contact point, for an edge when the foot is
+    level. of: another foothold of this foot; the place follows from it (leave out x, y, yaw). Example: flat sole, then
+    toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
+    (half_width of an edge: half its length), for the centre of pressure.
 
-    One Foothold used in phases that follow each other is one place on the ground; a phase that names it first
+    A Foothold that is used in phases that follow each other is one place on the ground; the first phase that names it
     sets the foot down.
     """
 
@@ -93,7 +93,7 @@ class Foothold:
 
     @property
     def root(self) -> Foothold:
-        """The foothold whose place is its own, from which this one's follows."""
+        """The foothold at the end of the chain of `of`, from whose place this one's follows; itself if `of` is None."""
         return self if self.of is None else self.of.root
 
     def position(self, model: Model, q: Expr, place: Expr) -> Expr:
@@ -106,7 +106,8 @@ class Foothold:
     def _edge_position(self, edge: RollingContact, model: Model, q: Expr, place: Expr) -> Expr:
         """Height, sideways, backwards [m], then turn and tilt of the edge [sine]: the rows of `RollingContact`.
 
-        Rolling by the angle theta carries the centre on by radius theta along the heading: the edge has a phi.
+        Rolling by the angle theta carries the centre forward by radius theta along the heading, so that the edge has a
+        phi.
         """
         R, p = pose(model, resolve(model, edge.body), q)
         heading, axis = self.heading(place), R @ sparse(edge.axis)
@@ -132,13 +133,15 @@ class Foothold:
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
     def level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
-        """Body, and rotation of the frame and contact point when the foot is level, in its coordinates."""
+        """Body, and the frame's rotation and the contact point in the coordinates of the body, when the foot is
+        level."""
         frame = resolve(model, self.contact.body)
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
 
     def arrival(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
-        """Rows that bring the foot here from where it stood before: all of them from the air, the missing ones else."""
+        """Rows that bring the foot here from its foothold before: all rows if it comes from the air, else the rows that
+        are not met yet."""
         if before is None:
             return self.position(model, q, place)
         if before is self or before.kind == "flat":
@@ -149,7 +152,7 @@ class Foothold:
         return self._turns(before, self.position(model, q, place))
 
     def arrival_rate(self, model: Model, q: Expr, v: Expr, before: Foothold | None, place_before: Expr) -> Expr:
-        """How fast those rows change: zero where the foot comes to rest without an impact."""
+        """Rates of the rows of `arrival`: zero if the foot comes to rest without an impact."""
         G = self.contact.jacobian(model, q)
         if before is None:
             return G @ v
@@ -161,7 +164,7 @@ class Foothold:
         return self._turns(before, G @ v)
 
     def _turns(self, before: Foothold, rows: Expr) -> Expr:
-        """The rows of directions: what a point that stood before still leaves free."""
+        """The rows of directions, which are still free for a foot that stood on a point before."""
         if self.kind == "point":
             raise ValueError(
                 f"Foothold {self.name!r}: a foot cannot pivot from the point {before.name!r} to another point"
@@ -180,7 +183,8 @@ class Foothold:
 
 @dataclass(frozen=True)
 class Held:
-    """A constraint that a phase keeps beside its footholds: what a Foothold is to the transcription, without a place."""
+    """A constraint that a phase holds beside its footholds; the transcription treats it as a Foothold without a
+    place."""
 
     contact: Constraint
 
@@ -197,11 +201,11 @@ class Held:
         return self.contact.position(model, q)
 
     def arrival(self, model: Model, q: Expr, place: Expr, before: Held | None, place_before: Expr) -> Expr:
-        """phi where the constraint is new."""
+        """phi if the constraint is new; no rows if it was held before."""
         return SX(0, 1) if before == self else self.contact.position(model, q)
 
     def arrival_rate(self, model: Model, q: Expr, v: Expr, before: Held | None, place_before: Expr) -> Expr:
-        """G v where the constraint is new."""
+        """G v if the constraint is new; no rows if it was held before."""
         return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ v
 
 
@@ -225,10 +229,10 @@ def _check_edge(edge: RollingContact) -> None:
 class Stage:
     """One stage of a motion, as expressions.
 
-    q, v, a, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and
-    places (x, y, yaw); s: fraction of the phase that has passed, 0 to 1; values: the problem's own
-    variables by name, among them `step_length` and `time` [s] of the whole motion; slacks and references: what
-    objectives have of their own, by objective. impulse: at an impact, where wrenches are impulses [N m s; N s].
+    q, v, a, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
+    yaw); s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
+    `step_length` and `time` [s] of the whole motion; slacks and references: variables and reference values of single
+    objectives, by objective. impulse: True at an impact, where wrenches are impulses [N m s; N s].
     """
 
     model: Model

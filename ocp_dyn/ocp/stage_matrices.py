@@ -1,4 +1,4 @@
-"""The matrices of a linear-quadratic problem in stages, in one array that stays: for `riccati`, in numpy and in C.
+"""The matrices of a linear-quadratic problem in stages, in one array that is reused: for `riccati`, in numpy and in C.
 
 Stage k has the variables z_k = (u_k, x_k), controls first, and
 
@@ -6,8 +6,8 @@ Stage k has the variables z_k = (u_k, x_k), controls first, and
     gaps            x_{k+1} = F z + b,
     equality rows   E z = r.
 
-Before the first stage stands one whose only controls are the first state, so that what is asked of that state is met as
-anything else is.
+An extra stage stands before the first. Its only controls are the first state, so that rows on that state are met like
+all others.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 from .._types import Array, Indices
 
 LANES = 8
-"""Rows are padded with zeros to whole vectors of so many numbers."""
+"""Numbers in a vector of the processor; rows are padded with zeros to whole vectors."""
 
 SIZES = ("nu", "nx", "next", "ne", "ns")
 MATRICES = ("H", "F", "E", "S")
 FIELDS = (*SIZES, *MATRICES, "G", "U", "P", "R", "L", "z", "b", "r", "s", "order", "rhs", "rank", "left", "rows")
-"""Of a stage, as in riccati.c: sizes, where its matrices and vectors begin, and what the factorisation has found."""
+"""Fields of a stage, as in riccati.c: sizes, positions of its matrices and vectors, and results of the
+factorisation."""
 
 
 class Size(NamedTuple):
-    """Controls, states, equality rows and rows with a price of a stage."""
+    """Numbers of controls, states, equality rows and rows with a price of a stage."""
 
     nu: int
     nx: int
@@ -39,9 +40,11 @@ class Size(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Where numbers go in `data`: numbers[source] is the entry `to`; several of one entry are summed. 32-bit indices.
+    """Places of numbers in `data`: numbers[source] is written to data[to]; several numbers for one place are summed.
+    32-bit indices.
 
-    The first of every entry, then the others.
+    first: the number of places. The first so many entries have one number for every place, the others are added to
+    them.
     """
 
     to: NDArray[np.int32]
@@ -50,7 +53,7 @@ class Entries(NamedTuple):
 
 
 def entries(to: Indices, source: Indices) -> Entries:
-    """Entries in the order of their places."""
+    """The `Entries` of these places and sources, in the order of the places."""
     places, first = np.unique(to, return_index=True)
     others = np.setdiff1d(np.arange(to.size), first)
     order = np.concatenate([first, others])
@@ -58,15 +61,16 @@ def entries(to: Indices, source: Indices) -> Entries:
 
 
 def padded(n: int) -> int:
-    """n rounded up to whole vectors."""
+    """n rounded up to whole vectors of LANES numbers."""
     return -(-n // LANES) * LANES
 
 
 class Stages:
-    """Where everything of every stage is; write matrices to the views `H[k]`, `F[k]`, `E[k]`, `S[k]`, or to `data` at `place`.
+    """Positions of all matrices and vectors of the stages; write matrices to the views `H[k]`, `F[k]`, `E[k]`, `S[k]`,
+    or to `data` at `place`.
 
-    sizes and table: with the stage before the first. total: lengths of the arrays and vectors of all stages; vectors
-    hold those of the stage before the first at their beginning, `begin` says where those of stage k are.
+    sizes and table: with the extra stage before the first. total: lengths of the arrays, and of the vectors of all
+    stages. Vectors start with the part of the extra stage; `begin` gives the starts of the other stages.
     """
 
     def __init__(self, sizes: Sequence[Size]) -> None:
@@ -93,7 +97,7 @@ class Stages:
         np.fill_diagonal(self._view("F", 0), 1.0)
 
     def _place(self, array: str, name: str, lengths: Sequence[int]) -> None:
-        """Room for one matrix or vector of every stage, at the end of an array."""
+        """Reserves room for one matrix or vector of every stage, at the end of an array."""
         begin = self.total[array] + np.cumsum([0, *lengths])
         self.table[:, FIELDS.index(name)] = begin[:-1]
         self.total[array] = int(begin[-1])
@@ -106,19 +110,19 @@ class Stages:
         return {"H": nu + nx, "F": self.follow[k], "E": ne, "S": ns}[name]
 
     def _factors(self, k: int) -> dict[str, int]:
-        """Room for the factors of a stage."""
+        """Sizes of the factors of a stage."""
         nu, nx, ne, _ = self.sizes[k]
         e, width = ne + self.follow[k], self._width(k)
         return {"G": nu * width, "U": nu * width, "P": nx * padded(nx), "R": e * padded(e), "L": e * padded(nx)}
 
     @property
     def hessians(self) -> int:
-        """How many numbers at the beginning of `data` are those of all H."""
+        """Number of entries at the beginning of `data` that belong to the matrices H."""
         return int(self.table[0, FIELDS.index("F")])
 
     @property
     def work(self) -> int:
-        """Numbers that the recursion needs for itself."""
+        """Size of the work array that the recursion needs."""
         e = max(s.ne + n for s, n in zip(self.sizes, self.follow, strict=True))
         w = padded(max(s.nu + s.nx + s.ns for s in self.sizes)) + padded(e)
         return 8 * w * w
@@ -128,10 +132,10 @@ class Stages:
         return self.data[begin : begin + rows * width].reshape(rows, width)[:, : sum(self.sizes[k][:2])]
 
     def place(self, name: str, k: Indices, row: Indices, column: Indices) -> Indices:
-        """Where in `data` entries of H, F, E or S of the stages k are."""
+        """Indices in `data` of entries of H, F, E or S of the stages k."""
         width = np.array([self._width(i) for i in range(1, len(self.sizes))])
         return np.asarray(self.table[k + 1, FIELDS.index(name)] + row * width[k] + column)
 
     def begin(self, name: str) -> Indices:
-        """Where the vectors z, b, r or s of every stage begin."""
+        """Indices at which the vectors z, b, r or s of every stage begin."""
         return np.asarray(self.table[1:, FIELDS.index(name)])

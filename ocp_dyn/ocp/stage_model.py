@@ -1,11 +1,11 @@
-"""A program's quadratic model in stages, for the Riccati recursion: what `sqp.QuadraticModel` is to QP solvers.
+"""A program's quadratic model in stages, for the Riccati recursion; `sqp.QuadraticModel` is the model for QP solvers.
 
-Equality rows hold exactly. Inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier: what is
-solved is
+Equality rows hold exactly. Inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier. The
+problem that is solved is
 
     min  d' B d / 2 + grad_f' d + barrier(g + J d, x + d)   with   g + J d = lower_g where lower_g = upper_g,
 
-the barrier by its first two derivatives at x, and B Gauss and Newton's Hessian: no active set, no inner iteration.
+with the barrier by its first two derivatives at x, and B the Gauss-Newton Hessian: no active set, no inner iteration.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .stage_matrices import Entries, Size, Stages, entries
 from .stages import GAPS, Chain, gap_kinds
 
 MEASURED = "ends: "
-"""Rows of these names come first in their stage: should others contradict them, these hold."""
+"""Start of the names of rows that come first in their stage: if other rows contradict them, these hold."""
 
 NOT_A_CHAIN = (
     "qp='riccati' needs the states of every stage to follow from the stage before, as with steps=1: use qp='piqp', or "
@@ -34,8 +34,9 @@ NOT_A_CHAIN = (
 class StageModel:
     """The quadratic model at a point of a program that is a chain: linearised and factored once, solved for any values.
 
-    bounds: of the variables. compile: see `riccati_compiled.recursion`. unmet: by how much the last step could not meet
-    rows that contradict rows before them, such as feet on the ground in a measured state in which they are not quite.
+    bounds: of the variables. compile: see `riccati_compiled.recursion`. unmet: largest residual, in the last step, of
+    rows that contradict rows before them, such as those of feet on the ground in a measured state in which the feet are
+    slightly off it.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class StageModel:
         self._failed = -1
 
     def _connect_variables(self, ne: Indices) -> None:
-        """Where variables and their bounds are in the vectors and matrices of the stages."""
+        """Finds the positions of the variables and their bounds in the vectors and matrices of the stages."""
         place, begin, k = self.stages.place, self.stages.begin, self._stage
         self._z = begin("z")[k] + self._local
         self._diagonal = place("H", k[self._held], self._local[self._held], self._local[self._held])
@@ -79,7 +80,7 @@ class StageModel:
         self._r_of_fixed = begin("r")[fixed_stage] + row
 
     def _connect_rows(self, ordered: Chain) -> None:
-        """Where the rows and the entries of their Jacobian are."""
+        """Finds the positions of the rows and of the entries of their Jacobian."""
         begin, stage, of_row = self.stages.begin, self._stage, self._row_stage
         row, column = _jacobian_entries(self._program)
         is_gap = np.isin(np.arange(of_row.size), self._gaps)
@@ -105,7 +106,7 @@ class StageModel:
         self._slopes_of = chosen, number[r], self._z[c]  # those of S
 
     def _connect_hessian(self) -> None:
-        """Both halves of the Hessian of every stage."""
+        """Finds the positions of both halves of the Hessian of every stage."""
         row, column, source = _hessian_entries(self._program)
         k, inside = self._stage[row], (self._stage[row] >= 0) & (self._stage[column] >= 0)
         apart = np.flatnonzero(inside & (k != self._stage[column]))
@@ -118,7 +119,7 @@ class StageModel:
         self._curvatures = entries(self.stages.place("H", k, i, j), source[inside])
 
     def linearise(self, x: Array, p: Array, lower: Array, upper: Array) -> None:
-        """Derivatives at x and the factors; lower, upper: bounds of the variables."""
+        """Computes the derivatives at x and the factors; lower, upper: bounds of the variables."""
         e, program, rows, held = self._program.evaluator, self._program, self._priced, self._held
         self._gradient = e.gradient(x, p)
         jacobians, hessians = e.entries(x, p)
@@ -141,7 +142,8 @@ class StageModel:
     ) -> tuple[Array, Array, Array, bool]:
         """(d, lam_x, lam_g, solved) for constraint values g; lower, upper: bounds of d; start: multipliers.
 
-        Those of inequalities are what the barrier gives, those of equalities stay: the recursion has no need of them.
+        Multipliers of inequalities come from the barrier; those of equalities stay as in `start`, since the recursion
+        does not use them.
         """
         program, total, rows, held = self._program, self.stages.total, self._priced, self._held
         lam_x, lam_g = start[0].copy(), start[1].copy()
@@ -204,7 +206,8 @@ def _jacobian_entries(program: Assembled) -> tuple[Indices, Indices]:
 
 
 def _hessian_entries(program: Assembled) -> tuple[Indices, Indices, Indices]:
-    """Rows and columns of all blocks' Hessians, both halves, and which entry of the halves each is; without zeros."""
+    """Rows and columns of all blocks' Hessians, both halves, and for each the index of its entry in the halves; without
+    zeros."""
     nothing = np.zeros(0, dtype=int)
     found, first = [(nothing, nothing, nothing)], 0
     for b in program.blocks:
@@ -220,7 +223,8 @@ def _hessian_entries(program: Assembled) -> tuple[Indices, Indices, Indices]:
 
 
 def _nonzero(block: Block) -> NDArray[np.bool_]:
-    """Which entries of a block's Gauss-Newton Hessian are not zero everywhere: its pattern is the exact Hessian's, too."""
+    """Mask of the entries of a block's Gauss-Newton Hessian that are not identically zero: its pattern includes that of
+    the exact Hessian."""
     f = block.gauss_function
     found = f.call([SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())])[0]
     return np.array([not found.nz[i].is_zero() for i in range(found.nnz())], dtype=bool)

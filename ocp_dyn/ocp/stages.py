@@ -1,4 +1,4 @@
-"""A program as a chain of stages x0, u0, x1, u1, ..., where it is one as it stands (any program: see `carried`).
+"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables (any program: see `carried`).
 
 Stage k has the state x_k = (q_k, v_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
 """
@@ -21,7 +21,8 @@ GAPS = ("position step", "velocity step")
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """columns: entries of x, stage by stage; rows: entries of g, gaps first in each stage; sizes per stage."""
+    """The order of a chain. columns: entries of x, stage by stage; rows: entries of g, gaps first in each stage; sizes
+    per stage."""
 
     columns: Indices
     rows: Indices
@@ -36,7 +37,7 @@ class Chain:
 
 
 def chain(t: Transcription, program: Assembled) -> Chain:
-    """The stages of a program. Raises ValueError that says what keeps it from being a chain."""
+    """The chain of a program's stages; ValueError, with the reason, if the program is no chain."""
     states, controls = _variables(t)
     stage = np.full(program.n, -1)
     for k, members in enumerate([*zip(states, controls, strict=True)]):
@@ -77,7 +78,7 @@ def _check_shared(t: Transcription, stage: Indices) -> None:
 
 
 def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, list[int]]:
-    """Rows sorted by stage, gaps first, and how many of the others every stage has."""
+    """Rows sorted by stage, gaps first, and the number of other rows of every stage."""
     pattern = program.evaluator.jacobian_pattern
     row, owner = np.array(pattern.row(), dtype=int), stage[np.array(pattern.get_col(), dtype=int)]
     m = program.lower.size
@@ -95,7 +96,7 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
 
 
 def gap_kinds(program: Assembled) -> Indices:
-    """Of every row which of GAPS it is, or their number if it is none."""
+    """Index in GAPS of the kind of every row; len(GAPS) if the row is no gap."""
     numbers = {name: number for number, name in enumerate(GAPS)}
     return np.array([numbers.get(name.split(": ")[-1], len(GAPS)) for name in program.row_names], dtype=int)
 

@@ -1,7 +1,7 @@
-"""Limit cycles of walkers: the map from one step to the next, its fixed point, and how fast disturbances die out.
+"""Limit cycles of walkers: the map from one step to the next, its fixed point, and the decay of disturbances.
 
-A step flows along `x' = f(x)` until the guard vanishes (the foot strikes), and a reset (impact, legs change their names) leads
-to the start of the next step:
+A step flows along `x' = f(x)` until the guard vanishes (the foot strikes). A reset (impact, then exchange of the legs)
+leads to the start of the next step:
 
     P(x) = reset(flow(x, T(x))),   guard(flow(x, T(x))) = 0.
 
@@ -29,15 +29,15 @@ Map = Callable[[SX], SX]
 
 
 class NoGait(ValueError):
-    """Raised where no gait is found: there may be none."""
+    """Raised if no gait is found; there may be none."""
 
 
 @dataclass(frozen=True, eq=False)
 class LimitCycle:
     """A periodic gait: state x (n) at the start of a step, period T [s], dP/dx (n x n), its eigenvalues, the path.
 
-    multipliers: largest first; those of directions that the guard and the reset take away are zero. t (N+1), states
-    (N+1, n): the step from its start to the strike.
+    multipliers: largest first; zero for directions that the guard and the reset remove. t (N+1), states (N+1, n): the
+    step from its start to the strike.
     """
 
     x: Array
@@ -57,8 +57,8 @@ class LimitCycle:
 class StepMap:
     """The map from the start of a step to the start of the next.
 
-    f: x -> dx/dt, guard: x -> number that vanishes at the strike, reset: x -> x after it, each from SX to SX. n: size of x.
-    steps: of the fourth-order Runge-Kutta method over one step of the walker.
+    f: x -> dx/dt, guard: x -> number that vanishes at the strike, reset: x -> x after it, each from SX to SX. n: size
+    of x. steps: number of steps of the fourth-order Runge-Kutta method in one step of the walker.
     """
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
@@ -84,7 +84,8 @@ class StepMap:
         self.n, self.steps = n, steps
 
     def flow(self, x: Array, period: float) -> tuple[Array, Array, Array]:
-        """States (steps + 1, n) from x over `period` [s], and the derivatives of the last one by x and by the period."""
+        """States (steps + 1, n) from x over `period` [s], and the derivatives of the last state by x and by the
+        period."""
         positive(period, "the period [s]")
         begin = np.concatenate([x, np.eye(self.n).ravel(), np.zeros(self.n)])
         path = np.asarray(self._flow(begin, period / self.steps).full()).T

@@ -1,17 +1,17 @@
 """One interval of the motion, in the implicit and in the explicit form, by any Runge-Kutta scheme.
 
-Multiple shooting: where the accelerations follow from forward dynamics and the scheme is explicit, the state at the end
-is an expression of the state at the start and the torques.
+Multiple shooting: if the accelerations follow from forward dynamics and the scheme is explicit, the state at the end is
+an expression of the state at the start and the torques.
 
-Collocation: else the accelerations a_i at the stages are variables (so are the contact forces lam_i in the implicit
-form), the equations of motion at the stages are constraints, and the states between are expressions of them:
+Collocation: otherwise the accelerations a_i at the stages are variables (so are the contact forces lam_i in the
+implicit form), the equations of motion at the stages are constraints, and the states between are expressions of them:
 
     implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
     explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma,
 
-ID and FD being those of `equations`, with springs, losses and rotors of the joints.
+ID and FD are those of `equations`, with springs, losses and rotors of the joints.
 
-Each function writes its gaps into `rows` and returns the stages that path constraints and objectives look at.
+Each function writes its gaps into `rows` and returns the stages at which path constraints and objectives are evaluated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .variables import FORCE_SCALE, Transcription, contacts, equations_of, full_
 
 @dataclass(frozen=True)
 class Point:
-    """A stage of an interval: where in it, from 0 to 1, its weight in the mean, and what is known there."""
+    """A stage of an interval: its fraction of the interval, from 0 to 1, its weight in the mean, and its `Stage`."""
 
     fraction: float
     weight: float
@@ -43,12 +43,12 @@ class Point:
 
 
 def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """The gaps of an interval, and its stages."""
+    """Adds the gaps of an interval to the rows and returns its stages."""
     return (_collocated if t.problem.collocated else _shot)(t, phase, z, rows)
 
 
 def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """Explicit form, explicit scheme: `problem.steps` steps one after the other."""
+    """Explicit form and explicit scheme: `problem.steps` steps one after the other."""
     problem, equations, method = t.problem, equations_of(t, z), t.problem.scheme
     model = equations.model
     feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
@@ -72,7 +72,7 @@ def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[
 
 
 def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """Stage accelerations as variables: `problem.steps` steps, the states between them variables too."""
+    """Stage accelerations as variables: `problem.steps` steps; the states between the steps are variables too."""
     problem, equations, method = t.problem, equations_of(t, z), t.problem.scheme
     model = equations.model
     feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
@@ -109,7 +109,7 @@ def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) ->
 def _lifted(
     rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
 ) -> list[tuple[Expr, Expr]]:
-    """The states at the stages as inner variables; a stage at a node has those of the node."""
+    """The states at the stages as inner variables; a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
         (rows.inner(q), rows.inner(v)) if c else (q, v) for (q, v), c in zip(states, method.c[:last], strict=False)

@@ -1,4 +1,5 @@
-"""The left-right symmetric robot nearest to one that is not quite: for gaits whose left steps mirror the right ones."""
+"""Left-right symmetric versions of robots that are nearly symmetric, for gaits whose left steps mirror the right
+ones."""
 
 from __future__ import annotations
 
@@ -16,12 +17,13 @@ from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
 
 
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
-    """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral posture.
+    """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral
+    posture.
 
-    So are springs and their rests, damping, friction and armature of its joints.
-    Robots as built carry a battery on one side and rounded angles from CAD; walking mirrored asks for a twin that does not.
-    tolerance: how far apart partners may be, relative to the mass [m, kg]. `asymmetry` tells how far the twin is from
-    the original. ModelError where bodies have no partners.
+    Springs and their rest positions, damping, friction and armature of the joints are averaged too. Real robots carry a
+    battery on one side, and their CAD data have rounded angles; a mirrored gait needs a twin without these. tolerance:
+    largest difference between partners, relative to the mass [m, kg]. `asymmetry` tells the difference between the twin
+    and the original. ModelError if bodies have no partners.
     """
     partners = match_bodies(model, positive(tolerance, "tolerance"))
     X0 = body_transforms(model, DM(model.neutral()))
@@ -31,7 +33,7 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     inertia, X_tree = [model.I[0]], [model.X_tree[0]]
     for i, p in model.edges:
         inertia.append(_average(seen[i], _image(seen[partners[i]])).to_parent(Y0[i].inverse()))
-        # what the joint itself does in the neutral posture stays between the two
+        # the joint's own transform in the neutral posture stays between the two
         joint = X0[i] @ (model.X_tree[i] @ X0[p]).inverse()
         moved = joint.inverse() @ Y0[i] @ Y0[p].inverse()
         X_tree.append(Transform(sparse(moved.E), sparse(moved.r)))
@@ -39,7 +41,7 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
 
 def _with_even_joints(model: Model) -> Model:
-    """The model, symmetric but for what its joints do by themselves, with these averaged over partners too."""
+    """The model with springs, losses and armature averaged over partner joints; the model is symmetric otherwise."""
     dofs = model.dofs
     if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
         return model
@@ -68,8 +70,8 @@ def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfor
 def facing_forward(model: Model, left: str, right: str) -> Model:
     """The model whose base frame is turned about z so that the frame `left` lies along +y from the frame `right`.
 
-    In the neutral posture; then x points forward, as walking along x needs. The base's own frame is turned, others stay
-    where they are on the robot. ValueError where the two frames coincide.
+    This holds in the neutral posture; x then points forward, as walking along x needs. The base's own frame is turned,
+    others stay where they are on the robot. ValueError if the two frames coincide.
     """
     q = DM(model.neutral())
     dx, dy, _ = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
@@ -92,7 +94,8 @@ def _about_z(angle: float) -> Array:
 
 
 def asymmetry(model: Model) -> dict[str, float]:
-    """How far a model is from its symmetric twin: largest differences of a mass [kg], a mass centre [m] and a place [m]."""
+    """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass centre [m] and a
+    place [m]."""
     twin = symmetric_twin(model)
     mass, com, place = [0.0], [0.0], [0.0]
     for i, _ in model.edges:

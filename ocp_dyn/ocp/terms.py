@@ -3,9 +3,9 @@
 `where` says what a path constraint needs: "node" (q, v), at every node of a phase; "interval" (also a, tau and
 contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
 
-At the first and the last node of a phase a constraint of nodes holds too, unless its `ends` is False: for what footholds
-say there already, such as the height of a foot that is set down. Names and sizes are checked by `check(model, feet)`, where
-a constraint or an objective has it, when the problem is made; feet: names of the problem's footholds.
+A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False: for conditions
+that footholds imply there, such as the height of a foot that is set down. If a constraint or an objective has a method
+`check(model, feet)`, it checks names and sizes when the problem is made; feet: names of the problem's footholds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Bounded = tuple[Expr, Any, Any]
 
 @runtime_checkable
 class PathConstraint(Protocol):
-    """Rows that hold all along a phase."""
+    """Rows that hold throughout a phase."""
 
     @property
     def where(self) -> str: ...
@@ -55,7 +55,7 @@ class PathConstraint(Protocol):
 
 @dataclass(frozen=True)
 class Unilateral:
-    """f_z >= minimum [N]: contacts push and never pull. The impulse of an impact, in N s, must push: it has no minimum."""
+    """f_z >= minimum [N]: contacts push and never pull. For the impulse of an impact, in N s, the minimum is zero."""
 
     minimum: float = 0.0
     where: ClassVar[str] = "wrench"
@@ -72,9 +72,9 @@ class Unilateral:
 class FrictionCone:
     """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
 
-    The pyramid implies that contacts push: `Unilateral` beside it changes no solution, but meets the pyramid's rows at its
-    apex, which some problems solve worse with. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`,
-    divided by the weight so that its rows are forces; it needs `Unilateral` beside it.
+    The pyramid implies that contacts push. `Unilateral` beside it changes no solution, but its row meets the rows of
+    the pyramid at its apex, which makes some problems harder to solve. second_order=True: the cone itself, `f_x^2 +
+    f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are forces; it needs `Unilateral` beside it.
     """
 
     mu: float = 0.7
@@ -133,11 +133,12 @@ class CentreOfPressure:
 
 @dataclass(frozen=True)
 class Clearance:
-    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m], s the phase's fraction.
+    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m], s the phase's
+    fraction.
 
-    part: of the swing that the phase is, if it is not the whole: (0, 0.5), z >= height sin(pi s / 2)^2, its first half.
-    terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
-    At the ends of the phase, where the foot leaves the ground and meets it, nothing is asked for.
+    part: the part of the swing that the phase covers, if not the whole: (0, 0.5) for the first half, z >= height sin(pi
+    s / 2)^2. terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
+    No rows at the ends of the phase, where the foot leaves the ground and meets it.
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -184,7 +185,7 @@ class Clearance:
 class Separation:
     """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y).
 
-    ends: at the first and the last node of the phase too; False where footholds say how far apart the feet are there.
+    ends: at the first and the last node of the phase too; False if footholds fix the distance of the feet there.
     """
 
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
@@ -223,9 +224,9 @@ KNOWN = 'tau and a are known with where="interval" only'
 class Path:
     """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
 
-    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which holds
-    for the impulse of an impact too: there `stage.impulse` is True and wrenches are in N s. ends: of "node", the first and
-    the last node of the phase too; False to leave them free, where footholds or a Boundary say the same already.
+    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which
+    holds for the impulse of an impact too: there `stage.impulse` is True and wrenches are in N s. ends: for "node", at
+    the first and the last node of the phase too; False if footholds or a Boundary imply the rows there.
     """
 
     function: Callable[[Stage], Expr]

@@ -1,7 +1,7 @@
 """Objectives that follow recordings: joint angles, markers, ground reaction forces.
 
-A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one of samples. Its
-values are numbers of each interval, not of the graph: a new recording needs no larger program.
+A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one from samples.
+Its values are data of the intervals and no part of the graph, whose size does not depend on the recording.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def recording(times: Any, values: Any) -> Recording:
 class TrackJoints(LeastSquares):
     """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
 
-    reference: s -> q (nq). joints: names of those followed; None: all but the root's position.
+    reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
     """
 
     reference: Recording
@@ -112,8 +112,8 @@ class TrackMarkers(LeastSquares):
 class TrackForces(LeastSquares):
     """sum of |f - f_ref|^2 / scale^2 over the feet [N^2 for scale 1].
 
-    feet: names of the contact frames, in the order of the reference; feet that the phase does not stand on are left out.
-    reference: s -> (f_x, f_y, f_z) on each, world axes (3 k).
+    feet: names of the contact frames, in the order of the reference; feet on which the phase does not stand are left
+    out. reference: s -> (f_x, f_y, f_z) on each, world axes (3 k).
     """
 
     feet: Sequence[str]
@@ -146,7 +146,7 @@ def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
 
 
 def reference_numbers(term: Any, model: Model, s: float) -> Array:
-    """What a term's reference is at s, checked."""
+    """Values of a term's reference at s, checked."""
     what, size = f"{type(term).__name__}: reference(s)", term.reference_size(model)
     given = called(what, term.reference, s)
     found = numbers(given, what)

@@ -1,7 +1,7 @@
 """Multiple shooting and collocation: a Problem becomes a Program, one block per kind of stage.
 
-What holds along an interval is in `steps`, how contacts are held in `contact_levels`. The pose of a foot at the first
-node is asked for only where the foot is set down: elsewhere the interval before, or periodicity, implies it.
+The equations of an interval are in `steps`, those of contacts in `contact_levels`. The pose of a foot at the first node
+is constrained only where the foot is set down: otherwise the interval before, or periodicity, implies it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .variables import (
 )
 
 SAME_DEPTH = 20
-"""How deep two expressions are compared."""
+"""Depth to which two expressions are compared."""
 
 
 def transcribe(problem: Problem, threads: int = 2) -> Transcription:
-    """The nonlinear program of a problem, by the form and the integrator it names."""
+    """The nonlinear program of a problem, by its form and its integrator."""
     t = Transcription(problem, Program(threads), problem.mirror())
     add_variables(t)
     for p, phase in enumerate(problem.phases):
@@ -68,13 +68,13 @@ def _constrain_path(rows: Rows, phase: Phase, terms: Iterable[PathConstraint], s
 
 
 def _rows(phase: Phase, term: PathConstraint, stage: Stage) -> tuple[SX, Any, Any]:
-    """A path constraint's rows, checked: users write some."""
+    """Rows of a path constraint, checked, since users write their own."""
     here = f"phase {phase.name!r}: {type(term).__name__}"
     return bounded(called(here, term.rows, stage, values=stage.values), here)
 
 
 def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
-    """Path constraints at the stages of an interval; rows that are the same at all of them are asked for once."""
+    """Adds path constraints at the stages of an interval; rows that are the same at several stages are added once."""
     seen: list[tuple[SX, Array, Array]] = []
     terms = [term for term in phase.path if term.where != "node"]
     for point in points:
@@ -87,7 +87,7 @@ def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
 
 
 def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
-    """Whether two rows (value, lower, upper) ask for the same."""
+    """Whether two rows (value, lower, upper) are the same constraint."""
     alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
     return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
 
@@ -124,7 +124,7 @@ def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
 
 
 def _integrand(phase: Phase, objective: Objective, stage: Stage) -> SX:
-    """An objective's integrand, checked: users write some."""
+    """Integrand of an objective, checked, since users write their own."""
     here = f"phase {phase.name!r}: {type(objective).__name__} {objective_name(objective)!r}"
     return scalar(called(here, objective.integrand, stage, values=stage.values), f"{here}: cost")
 
@@ -134,7 +134,7 @@ def _integrands(phase: Phase) -> list[Objective]:
 
 
 def _add_path(t: Transcription, p: int, phase: Phase) -> None:
-    """Node constraints at every node of the phase; without the ends where a constraint says `ends = False`."""
+    """Adds node constraints at every node of the phase; not at its ends if a constraint has `ends = False`."""
     x = t.phases[p]
     for term in phase.path:
         if term.where != "node":
@@ -158,8 +158,9 @@ def _node_stage(t: Transcription, z: dict[str, SX]) -> Stage:
 def _repeated(t: Transcription, p: int, term: PathConstraint) -> bool:
     """Whether the rows of a node constraint at the first node of phase p are those at the last node before it.
 
-    So it is where that phase holds the same constraint at its end, and what the rows depend on is the same there: not
-    the fraction of the phase, not the velocity across an impact, and across a period not the place along x.
+    They are if the phase before holds the same constraint at its end and its rows depend only on what is the same
+    there: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
+    across a period.
     """
     problem = t.problem
     if p == 0 and (problem.periodic is None or t.mirror is not None):
@@ -180,7 +181,8 @@ def _repeated(t: Transcription, p: int, term: PathConstraint) -> bool:
 
 
 def _add_arrivals(t: Transcription, p: int) -> None:
-    """What the start of a phase asks for beyond the interval before it: poses and rest of what is newly held."""
+    """Adds the conditions at the start of a phase that the interval before does not imply: poses and rest of new
+    contacts."""
     problem, phase, x = t.problem, t.problem.phases[p], t.phases[p]
     closing = problem.periodic.transition if problem.periodic is not None else None
     transition = problem.transitions[p - 1] if p else closing
@@ -206,7 +208,8 @@ def _add_arrivals(t: Transcription, p: int) -> None:
 
 
 def _held_before(t: Transcription, p: int, held: Foothold | Held) -> Any:
-    """What held the same foot, or the same constraint, just before the start of phase p."""
+    """The foothold of the same foot, or the same constraint, that was held just before phase p; None if there was
+    none."""
     if p == 0:
         return held if held in t.standing else None
     same = [h for h in t.problem.phases[p - 1].held if h == held or (_root(h) is not None and _root(h) is _root(held))]
@@ -234,7 +237,7 @@ def _impact_rows(
 
 
 def _add_impact(t: Transcription, p: int, transition: Impact) -> None:
-    """Between phase p and the next: positions are shared, velocities jump."""
+    """Adds the impact between phase p and the next: positions are shared, velocities jump."""
     before, after, phase = t.phases[p], t.phases[p + 1], t.problem.phases[p + 1]
     impulse = t.impulses[p]
     slots = {"q": after.q[0], "v": before.v[-1], "v_plus": after.v[0]} | place_slots(t, phase.held)
@@ -250,7 +253,7 @@ def _add_impact(t: Transcription, p: int, transition: Impact) -> None:
 
 
 def _add_jump(t: Transcription, p: int, transition: Jump) -> None:
-    """Between phase p and the next, as the user's function says."""
+    """Adds the user's own transition between phase p and the next."""
     before, after = t.phases[p], t.phases[p + 1]
     slots = {"q_before": before.q[-1], "v_before": before.v[-1], "q": after.q[0], "v": after.v[0]} | t.slots
 
@@ -268,7 +271,7 @@ def _jump_rows(rows: Rows, transition: Jump, end: Stage, start: Stage) -> None:
 
 
 def _add_ends(t: Transcription) -> None:
-    """Periodicity, boundary conditions, unit quaternions at the start, speed."""
+    """Adds periodicity, boundary conditions, unit quaternions at the start, speed, and terminal costs."""
     problem, model = t.problem, t.problem.model
     start, end = t.phases[0], t.phases[-1]
     slots = {"q": start.q[0], "v": start.v[0], "q_end": end.q[-1], "v_end": end.v[-1]} | t.slots
@@ -307,7 +310,7 @@ def _add_ends(t: Transcription) -> None:
 
 
 def _close_period(t: Transcription, rows: Rows, transition: Transition, z: dict[str, SX]) -> None:
-    """The start is the image of the end, one step back, after the closing transition."""
+    """Constrains the start to the image of the end, one step back, after the closing transition."""
     model = t.problem.model
     q, v = z["q_end"], z["v_end"]
     if t.mirror is not None:

@@ -1,4 +1,4 @@
-"""The variables of a transcribed problem, and where everything is in its program."""
+"""The variables of a transcribed problem and their places in its program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PhaseVariables:
     inner: list[Variable] = field(default_factory=list)
 
     def interval(self, k: int) -> dict[str, Slot]:
-        """What interval k sees, by name."""
+        """Variables and parameters of interval k, by the names of its slots."""
         seen: dict[str, Slot] = {"q": self.q[k], "v": self.v[k], "q1": self.q[k + 1], "v1": self.v[k + 1]}
         seen |= {"tau": self.tau[k], "T": self.duration}
         seen |= {"tau1": self.tau[k + 1]} if len(self.tau) == len(self.q) else {}
@@ -49,7 +49,7 @@ class PhaseVariables:
 
 @dataclass
 class Transcription:
-    """The program of a problem, and where everything is in it."""
+    """The program of a problem, and the variables and parameters in it by their meaning."""
 
     problem: Problem
     program: Program
@@ -57,12 +57,12 @@ class Transcription:
     phases: list[PhaseVariables] = field(default_factory=list)
     places: dict[Foothold, Variable] = field(default_factory=dict)
     images: dict[Foothold, Foothold] = field(default_factory=dict)
-    """Footholds with a place of their own of feet that stand since before the start, and whose place at the end theirs
-    is the image of."""
+    """Maps each foothold of the first phase that already stood to the foothold of the last phase whose (shifted,
+    mirrored) place it repeats."""
     standing: dict[Foothold | Held, Foothold | Held] = field(default_factory=dict)
-    """What the first phase holds since before the start, and what it is the image of."""
+    """Maps everything that the first phase holds and that was held before the start to its image in the last phase."""
     impulses: list[Variable | None] = field(default_factory=list)
-    """Of every transition, the one that closes the period last."""
+    """Impulse of every transition, the one that closes the period last; None without an impact."""
     step_length: Slot | None = None
     speed: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Transcription:
 
 
 def add_variables(t: Transcription) -> None:
-    """Allocates everything: places, durations, states, controls, impulses."""
+    """Allocates all variables: places, durations, states, controls, impulses."""
     problem, model, program = t.problem, t.problem.model, t.program
     _add_parameters(t)
     _find_images(t)
@@ -119,7 +119,7 @@ def add_variables(t: Transcription) -> None:
 
 
 def _add_parameters(t: Transcription) -> None:
-    """The problem's parameters, and those of its period: decision variables where they are free in bounds."""
+    """Adds the problem's parameters, and those of its period: decision variables if they are free in bounds."""
     program, periodic = t.program, t.problem.periodic
     for p in t.problem.parameters:
         if p.free:
@@ -146,7 +146,7 @@ def number(t: Transcription, slot: Slot, x: Array) -> Array:
 
 
 def model_of(t: Transcription, z: Mapping[str, Expr]) -> Model:
-    """The problem's model, with those of the parameters in it that are the model's."""
+    """The problem's model, with the values of the model parameters among the problem's parameters."""
     model = t.problem.model
     own = {name: z[name] for name in t.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in t.slots:
@@ -156,12 +156,13 @@ def model_of(t: Transcription, z: Mapping[str, Expr]) -> Model:
 
 
 def equations_of(t: Transcription, z: Mapping[str, Expr]) -> Equations:
-    """The problem's equations of motion, of the model with its parameters."""
+    """The problem's equations of motion, for the model with its parameters."""
     return t.problem.equations.of(model_of(t, z))
 
 
 def _find_images(t: Transcription) -> None:
-    """Footholds of the first phase that are images of the last phase's: the foot stood there before."""
+    """Finds the footholds of the first phase that are images of the last phase's: those feet stood there before the
+    start."""
     if t.problem.periodic is None:
         return
     first, last = t.problem.phases[0], t.problem.phases[-1]
@@ -184,7 +185,8 @@ def _find_images(t: Transcription) -> None:
 
 
 def _is_image(t: Transcription, f: Foothold, g: Foothold) -> bool:
-    """Whether f is the contact of the foot on which, mirrored, g is: frames may have names of their own."""
+    """Whether f is, by body and point, the contact of g, or its mirror image in a mirrored motion: names of frames may
+    differ."""
     body, _, place = f.level(t.problem.model)
     other, _, image = g.level(t.problem.model)
     if t.mirror is not None:
@@ -200,7 +202,8 @@ def _owner(t: Transcription, f: Foothold) -> Variable:
 
 
 def place_of(t: Transcription, f: Foothold, place: Expr, step_length: Expr) -> Expr:
-    """(x, y, yaw) of a foothold, `place` being its owner's: itself, set off on the same foot, or the image of the end."""
+    """(x, y, yaw) of a foothold from its owner's `place`: the place itself, set off on the same foot, or the image of
+    the end."""
     if f in t.images:
         x, y, yaw = split(place_of(t, t.images[f], place, step_length))
         side = -1.0 if t.mirror else 1.0
@@ -228,20 +231,20 @@ def place_slots(t: Transcription, feet: tuple[Foothold | Held, ...]) -> dict[str
 
 
 def places(t: Transcription, feet: tuple[Foothold | Held, ...], z: dict[str, SX]) -> dict[Foothold, Expr]:
-    """Where every foot stands, from the slots that `place_slots` gave to the same feet."""
+    """Place (x, y, yaw) of every foot, from the slots that `place_slots` gave to the same feet."""
     keys = {owner: key for key, owner in place_slots(t, feet).items()}
     step = z.get("step_length", SX(0))
     return {f: place_of(t, f, z[keys[_owner(t, f)]], step) for f in feet if isinstance(f, Foothold)}
 
 
 def wrenches(feet: tuple[Foothold | Held, ...], lam: Expr, where: dict[Foothold, Expr]) -> dict[Foothold, Expr]:
-    """The contact rows of a phase as a wrench on every foot; `where` the feet stand."""
+    """The contact rows of a phase as a wrench on every foot; where: the places of the feet."""
     parts = split(lam, *(f.size for f in feet)) if feet else []
     return {f: f.wrench(part, where[f]) for f, part in zip(feet, parts, strict=True) if isinstance(f, Foothold)}
 
 
 def full_tau(problem: Problem, tau: Expr) -> Expr:
-    """tau (nv) of the motors' torques; zero where there is no motor."""
+    """tau (nv) from the torques of the motors; zero for dofs without a motor."""
     full = SX(problem.model.nv, 1)
     full[problem.actuated] = tau
     return full
