@@ -130,11 +130,13 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 class Placed(NamedTuple):
     """Poses of bodies and their velocities per unit velocity of each dof.
 
-    X0 by body: transform from ground to body. w, v (3) by dof: angular and linear velocity of the body behind the dof,
-    world axes.
+    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's own, world axes.
+    w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in proportion
+    to the robot; differences of positions round in proportion to its distance from the world's origin.
     """
 
     X0: dict[int, Transform]
+    step: dict[int, Expr]
     w: dict[int, Expr]
     v: dict[int, Expr]
 
@@ -154,26 +156,30 @@ def placed(model: Model, body: int, q: Expr) -> Placed:
         return _placed(model, model.path(body), q)
     found = iter(_kept[model].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
-    return Placed(X0, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+    step = {i: next(found) for i, _ in model.edges}
+    return Placed(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
 
 
 def _placed(model: Model, path: Iterable[int], q: Expr) -> Placed:
     states = joint_states(model, q, bodies=path)
     X0: dict[int, Transform] = {0: Transform.identity()}
+    step: dict[int, Expr] = {}
     w: dict[int, Expr] = {}
     v: dict[int, Expr] = {}
     for i in path:
-        X0[i] = states[i].XJ @ X0[model.parent[i]]
+        before = X0[model.parent[i]]
+        X0[i] = states[i].XJ @ before
+        step[i] = before.E.T @ states[i].XJ.r
         R = X0[i].E.T
         for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
             Sw, Sv = halves(column)
             w[k], v[k] = R @ Sw, R @ Sv
-    return Placed(X0, w, v)
+    return Placed(X0, step, w, v)
 
 
 def _flat(all_bodies: Placed) -> list[Expr]:
     X0 = [part for i, X in all_bodies.X0.items() if i for part in (X.E, X.r)]
-    return [*X0, *all_bodies.w.values(), *all_bodies.v.values()]
+    return [*X0, *all_bodies.step.values(), *all_bodies.w.values(), *all_bodies.v.values()]
 
 
 def _of_numbers(model: Model) -> bool:
@@ -238,13 +244,13 @@ def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
     f = resolve(model, frame)
-    X0, w, v = placed(model, f.body, q)
-    p = X0[f.body].point(f.X.point(as_point(point)))
+    X0, step, w, v = placed(model, f.body, q)
+    lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
     J: list[Expr] = [DM(6, 1)] * model.nv
-    for i in model.path(f.body):
-        lever = p - X0[i].r
+    for i in reversed(model.path(f.body)):
         for k in model.dofs_of(i):
             J[k] = ca.vertcat(w[k], v[k] + ca.cross(w[k], lever))
+        lever = lever + step[i]
     return as_type(ca.horzcat(*J), q)
 
 
@@ -296,17 +302,18 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
         p = model.parent[i]
         X0[i] = states[i].XJ @ X0[p]
         v[i] = states[i].XJ.apply(v[p]) + states[i].vJ
-    r = f.X.point(as_point(point))
-    here, (w, vo) = X0[f.body].point(r), halves(v[f.body])
+    r, (w, vo) = f.X.point(as_point(point)), halves(v[f.body])
     u = X0[f.body].E.T @ (vo + ca.cross(w, r))
+    lever = X0[f.body].E.T @ r
     J: list[Expr] = [DM(6, 1)] * model.nv
-    for i in path:
-        R, lever = X0[i].E.T, here - X0[i].r
+    for i in reversed(path):
+        R = X0[i].E.T
         apparent = subspace_rate(model.joints[i], states[i].S, positions[i], rates[i])
         for k, s, own in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
             dw, dv = halves(crm(v[i], s) + own)
             dw = R @ dw
             J[k] = ca.vertcat(dw, R @ dv + ca.cross(dw, lever) + ca.cross(R @ halves(s)[0], u))
+        lever = lever + X0[model.parent[i]].E.T @ states[i].XJ.r
     return as_type(ca.horzcat(*J), q)
 
 

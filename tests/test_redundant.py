@@ -69,6 +69,33 @@ def test_more_redundant_sets(seed):
     assert errors is None or max(errors.values()) < TOLERANCE, errors
 
 
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
+def test_rows_do_not_feel_how_far_the_world_is(far):
+    """A parallelogram of a metre whose root stands far away: levers are sums along the bodies, not differences."""
+    n = np.array((1, 2, 3)) / np.sqrt(14)
+    x = np.cross(n, (0.3, 1.0, -0.2))
+    x /= np.linalg.norm(x)
+    y = np.cross(n, x)
+    builder = od.ModelBuilder("parallelogram")
+    builder.add_body("base", od.FloatingBase(), mass=1, inertia=np.eye(3))
+    for name, parent, place in (("crank", "base", 0 * x), ("rocker", "base", x), ("coupler", "crank", y)):
+        builder.add_body(name, od.Revolute(n), parent, mass=1, com=y / 2, inertia=np.eye(3) / 12, origin=place)
+    model, R = builder.build(), np.column_stack([x, y, n])
+    loop = (od.Loop("coupler", "rocker", "revolute", (R, x), (R, y)), od.LockedJoint.of(model, model.joint_names[0]))
+    near = np.array((0, 0, 0, 0.1, -0.5, 0.3, 0.8, 0.4, 0.4, -0.4))
+    away = near + far * np.array((0.6, -0.3, 0.7, *[0.0] * 7))
+    qd = np.array((*[0.0] * 6, 1.0, 1.0, -1.0))
+    tau = DM([0.0] * 6 + [1.0, 2.0, -1.0])
+    for solver in SKIPPING:
+        expected, got = (
+            column(od.constrained_dynamics(model, loop, DM(q), DM(qd), tau, solver=solver)[0]) for q in (near, away)
+        )
+        close(got, expected, 1e-9)
+        assert abs(got[6]) > 0.1
+    one, two = (number(od.point_jacobian_6d(model, "coupler", DM(q), (0.1, 0.2, 0.3))) for q in (near, away))
+    close(two, one, 1e-14)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_null_space_is_right_or_no_number(seed):
     """Six rows hold a free body at six points; a seventh row, or one that repeats, gives nan."""

@@ -59,12 +59,14 @@ class Dual:
 class FrameMotion:
     """A frame and a point of it, world axes: rotation R, Jacobian J (6 x nv) at the point, and with derivatives
 
-    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point.
+    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers: the
+    way to the point from the origin of each body on its path.
     """
 
     frame: Frame
     R: Expr
     J: Expr
+    levers: dict[int, Expr]
     p: Dual
     w: Dual
     v: Dual
@@ -77,9 +79,13 @@ class FrameMotion:
 
 
 class _Body(NamedTuple):
-    """Ground to body X0, velocity, acceleration (without gravity) and the columns of the body's joint; body axes."""
+    """Ground to body X0, velocity, acceleration (without gravity) and the columns of the body's joint; body axes.
+
+    step: the way from the parent's origin to the body's, world axes, as `kinematics.Placed` has it.
+    """
 
     X0: Transform
+    step: Expr
     v: Expr
     a: Expr
     S: Expr
@@ -100,14 +106,15 @@ class Motions:
         model, none = self.model, DM(6, 0)
         states = joint_states(model, self.q, self.qd)
         at = zip(model.joints, model.split_q(self.q), model.split_v(self.qd), model.split_v(self.qdd), strict=True)
-        bodies = [_Body(Transform.identity(), DM(6, 1), DM(6, 1), none, Columns(none, none, none, []))]
+        bodies = [_Body(Transform.identity(), DM(3, 1), DM(6, 1), DM(6, 1), none, Columns(none, none, none, []))]
         for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
             X, S, vJ, cJ = states[i]
             vp, ap = X.apply(bodies[p].v), X.apply(bodies[p].a)
             v = vp + vJ
             a = ap + S @ acceleration + cJ + crm(v, vJ)
             own = joint_derivatives(joint, S, position, rate, acceleration)
-            bodies.append(_Body(X @ bodies[p].X0, v, a, S, Columns.of(S, vp, ap, v, own)))
+            X0 = bodies[p].X0
+            bodies.append(_Body(X @ X0, X0.E.T @ X.r, v, a, S, Columns.of(S, vp, ap, v, own)))
         return bodies
 
     def constant(self, value: Expr) -> Dual:
@@ -123,10 +130,11 @@ class Motions:
         v = vo + ca.cross(w, r)
         a = ao + ca.cross(dw, r) + ca.cross(w, v)
         w, v, dw, a = R @ w, R @ v, R @ dw, R @ a
-        J, psi, phi, chi = (self._columns(f.body, p, kind) for kind in ("S", "psi", "phi", "chi"))
+        levers = self._levers(f.body, R @ r)
+        J, psi, phi, chi = (self._columns(levers, kind) for kind in ("S", "psi", "phi", "chi"))
         (Jw, Jp), (psi_w, psi_p), (phi_w, phi_p), (chi_w, chi_p) = (halves(x) for x in (J, psi, phi, chi))
         return FrameMotion(
-            f, R @ f.X.E.T, J,
+            f, R @ f.X.E.T, J, levers,
             p=Dual(p, _by_q(Jp)),
             w=Dual(w, ca.horzcat(psi_w - skew(w) @ Jw, Jw)),
             v=Dual(v, ca.horzcat(psi_p - skew(v) @ Jw, Jp)),
@@ -155,24 +163,31 @@ class Motions:
         for i, _ in model.edges:
             size = len(model.dofs_of(i))
             block: Expr = DM(size, size)
-            if i in model.path(at.frame.body):
-                X0 = self._bodies[i].X0
-                R, lever = X0.E.T, at.p.value - X0.r
+            if i in at.levers:
+                R, lever = self._bodies[i].X0.E.T, at.levers[i]
                 wrench = ca.vertcat(R.T @ (n.value + ca.cross(lever, f.value)), R.T @ f.value)
                 block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].columns.dS))
             own.append(block)
         return total + ca.diagcat(*own)
 
-    def _columns(self, body: int, p: Expr, kind: str) -> Expr:
-        """Columns of S, psi, phi or chi of the path to a body, taken at the point p in world axes (6 x nv)."""
+    def _levers(self, body: int, way: Expr) -> dict[int, Expr]:
+        """The ways to a point from the origins of the bodies on its path; way: from that of its own body."""
+        levers = {}
+        for i in reversed(self.model.path(body)):
+            levers[i] = way
+            way = way + self._bodies[i].step
+        return levers
+
+    def _columns(self, levers: dict[int, Expr], kind: str) -> Expr:
+        """Columns of S, psi, phi or chi of the path to a body, taken at a point in world axes (6 x nv)."""
         model = self.model
         columns: list[Expr] = [DM(6, len(model.dofs_of(i))) for i in range(model.nb + 1)]
-        for i in model.path(body):
+        for i, lever in levers.items():
             X0, S, own = self._bodies[i].X0, self._bodies[i].S, self._bodies[i].columns
             angular, linear = halves(S if kind == "S" else getattr(own, kind))
             R = X0.E.T
             angular = R @ angular
-            columns[i] = ca.vertcat(angular, R @ linear - skew(p - X0.r) @ angular)
+            columns[i] = ca.vertcat(angular, R @ linear - skew(lever) @ angular)
         return ca.horzcat(*columns)
 
 
