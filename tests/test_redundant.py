@@ -275,6 +275,25 @@ def test_terms_tell_rounding_from_small_rows():
     close(Semidefinite.of(A, DM([1.0])).solve(b), [0.0])
 
 
+def test_a_row_is_kept_down_to_the_rounding_of_its_terms():
+    """|g| beside terms of length 1: in proportion, so that 2e-12 is kept and 1.2e-12, within rounding, is not."""
+    for square, kept in ((4e-24, 1.0), (1.5e-24, 0.0)):
+        found = Semidefinite.of(DM([[square]]), DM([1.0])).solve(DM([square]))
+        close(found, [kept])
+
+
+@pytest.mark.parametrize("size", [1e-40, 1.0, 1e40])
+def test_rank_does_not_depend_on_units(size, rng):
+    """Independent rows are kept and dependent ones left out, whatever the units of the matrix are."""
+    B = rng.normal(size=(4, 6))
+    B[2] = B[0] - B[1]
+    A, x = size * (B @ B.T), rng.normal(size=4)
+    for terms in (None, DM(size * np.sum(B**2, axis=1))):
+        found = Semidefinite.of(DM(A), terms).solve(DM(A @ x)).full().ravel()
+        assert np.count_nonzero(found) == 3
+        close(A @ found / size, A @ x / size, 1e-10)
+
+
 def test_the_least_solution_leaves_dependent_rows_out(rng):
     B = rng.normal(size=(3, 7))
     mix = rng.normal(size=(6, 3))

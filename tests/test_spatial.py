@@ -9,6 +9,7 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn import spatial
+from ocp_dyn._types import sparse
 from ocp_dyn.rotations import rotation_about, unit_axis
 from ocp_dyn.spatial import ArticulatedInertia
 from tests.helpers import close, random_inertia, random_rotation
@@ -156,3 +157,9 @@ def test_force_by_the_acceleration_of_points(rng):
     forces = [m * (ac + U @ p) for p, m in zip(points, masses, strict=True)]
     moments = [np.cross(p, f) for p, f in zip(points, forces, strict=True)]
     close(total.newton_euler(DM(ac), DM(U)), np.concatenate([np.sum(moments, axis=0), np.sum(forces, axis=0)]))
+
+
+def test_rotations_have_their_zeros_and_ones_exactly():
+    """What rounding leaves of 0, 1 and -1 in unit vectors, and of nothing else."""
+    found = sparse([1e-16, 1 - 1e-15, 1e-15 - 1, 0.5, 1e-9, 1 - 1e-9])
+    assert found.nonzeros() == [1.0, -1.0, 0.5, 1e-9, 1 - 1e-9]
