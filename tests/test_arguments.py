@@ -53,7 +53,7 @@ REFUSED = [
     (ValueError, "layout must be one of", lambda: od.Layout(MODEL, 3.5)),
     (ValueError, "columns must be a whole number .* got True",
      lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=True)),
-    (ValueError, "iterations must .* got True", lambda: od.assemble_q(MODEL, CONTACT, DM(4, 1), iterations=True)),
+    (ValueError, "iterations must .* got True", lambda: od.assemble_q(MODEL, CONTACT, ca.DM(4, 1), iterations=True)),
     (od.ModelError, "com must be 3 numbers of size 1e.100 at most", lambda: add_body(mass=1, com=(0, 0, -1e101))),
     (TypeError, "a quaternion must be a casadi column", lambda: od.quaternion_matrix([0, 0, 0, 1])),
 ]  # fmt: skip
