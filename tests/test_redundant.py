@@ -12,6 +12,7 @@ from ocp_dyn._rounding import running_error
 from ocp_dyn._types import ROUNDING
 from ocp_dyn.constrained import SOLVERS
 from ocp_dyn.constrained.reflections import Reflections, least_solution
+from ocp_dyn.constrained.solvers import Rows
 from ocp_dyn.constraints import constraint_magnitudes
 from ocp_dyn.linalg import Semidefinite
 from scripts.check_redundant import (
@@ -46,6 +47,19 @@ def test_a_row_that_is_rounding_does_not_hold(solver):
     close(qdd, [-4.53697], 1e-5)
     assert abs(float(lam)) < 1e-3
     close(left, [0.0])
+
+
+@pytest.mark.parametrize("mass", [1e-24, 1.0, 1e24])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_masses_of_any_size_are_held(solver, mass):
+    """Forces of the ground are those of masses of one kilogramme, times the mass."""
+    model = od.models.pendulum(3)
+    held = (od.Contact(model.body_names[-1], (0, 0, -1), "xz"),)
+    q, qd, tau = DM([0.3, 0.5, -0.7]), DM([1.0, -0.5, 0.2]), DM([0.1, 2.0, -1.0])
+    known = od.constrained_dynamics(model, held, q, qd, tau)
+    qdd, lam = od.constrained_dynamics(model.scale(1.0, mass), held, q, qd, mass * tau, solver=solver)
+    close(qdd, known[0], 1e-9)
+    close(lam / mass, known[1], 1e-9)
 
 
 def test_the_null_space_of_a_row_that_is_rounding_is_no_number():
@@ -240,6 +254,55 @@ def test_the_running_error_bounds_what_rounding_does(rng):
         bound = e(v).full().ravel() * 2.0**-52
         assert np.all(off <= bound)
         assert np.all(bound < 1e3 * 2.0**-52 * np.maximum(np.abs(np.array(exact, dtype=float)), [1e9, 1e5, 1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("y", "error"),
+    [
+        (lambda a, b: a - b, 1 + 3 + 2),
+        (lambda a, b: a * 0.1, 3 * 0.1 * 3),  # the result, the input and the constant, each by itself
+        (lambda a, b: 0.5 - a, 2.5 + 0.5 + 3),
+        (lambda a, b: a / b, 3 * 1.5),
+        (lambda a, b: ca.sin(a - b), np.sin(1) + np.cos(1) * 6),
+        (lambda a, b: ca.cos(a - b), np.cos(1) + np.sin(1) * 6),
+    ],
+)
+def test_the_running_error_of_an_operation(y, error):
+    """|y| + |dy/da| e(a) + |dy/db| e(b), by hand at a = 3, b = 2."""
+    a, b = SX.sym("a"), SX.sym("b")
+    assert float(running_error(ca.Function("f", [a, b], [y(a, b)]))(3.0, 2.0)) == pytest.approx(error, rel=1e-12)
+
+
+# Which sets may hold dependent rows
+
+
+def two_arms():
+    builder = od.ModelBuilder("two arms")
+    for side in "lr":
+        for k in range(4):
+            builder.add_body(f"{side}{k}", od.Spherical(), f"{side}{k - 1}" if k else "world", mass=1,
+                             inertia=(1, 1, 1), origin=(0, 0, -1))  # fmt: skip
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("held", "may"),
+    [
+        ([od.Contact("l3")], False),
+        ([od.Contact("l3"), od.Contact("r3")], False),
+        ([od.Contact("l3"), od.Contact("l1"), od.Contact("r3")], False),
+        ([od.Contact("l3"), od.Contact("l3", (0, 0, -1), "x")], True),
+        ([od.Loop("l3", "r3", "ball")], True),
+        ([od.Loop("l0", "l3", "ball")], False),
+        ([od.Contact(name) for name in ("l1", "l3", "r1", "r3")], False),
+        ([od.Contact(name) for name in ("l1", "l2", "l3", "r1", "r3")], True),
+    ],
+)
+def test_rows_may_depend_by_their_number_or_where_they_join_branches(held, may):
+    """24 dofs: more than six rows on a body, a loop between branches, or more rows than dofs in all."""
+    model = two_arms()
+    rows = Rows.of(model, tuple(held), SX.sym("q", model.nq))
+    assert rows.may_depend(model.dof_parent) == may
 
 
 # The solves beneath
