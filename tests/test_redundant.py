@@ -174,10 +174,15 @@ def test_rank_counts_rows_before_they_cancel(rng):
 
 KINDS = {
     "six rows": lambda: od.Contact("b2", (0.1, 0.2, 0.3)),
+    "beyond a slide": lambda: od.Contact("slide", (0.1, 0.2, 0.3)),
     "directions": lambda: od.Contact("b2", (0.1, 0.2, 0.3), [(1, 2, 3), (0, 1, -1)]),
+    "far directions": lambda: od.Contact("b2", (3, 2, -4), [(1, 2, 3), (0, 1, -1)]),
+    "frame": lambda: od.Contact("tool"),
     "loop": lambda: od.Loop("b1", "b3", "fixed", successor_pose=(np.eye(3), (0.1, -0.2, 0.3))),
     "loop, explicit": lambda: od.Loop("b1", "b3", [(1, 2, 3, -1, 0.5, 2), (0, 0, 4, 0, 0, 0)]),
     "loop, sliding": lambda: od.Loop("b1", "b3", "cylindrical"),
+    "loop, back": lambda: od.Loop("b3", "b1", "fixed", (np.eye(3), (0.3, 0.2, -0.1))),
+    "loop, sliding back": lambda: od.Loop("b3", "b1", "cylindrical", successor_pose=(np.eye(3), (2, -3, 2))),
     "sphere": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0)),
     "cylinder": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0), (0, 0.6, 0.8), axis=(1, 0, 0)),
     "function": lambda: od.CustomConstraint(lambda q: ca.vertcat(q[0] * q[1], ca.sin(q[2]) - q[3] ** 2), 2, "f"),
@@ -196,6 +201,7 @@ def chain(scale=1.0):
             com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), origin=np.array((0.3, -0.2, 0.5)) * scale,
         )  # fmt: skip
     builder.add_body("slide", od.Prismatic("x"), "b3", mass=1)
+    builder.add_frame("tool", "b2", (2, -1, 3))
     return builder.build()
 
 
@@ -211,6 +217,15 @@ def test_magnitudes_bound_the_rows_and_are_not_far_above(kind, rng):
         largest = np.maximum(largest, np.abs(G) / np.where(M > 0, M, 1.0))
     assert np.all(largest[M == 0] == 0)
     assert np.all(np.max(largest, axis=1) > 0.1)  # by the dofs that the ends of a loop do not share
+
+
+def test_magnitudes_do_not_cancel():
+    """d/dq0 of sin(q0) - sin(q0 + q1) vanishes at q1 = 0, made from cosines; a stabilised row is made as it is itself."""
+    model, q = od.models.pendulum(2), DM([0.7, 0.0])
+    row = od.CustomConstraint(lambda q: ca.sin(q[0]) - ca.sin(q[0] + q[1]), 1, "f")
+    for constraint in (row, od.Baumgarte(row, 0.1)):
+        assert float(od.constraint_jacobian(model, (constraint,), q)[0, 0]) == pytest.approx(0, abs=1e-15)
+        assert 2 * np.cos(0.7) < number(constraint_magnitudes(model, (constraint,), q))[0, 0] < 10
 
 
 class OwnRow:
