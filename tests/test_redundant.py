@@ -62,6 +62,21 @@ def test_masses_of_any_size_are_held(solver, mass):
     close(lam / mass, known[1], 1e-9)
 
 
+@pytest.mark.parametrize("solver", ["range", "kkt", "aba", "proximal"])
+def test_rows_in_an_unlucky_order_lose_few_digits(solver):
+    """The second row is the first but for an angle of 1e-4, the third would have served better: errors stay those of the
+    rows' condition, 1e4, not of its square."""
+    builder = od.ModelBuilder("body")
+    builder.add_body("body", od.FloatingBase(), mass=5, com=(0.1, 0, 0.05), inertia=(0.2, 0.3, 0.4))
+    model, rng = builder.build(), np.random.default_rng(0)
+    near = od.Contact("body", (0, 0, 0), [(1, 0, 0), (1, 1e-4, 0), (0, 1, 0)])
+    held = (near, od.Contact("body", (0.3, 0.1, 0), "xyz"), od.Contact("body", (0, 0.4, 0), "xyz"))
+    for _ in range(5):
+        q, tau = DM(model.random_q(rng)), DM(10 * rng.normal(size=6))
+        _, lam, left = od.constrained_dynamics(model, held, q, DM(6, 1), tau, solver=solver, residual=True)
+        assert np.max(np.abs(left.full())) < 1e-14 * max(1e3, np.max(np.abs(lam.full())))
+
+
 def test_the_null_space_of_a_row_that_is_rounding_is_no_number():
     model, held = rod()
     qdd, lam = od.constrained_dynamics(model, held, DM(0.51), DM(1), DM(0), solver="null")
@@ -389,6 +404,73 @@ def test_reflections_of_dependent_columns_are_no_numbers(rng):
     assert np.all(np.isfinite(Reflections.of(DM(A), lengths).R.full()))
     A[:, 2] = A[:, 0] - 2 * A[:, 1]
     assert np.isnan(Reflections.of(DM(A), lengths).R.full()[2, 2])
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_columns_that_follow_from_nearly_dependent_ones_are_no_numbers(size, rng):
+    """What is left of such a column is rounding, blown up by 1e6."""
+    a, b, c = rng.normal(size=(3, 6))
+    for third, lost in ((b, True), (2 * a - 3 * b, True), (c, False)):
+        A = size * np.column_stack([a, a + 1e-6 * b, third])
+        R = Reflections.of(DM(A), DM(np.linalg.norm(A, axis=0))).R.full()
+        assert np.isnan(R[2, 2]) == lost
+        assert np.all(np.isfinite(R[:2, :2]))
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_the_least_solution_of_nearly_dependent_rows(size, rng):
+    """Rows that follow from those with an angle of 1e-6 are left out, and the others hold to rounding."""
+    a, b, c = rng.normal(size=(3, 6))
+    A, x = size * np.vstack([a, a + 1e-6 * b, b, 2 * a - 3 * b, c]), rng.normal(size=6)
+    found = least_solution(DM(A), DM(A @ x), DM(np.linalg.norm(A, axis=1))).full().ravel()
+    assert np.max(np.abs(A[[0, 1, 4]] @ (found - x))) < 1e-14 * size
+    close(found, np.linalg.lstsq(A, A @ x, rcond=1e-12)[0], 1e-7)
+    c = a + 1e-7 * c  # orthogonal to the rows before after one pass but for 1e-9
+    A = size * np.vstack([a, b, c])
+    found = least_solution(DM(A), DM(A @ x), DM(np.linalg.norm(A, axis=1))).full().ravel()
+    assert np.max(np.abs(A @ (found - x))) < 1e-14 * size
+
+
+def test_inverse_dynamics_of_redundant_rows_goes_nearest_and_pushes_least(rng):
+    """Twelve joints on feet of twelve rows each, by singular values: the nearest motion and the least forces."""
+    model, held, q = standing(rng, straight=False)
+    G, v = number(od.constraint_jacobian(model, held, DM(q))), 0.3 * rng.normal(size=model.nv)
+    v -= np.linalg.pinv(G, 1e-10) @ (G @ v)
+    at = (DM(q), DM(v), DM(rng.normal(size=model.nv)))
+    tau, lam, x = (column(y) for y in od.constrained_inverse_dynamics(model, held, *at))
+    gamma = column(od.constraint_hessian(model, held, *at[:2]))
+    some = np.linalg.pinv(G, 1e-10) @ gamma
+    free = np.linalg.svd(G)[2][np.linalg.matrix_rank(G, 1e-8) :].T
+    wanted = column(at[2])
+    z = np.linalg.pinv(free[6:], 1e-10) @ (wanted - some)[6:]
+    close(x, some + free @ z, 1e-8)
+    assert np.max(np.abs(x - wanted)[6:]) > 0.1  # what was asked for cannot be kept
+    force = number(od.mass_matrix(model, at[0])) @ x + column(od.bias_force(model, *at[:2]))
+    close(lam, np.linalg.pinv(G[:, :6].T, 1e-10) @ force[:6], 1e-6 * np.max(np.abs(lam)))
+    close(tau, force - G.T @ lam, 1e-10 * np.max(np.abs(force)))
+    close(tau[:6], np.zeros(6))
+
+
+def test_rank_does_not_depend_on_the_units_of_rows_and_dofs():
+    builder = od.ModelBuilder("carts")
+    for name, mass in (("ship", 1e12), ("mote", 1e-12)):
+        builder.add_body(name, od.Prismatic("x"), mass=mass)
+    model = builder.build()
+    locks = (od.LockedJoint("ship_joint"), od.LockedJoint("mote_joint"))
+    assert od.constraint_rank(model, locks, [0.1, 0.2]) == 2
+    rows = (locks[0], od.CustomConstraint(lambda q: 1e-15 * (q[1] - q[0]), 1, "small"))
+    assert od.constraint_rank(model, rows, [0.1, 0.2]) == 2
+    assert od.constraint_rank(model, (*rows, locks[1]), [0.1, 0.2]) == 2
+    assert od.constraint_rank(model, (locks[0], locks[0]), [0.1, 0.2]) == 1
+
+
+def test_rank_counts_angles_down_to_the_tolerance(rng):
+    """Two directions that differ by 1e-7 are two, as differences of 1e-11 are none."""
+    model = od.models.pendulum(3)
+    body = model.body_names[-1]
+    for angle, rank in ((1e-7, 2), (1e-11, 1)):
+        held = (od.Contact(body, (0, 0, -1), [(1, 0, 0), (1, 0, angle)]),)
+        assert od.constraint_rank(model, held, [0.3, -0.5, 0.9]) == rank
 
 
 def test_inverse_dynamics_keeps_its_digits_where_feet_are_nearly_in_line(rng):
