@@ -129,6 +129,12 @@ def test_a_changed_module_makes_another_key(monkeypatch):
     assert len(keys) == len(names) + 1
 
 
+def test_another_casadi_makes_another_key(monkeypatch):
+    before = identity.made_by.__wrapped__(*CODE)
+    monkeypatch.setattr(identity.ca.CasadiMeta, "version", staticmethod(lambda: "0.0.0"))
+    assert identity.made_by.__wrapped__(*CODE) != before
+
+
 def test_different_texts_have_different_names():
     """Also where the same characters are shared out in another way."""
     found = {digest(*parts) for parts in (("a", "b"), ("ab",), ("ab", ""), ("", "ab"), ("b", "a"))}

@@ -16,7 +16,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.constraints import JointCoupling, LockedJoint, RollingContact
 from ocp_dyn.io import load_model, save_model
-from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp import Solution, npz
 from ocp_dyn.ocp.constraint_files import constraint_from_dict, constraint_to_dict
 from tests.hopper import problem
 
@@ -155,6 +155,16 @@ def test_declared_sizes_are_believed_only_if_the_file_can_hold_them(content: byt
     at = whole.rindex(b"PK\x01\x02")  # in the directory at the end, the last member's size
     refused(whole[: at + 24] + b"\xff\xff\xff\x7f" + whole[at + 28 :], tmp_path, "declares more than it holds")
     refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is no array")
+
+
+def test_members_that_overlap_are_refused() -> None:
+    """Each could be in the file, both cannot: what is read twice may be read a thousand times."""
+    members = [zipfile.ZipInfo(f"{name}.npy") for name in "ab"]
+    for member in members:
+        member.compress_size = member.file_size = 60
+    npz._check_members(members, 120)
+    with pytest.raises(ValueError, match="it declares more than it holds"):
+        npz._check_members(members, 119)
 
 
 def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class Motions:
             vp, ap = X.apply(bodies[p].v), X.apply(bodies[p].a)
             v = vp + vJ
             a = ap + S @ acceleration + cJ + crm(v, vJ)
-            own = joint_derivatives(joint, S, position, rate, acceleration)
+            own = joint_derivatives(joint, position, rate, acceleration)
             bodies.append(_Body(X @ bodies[p].X0, v, a, S, Columns.of(S, vp, ap, v, own)))
         return bodies
 
