@@ -81,7 +81,7 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     for i, p in model.edges:
         X, S, vJ, _ = states[i]
         v.append(X.apply(v[p]) + vJ)
-        apparent = subspace_rate(model.joints[i], S, positions[i], rates[i])
+        apparent = subspace_rate(model.joints[i], positions[i], rates[i])
         S_rate.append(each(partial(crm, v[i]), S) + apparent)
     Ic = list(model.I)
     Bc = [CoriolisInertia.zero()] + [CoriolisInertia.of(model.I[i], v[i]) for i, _ in model.edges]

@@ -206,7 +206,7 @@ def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None,
         f.append(model.I[i].force(v[i], a[i]))
         # by twice the inertia: so that no product is doubled one by one
         B2.append(CoriolisInertia.of(model.I[i] + model.I[i], v[i]))
-        columns[i] = Columns.of(S, vp, ap, v[i], joint_derivatives(at[i][0], S, *at[i][1:]))
+        columns[i] = Columns.of(S, vp, ap, v[i], joint_derivatives(at[i][0], *at[i][1:]))
     wrenches = body_wrenches(model, states, f_ext, external)
     return Sweep(states, v, a, f, B2, columns, _composed(model, states, f, B2, wrenches))
 

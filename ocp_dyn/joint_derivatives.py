@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import DM
+from casadi import DM, SX
 
 from ._autodiff import derivatives
 from ._types import Expr, split
@@ -29,14 +29,15 @@ class JointDerivatives(NamedTuple):
     cJ_qd: Expr
 
 
-def is_constant(S: Expr, q: Expr) -> bool:
-    """Whether S does not depend on q. At numbers q every S holds numbers: then the answer is no, to be safe."""
-    return not isinstance(q, DM) and (isinstance(S, DM) or bool(S.is_constant()))
+def is_constant(joint: Joint) -> bool:
+    """Whether S does not depend on q. Asked of symbols: at numbers, also in an SX, every S holds numbers."""
+    S = joint.jcalc(SX.sym("q", joint.nq), SX(joint.nv, 1)).S
+    return isinstance(S, DM) or bool(S.is_constant())
 
 
-def subspace_rate(joint: Joint, S: Expr, q: Expr, qd: Expr) -> Expr:
+def subspace_rate(joint: Joint, q: Expr, qd: Expr) -> Expr:
     """The apparent dS/dt (6 x nv) of a joint at q, qd: `subspace_rate qd = cJ`."""
-    if is_constant(S, q):
+    if is_constant(joint):
         return DM(6, joint.nv)
 
     def subspace(q: Expr) -> Expr:
@@ -45,10 +46,10 @@ def subspace_rate(joint: Joint, S: Expr, q: Expr, qd: Expr) -> Expr:
     return ca.reshape(derivatives(subspace, q, qd, joint.q_dot).jacobian @ qd, 6, joint.nv)
 
 
-def joint_derivatives(joint: Joint, S: Expr, q: Expr, qd: Expr, qdd: Expr) -> JointDerivatives:
+def joint_derivatives(joint: Joint, q: Expr, qd: Expr, qdd: Expr) -> JointDerivatives:
     """Tangent derivatives of a joint at q, qd, qdd; structurally zero where S is constant."""
     nq, n = joint.nq, joint.nv
-    if is_constant(S, q):
+    if is_constant(joint):
         return JointDerivatives([DM(6, n)] * n, DM(6, n), DM(6, n), DM(6, n))
 
     def quantities(x: Expr) -> Expr:

@@ -308,7 +308,7 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
     J: list[Expr] = [DM(6, 1)] * model.nv
     for i in reversed(path):
         R = X0[i].E.T
-        apparent = subspace_rate(model.joints[i], states[i].S, positions[i], rates[i])
+        apparent = subspace_rate(model.joints[i], positions[i], rates[i])
         for k, s, own in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
             dw, dv = halves(crm(v[i], s) + own)
             dw = R @ dw

@@ -354,7 +354,7 @@ def _bending(
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs
     n = joint.nv
-    if is_constant(own.S, q):
+    if is_constant(joint):
         return (DM(n, n),) * 4
     above = [model.X_tree[i].apply(motion[p]) for motion in (virtual.u, sweep.v, sweep.a)]
 

@@ -8,6 +8,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn._types import shown
+from ocp_dyn.checked import CheckedFunction
 from ocp_dyn.invertible import check_invertible
 from tests.helpers import JOINTS, close, flat, tree
 
@@ -51,6 +52,10 @@ REFUSED = [
     (ValueError, "Baumgarte time constant .* finite", lambda: od.Baumgarte(CONTACT, HUGE)),
     (TypeError, "JointCoupling needs names of joints, got None", lambda: od.JointCoupling(None, "b")),
     (ValueError, "layout must be one of", lambda: od.Layout(MODEL, 3.5)),
+    (ValueError, "columns must be a whole number .* got True",
+     lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=True)),
+    (ValueError, "iterations must .* got True", lambda: od.assemble_q(MODEL, CONTACT, ca.DM(4, 1), iterations=True)),
+    (od.ModelError, "com must be 3 numbers of size 1e.100 at most", lambda: add_body(mass=1, com=(0, 0, -1e101))),
     (TypeError, "a quaternion must be a casadi column", lambda: od.quaternion_matrix([0, 0, 0, 1])),
 ]  # fmt: skip
 
@@ -87,6 +92,17 @@ def test_functions_take_every_input_in_its_own_size():
         ID(ca.SX.sym("q", FLOATING.nq), ca.MX.sym("v", FLOATING.nv), v)
     with pytest.raises(ValueError, match="must hold equally many, got q 2, qd 3"):
         ID(np.tile(q[:, None], 2), np.zeros((FLOATING.nv, 3)), v)
+
+
+def test_functions_take_arguments_in_order_or_by_name_and_nothing_for_nothing():
+    x, u = ca.SX.sym("x", 2), ca.SX.sym("u", 0)
+    f = CheckedFunction("f", [x, u], [ca.sumsqr(x)], ["x", "u"], ["y"])
+    for none in ([], (), ca.DM(), ca.DM(0, 1), np.zeros((1, 0))):
+        assert float(f([1, 2], none)) == 5.0
+    with pytest.raises(TypeError, match="give all arguments in order, or all by name"):
+        f([1, 2], u=[])
+    with pytest.raises(ValueError, match=r"x has the shape \(0, 0\), expected \(2, 1\)"):
+        f(ca.DM(), [])
 
 
 def test_functions_stay_casadi_functions():
@@ -130,6 +146,24 @@ def test_joints_that_move_no_inertia_have_no_forward_dynamics(algorithm):
 def test_small_and_large_robots_move_inertia(scale):
     for name in JOINTS.keys() - {"custom"}:
         check_invertible(tree(name).scale(scale, scale**2))
+
+
+def two_joints(first, second):
+    """A body on a massless one."""
+    builder = od.ModelBuilder()
+    builder.add_body("link", first)
+    builder.add_body("body", second, "link", mass=2.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+    return builder.build()
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_a_massless_link_moves_what_is_left_to_it(scale):
+    """Between axes across each other there is inertia for both; the second of two equal axes leaves none to the first."""
+    for joint in (od.Revolute("y"), od.Prismatic("x"), od.Prismatic("z")):
+        check_invertible(two_joints(od.Revolute("z"), joint).scale(scale, scale))
+    for joint in (od.Revolute("z"), od.Revolute((0.36, 0.48, 0.8)), od.Prismatic((0.36, 0.48, 0.8))):
+        with pytest.raises(od.ModelError, match="joint 'link_joint' moves body 'link'"):
+            check_invertible(two_joints(joint, joint).scale(scale, scale))
 
 
 def test_buffers_and_compiled_functions_do_not_broadcast():

@@ -346,9 +346,10 @@ def test_damaged_libraries_are_built_again(home, damage):
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions are those of POSIX")
 def test_a_cache_that_is_not_private_is_refused(home, tmp_path, monkeypatch):
     assert cache.directory() == home
-    home.chmod(0o770)
-    with pytest.raises(PermissionError, match="mode 0770, expected 0700"):
-        cache.directory()
+    for mode in (0o770, 0o740, 0o704, 0o701):
+        home.chmod(mode)
+        with pytest.raises(PermissionError, match=f"mode {mode:04o}, expected 0700"):
+            cache.directory()
     home.rmdir()
     home.symlink_to(tmp_path)
     with pytest.raises(PermissionError, match="must be a directory and no link"):

@@ -116,6 +116,23 @@ def test_all_matrix_types_agree(rng, kind, name):
         close(a if kind is DM else ca.evalf(a), b)
 
 
+@pytest.mark.parametrize("key", ["star", "forest"])
+def test_expressions_may_hold_numbers(rng, key):
+    """An SX of numbers, or of numbers beside a symbol, is where S changes as much as symbols are."""
+    model = tree(key)
+    q, v = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
+    mixed = SX(q)
+    mixed[0] = SX.sym("q0")
+    for algorithm in (od.inverse_dynamics_derivatives, od.coriolis_matrix):
+        args = (v, v) if algorithm is od.inverse_dynamics_derivatives else (v,)
+        known = algorithm(model, q, *args)
+        for Q in (SX(q), mixed):
+            found = algorithm(model, Q, *map(SX, args))
+            pairs = zip(found, known, strict=True) if isinstance(known, tuple) else [(found, known)]
+            for x, exact in pairs:
+                close(ca.Function("f", [mixed[0]], [ca.densify(SX(x))])(q[0]), exact)
+
+
 def test_derivatives_do_not_see_the_scale_of_a_quaternion(rng):
     model = tree("floating")
     s = State.of(model, rng)

@@ -61,6 +61,20 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
         assert [p.read_text() for p in tmp_path.iterdir()] == ([before] if before else [])
 
 
+def test_a_disk_that_is_found_full_at_the_end_leaves_the_old_file(tmp_path, monkeypatch):
+    """What a system puts off writing may not fit: it is told before the old file goes."""
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"), whole_file(path) as partial:
+        partial.write_text("new")
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+
+
 def test_writers_at_once_do_not_see_each_other(tmp_path):
     path = tmp_path / "a.txt"
     with whole_file(path) as one, whole_file(path) as other:

@@ -12,6 +12,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.codegen import identity
+from ocp_dyn.codegen.identity import digest
 from ocp_dyn.codegen.toolchain import find_compiler
 from ocp_dyn.ocp import blocks
 from tests.hopper import problem
@@ -126,6 +127,18 @@ def test_a_changed_module_makes_another_key(monkeypatch):
         )
         keys.add(identity.made_by.__wrapped__(*CODE))
     assert len(keys) == len(names) + 1
+
+
+def test_another_casadi_makes_another_key(monkeypatch):
+    before = identity.made_by.__wrapped__(*CODE)
+    monkeypatch.setattr(identity.ca.CasadiMeta, "version", staticmethod(lambda: "0.0.0"))
+    assert identity.made_by.__wrapped__(*CODE) != before
+
+
+def test_different_texts_have_different_names():
+    """Also where the same characters are shared out in another way."""
+    found = {digest(*parts) for parts in (("a", "b"), ("ab",), ("ab", ""), ("", "ab"), ("b", "a"))}
+    assert len(found) == 5
 
 
 def test_a_module_that_has_no_source_is_told():

@@ -15,8 +15,12 @@ SCRIPT = ROOT / "scripts" / "mutate.py"
 TABLE = read()
 ROOMS = [
     "_autodiff",
+    "_files",
+    "_rounding",
+    "_types",
     "builder",
     "call_derivatives",
+    "checked",
     "codegen",
     "constrained",
     "constraints",
@@ -25,6 +29,7 @@ ROOMS = [
     "dynamics",
     "functions",
     "inverse_kinematics",
+    "invertible",
     "io",
     "joint_derivatives",
     "joint_space",

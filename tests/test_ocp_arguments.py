@@ -14,7 +14,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn._types import shown
 from ocp_dyn.models import compass_walker, pendulum
-from ocp_dyn.ocp import checks, diagnosis, solver
+from ocp_dyn.ocp import arguments, checks, diagnosis, solver
 from problems import _command, five_link
 from tests.helpers import close
 from tests.hopper import monopod
@@ -57,6 +57,42 @@ NUMBERS = {
     ocp.Impact: ("weight",),
     ocp.Periodic: ("mirror", "transition"),
 }
+
+
+CHECKS = [
+    (lambda: arguments.numbers("3", "x"), TypeError, "x must be a number, or numbers, got '3'"),
+    (lambda: arguments.numbers(["3", 4], "x"), TypeError, "x must be a number, or numbers, got"),
+    (lambda: arguments.numbers([1j], "x"), TypeError, "x must be a number, or numbers, got"),
+    (lambda: arguments.positive(0, "x"), ValueError, "x must be positive, got 0"),
+    (lambda: arguments.not_negative(-1e-9, "x"), ValueError, "x must not be negative"),
+    (lambda: arguments.whole(True, "x"), ValueError, "x must be at least 0, a whole number, got True"),
+    (lambda: arguments.whole(3, "x", 0, 2), ValueError, "x must be at least 0 and at most 2, a whole number, got 3"),
+    (lambda: arguments.bounds(2, 1, "x"), ValueError, "x: needs lower <= upper, got 2 and 1"),
+    (lambda: arguments.bounds([0, 2], [1, 1], "x"), ValueError, "x: needs lower <= upper"),
+    (lambda: arguments.bounds(np.inf, np.inf, "x"), ValueError, "leaves nothing"),
+    (lambda: arguments.bounds(-np.inf, -np.inf, "x"), ValueError, "leaves nothing"),
+    (lambda: arguments.point((0, 0, np.inf), "x"), ValueError, "x must be 3 finite numbers"),
+    (lambda: arguments.point((0, 0), "x"), ValueError, "x must be 3 finite numbers"),
+    (lambda: arguments.bounded((ca.SX(2, 1), [0, 0, 0], 1), "x"), ValueError, "x has 2 rows but 3 bounds"),
+    (lambda: arguments.bounded((ca.SX(2, 2), 0, 1), "x"), ValueError, "x must be a column, got shape"),
+    (lambda: arguments.scalar(ca.SX(2, 1), "x"), ValueError, "x must be one number, got shape"),
+    (lambda: arguments.expression(np.nan, "x"), ValueError, "x must return finite numbers"),
+    (lambda: arguments.listed_names("foot", "x"), TypeError, "x must be a sequence of names"),
+]
+
+
+@pytest.mark.parametrize(("check", "error", "message"), CHECKS, ids=range(len(CHECKS)))
+def test_checks_by_themselves(check, error, message):
+    with pytest.raises(error, match=message):
+        check()
+
+
+def test_checks_let_pass_what_is_right():
+    assert arguments.not_negative(0, "x") == 0
+    assert arguments.whole(2, "x", 0, 2) == 2
+    assert arguments.bounds(1, 1, "x") == (1, 1)
+    assert arguments.bounds(-np.inf, [1, np.inf], "x")[1].tolist() == [1, np.inf]
+    assert arguments.bounded((ca.SX(2, 1), [0, 0], np.inf), "x")[1] == [0, 0]
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:12])

@@ -16,7 +16,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.constraints import JointCoupling, LockedJoint, RollingContact
 from ocp_dyn.io import load_model, save_model
-from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp import Solution, npz
 from ocp_dyn.ocp.constraint_files import constraint_from_dict, constraint_to_dict
 from tests.hopper import problem
 
@@ -155,6 +155,64 @@ def test_declared_sizes_are_believed_only_if_the_file_can_hold_them(content: byt
     at = whole.rindex(b"PK\x01\x02")  # in the directory at the end, the last member's size
     refused(whole[: at + 24] + b"\xff\xff\xff\x7f" + whole[at + 28 :], tmp_path, "declares more than it holds")
     refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is no array")
+
+
+def test_members_that_overlap_are_refused() -> None:
+    """Each could be in the file, both cannot: what is read twice may be read a thousand times."""
+    members = [zipfile.ZipInfo(f"{name}.npy") for name in "ab"]
+    for member in members:
+        member.compress_size = member.file_size = 60
+    npz._check_members(members, 120)
+    with pytest.raises(ValueError, match="it declares more than it holds"):
+        npz._check_members(members, 119)
+
+
+def test_a_member_declares_at_most_what_its_bytes_can_stand_for() -> None:
+    """1032 for one of deflate, and 64 for the shortest; where nothing is compressed as many as there are."""
+    for compression, most in ((zipfile.ZIP_DEFLATED, 1032 * 100 + 64), (zipfile.ZIP_STORED, 164)):
+        member = zipfile.ZipInfo("a.npy")
+        member.compress_type, member.compress_size, member.file_size = compression, 100, most
+        npz._check_members([member], 1000)
+        member.file_size = most + 1
+        with pytest.raises(ValueError, match="'a.npy' in it declares more than it holds"):
+            npz._check_members([member], 1000)
+
+
+def test_arrays_of_every_order_come_back_in_ours() -> None:
+    x = np.arange(6.0).reshape(2, 3) + 0.5
+    for given in (x, np.asfortranarray(x), x.astype(">f8"), np.asfortranarray(x.astype(">f8"))):
+        found = npz._array(npy(given))
+        assert (found.dtype, found.flags.c_contiguous) == (np.dtype(float), True)
+        assert found.dtype.isnative
+        np.testing.assert_array_equal(found, x)
+
+
+def test_a_header_longer_than_the_file_is_refused() -> None:
+    """Even where it could be read: nothing tells that it was whole."""
+    data = npy(np.zeros(0))
+    assert npz._array(data).shape == (0,)
+    with pytest.raises(ValueError, match="a header that is not numpy's"):
+        npz._array(data[:8] + (len(data) + 1000).to_bytes(2, "little") + data[10:])
+
+
+def test_numbers_without_end_and_arrays_too_many(content: bytes, tmp_path: Path) -> None:
+    found = members(content)
+    about = json.dumps(about_of(found) | {"step_length": "N"}).replace('"N"', "1" + 400 * "0")
+    refused(packed(found | {"about.npy": npy(about)}), tmp_path, "'step_length' holds numbers that are not finite")
+    more = {f"impulse{k}.npy": npy(np.zeros(0)) for k in range(2, 5)}
+    refused(packed(found | more), tmp_path, "expected at most one for each of 2 phases")
+    fewer = {f"iterate_{key}.npy": npy(array(found[f"iterate_{key}.npy"])[1:]) for key in ("x", "lam_x")}
+    refused(packed(found | fewer), tmp_path, "another number of variables or rows")
+    fewer = {"iterate_lam_g.npy": npy(array(found["iterate_lam_g.npy"])[1:])}
+    refused(packed(found | fewer), tmp_path, "another number of variables or rows")
+
+
+def test_what_was_not_finite_comes_back_as_it_was(hop: Solution, tmp_path: Path) -> None:
+    """Of a run that failed: named in the file, so that it is no damage."""
+    lost = replace(hop, cost={"a": np.nan, "b": 1.0}, step_length=np.inf)
+    again = Solution.load(lost.save(tmp_path / "lost.npz"))
+    assert np.isnan(again.cost["a"])
+    assert (again.cost["b"], again.step_length) == (1.0, np.inf)
 
 
 def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:

@@ -103,6 +103,10 @@ def test_a_soft_constraint_gives_way_at_its_price():
     wall = ocp.Path(lambda stage: stage.q, -np.inf, 0.3)
     stage = ocp.Stage(pendulum(2), ca.DM([0.5, 0.1]), None)
     assert number(ocp.Soft(wall).integrand(stage)) == pytest.approx(0.04)
+    between = ocp.Path(lambda stage: stage.q, [0.55, -np.inf], [np.inf, 0.3])
+    assert number(ocp.Soft(between).integrand(stage)) == pytest.approx(0.05**2)
+    both = ocp.Path(lambda stage: stage.q, [0.0, 0.2], [0.3, 0.4])
+    assert number(ocp.Soft(both).integrand(stage)) == pytest.approx(0.2**2 + 0.1**2)
     tight, loose = (swing((ocp.TorqueSquared(), ocp.Soft(wall, w))).solve(progress=False) for w in (1e7, 1e2))
     assert tight.converged
     assert np.mean(np.maximum(tight.q - 0.3, 0)) < np.mean(np.maximum(loose.q - 0.3, 0))

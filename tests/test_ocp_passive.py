@@ -15,6 +15,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.solver import prepare
+from ocp_dyn.passive import SLIP_SPEED
 from tests.helpers import close
 from tests.test_passive import MODEL
 
@@ -188,13 +189,21 @@ def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Genera
         close(value, known, 1e-8)
 
     equal(equations.inverse_dynamics(Q, V, X), od.inverse_dynamics(MODEL, q, v, x, **both))
-    equal(equations.mass_matrix(Q), od.mass_matrix(MODEL, q, armature=True))
+    known_mass = od.mass_matrix(MODEL, q, armature=True)
+    equal(equations.mass_matrix(Q), known_mass)
     known = od.constrained_dynamics(MODEL, foot, q, v, x, **both)
     for found in (equations.forward_dynamics(foot, Q, V, X), equations.corrected_dynamics(foot, Q, V, X, ca.SX(2, 1))):
         equal(found[0], known[0])
         equal(found[1], known[1])
     equal(equations.forward_dynamics((), Q, V, X)[0], od.forward_dynamics(MODEL, q, v, x, **both))
     equal(equations.impact(foot, Q, V)[0], od.impact(MODEL, foot, q, v, armature=True)[0])
+    known = od.impact_derivatives(MODEL, foot, q, v, armature=True)
+    for by, exact in zip(equations.impact_derivatives(foot, Q, V), known, strict=False):
+        equal(by, exact)
+    H, G = (np.array(x.full()) for x in (known_mass, od.constraint_jacobian(MODEL, foot, q)))
+    change = np.array([0.3, -0.2])
+    step = np.linalg.solve(H, G.T) @ np.linalg.solve(G @ np.linalg.solve(H, G.T), change)
+    equal(equations.least_step(foot, Q, ca.SX(DM(change)) if symbols else DM(change)), step)
 
 
 def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
@@ -204,6 +213,25 @@ def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
     close(plain.inverse_dynamics(q, v, x), od.inverse_dynamics(MODEL, q, v, x))
     close(plain.forward_dynamics(foot, q, v, x)[1], od.constrained_dynamics(MODEL, foot, q, v, x)[1], 1e-8)
     close(plain.impact(foot, q, v)[0], od.impact(MODEL, foot, q, v)[0], 1e-8)
+
+
+@pytest.mark.parametrize("held", [(), (od.Contact("b6", axes="xz"),)], ids=["free", "on a foot"])
+@pytest.mark.parametrize("options", [{}, OFF])
+def test_derivatives_are_those_of_the_accelerations(
+    held: tuple[Any, ...], options: dict[str, Any], rng: np.random.Generator
+) -> None:
+    """By differences of `forward_dynamics` along tangents of q and along v, with a slip speed of their own."""
+    nv, h = MODEL.nv, 1e-6
+    equations = Equations(MODEL, slip_speed=0.5, **options)
+    q, v, tau = DM(MODEL.random_q(rng)), DM(rng.normal(size=nv)), DM(rng.normal(size=nv))
+    found = equations.forward_derivatives(held, q, v, tau)
+    for d in rng.normal(size=(1, nv)):
+        for k, by in enumerate(found):
+            sides = []
+            for step in (h * d, -h * d):
+                near = (MODEL.integrate(q, DM(step)), v) if k == 0 else (q, v + step)
+                sides.append(np.array(equations.forward_dynamics(held, *near, tau)[0].full()).ravel())
+            close(np.array((by @ DM(d)).full()).ravel(), (sides[0] - sides[1]) / (2 * h), 1e-5)
 
 
 # Impacts, contacts, costs
@@ -390,4 +418,4 @@ def test_solutions_remember(tmp_path: Any) -> None:
         del about[key]
     np.savez(tmp_path / "old.npz", **arrays | {"about": np.array(json.dumps(about))})
     old = ocp.Solution.load(tmp_path / "old.npz")
-    assert (old.passive, old.armature) == (False, False)
+    assert (old.passive, old.armature, old.slip_speed) == (False, False, SLIP_SPEED)

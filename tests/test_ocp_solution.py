@@ -197,6 +197,14 @@ def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
     again = replace(problem, periodic=jumping(with_bounds).periodic)
     np.testing.assert_allclose(solution.floquet(problem=again).multipliers, found.multipliers, rtol=1e-12)
 
+    def seen_from_the_start(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+        """The same conditions, one of them times a number that differs from place to place."""
+        rows = _struck(end, start)[0]
+        return ca.vertcat((2 + end.q[0]) * rows[0], rows[1:]), 0.0, 0.0
+
+    again = replace(problem, periodic=jumping(seen_from_the_start).periodic)
+    np.testing.assert_allclose(solution.floquet(problem=again).multipliers, found.multipliers, rtol=1e-7)
+
 
 def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
     """The compass walker pinned at its foot: the strike is a row of the jump, there are no contacts."""

@@ -12,6 +12,7 @@ from ocp_dyn._rounding import running_error
 from ocp_dyn._types import ROUNDING
 from ocp_dyn.constrained import SOLVERS
 from ocp_dyn.constrained.reflections import Reflections, least_solution
+from ocp_dyn.constrained.solvers import Rows
 from ocp_dyn.constraints import constraint_magnitudes
 from ocp_dyn.linalg import Semidefinite
 from scripts.check_redundant import (
@@ -46,6 +47,34 @@ def test_a_row_that_is_rounding_does_not_hold(solver):
     close(qdd, [-4.53697], 1e-5)
     assert abs(float(lam)) < 1e-3
     close(left, [0.0])
+
+
+@pytest.mark.parametrize("mass", [1e-24, 1.0, 1e24])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_masses_of_any_size_are_held(solver, mass):
+    """Forces of the ground are those of masses of one kilogramme, times the mass."""
+    model = od.models.pendulum(3)
+    held = (od.Contact(model.body_names[-1], (0, 0, -1), "xz"),)
+    q, qd, tau = DM([0.3, 0.5, -0.7]), DM([1.0, -0.5, 0.2]), DM([0.1, 2.0, -1.0])
+    known = od.constrained_dynamics(model, held, q, qd, tau)
+    qdd, lam = od.constrained_dynamics(model.scale(1.0, mass), held, q, qd, mass * tau, solver=solver)
+    close(qdd, known[0], 1e-9)
+    close(lam / mass, known[1], 1e-9)
+
+
+@pytest.mark.parametrize("solver", ["range", "kkt", "aba", "proximal"])
+def test_rows_in_an_unlucky_order_lose_few_digits(solver):
+    """The second row is the first but for an angle of 1e-4, the third would have served better: errors stay those of the
+    rows' condition, 1e4, not of its square."""
+    builder = od.ModelBuilder("body")
+    builder.add_body("body", od.FloatingBase(), mass=5, com=(0.1, 0, 0.05), inertia=(0.2, 0.3, 0.4))
+    model, rng = builder.build(), np.random.default_rng(0)
+    near = od.Contact("body", (0, 0, 0), [(1, 0, 0), (1, 1e-4, 0), (0, 1, 0)])
+    held = (near, od.Contact("body", (0.3, 0.1, 0), "xyz"), od.Contact("body", (0, 0.4, 0), "xyz"))
+    for _ in range(5):
+        q, tau = DM(model.random_q(rng)), DM(10 * rng.normal(size=6))
+        _, lam, left = od.constrained_dynamics(model, held, q, DM(6, 1), tau, solver=solver, residual=True)
+        assert np.max(np.abs(left.full())) < 1e-14 * max(1e3, np.max(np.abs(lam.full())))
 
 
 def test_the_null_space_of_a_row_that_is_rounding_is_no_number():
@@ -187,10 +216,15 @@ def test_rank_counts_rows_before_they_cancel(rng):
 
 KINDS = {
     "six rows": lambda: od.Contact("b2", (0.1, 0.2, 0.3)),
+    "beyond a slide": lambda: od.Contact("slide", (0.1, 0.2, 0.3)),
     "directions": lambda: od.Contact("b2", (0.1, 0.2, 0.3), [(1, 2, 3), (0, 1, -1)]),
+    "far directions": lambda: od.Contact("b2", (3, 2, -4), [(1, 2, 3), (0, 1, -1)]),
+    "frame": lambda: od.Contact("tool"),
     "loop": lambda: od.Loop("b1", "b3", "fixed", successor_pose=(np.eye(3), (0.1, -0.2, 0.3))),
     "loop, explicit": lambda: od.Loop("b1", "b3", [(1, 2, 3, -1, 0.5, 2), (0, 0, 4, 0, 0, 0)]),
     "loop, sliding": lambda: od.Loop("b1", "b3", "cylindrical"),
+    "loop, back": lambda: od.Loop("b3", "b1", "fixed", (np.eye(3), (0.3, 0.2, -0.1))),
+    "loop, sliding back": lambda: od.Loop("b3", "b1", "cylindrical", successor_pose=(np.eye(3), (2, -3, 2))),
     "sphere": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0)),
     "cylinder": lambda: od.RollingContact("b2", 0.3, (0.1, 0, 0), (0, 0.6, 0.8), axis=(1, 0, 0)),
     "function": lambda: od.CustomConstraint(lambda q: ca.vertcat(q[0] * q[1], ca.sin(q[2]) - q[3] ** 2), 2, "f"),
@@ -209,6 +243,7 @@ def chain(scale=1.0):
             com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), origin=np.array((0.3, -0.2, 0.5)) * scale,
         )  # fmt: skip
     builder.add_body("slide", od.Prismatic("x"), "b3", mass=1)
+    builder.add_frame("tool", "b2", (2, -1, 3))
     return builder.build()
 
 
@@ -224,6 +259,15 @@ def test_magnitudes_bound_the_rows_and_are_not_far_above(kind, rng):
         largest = np.maximum(largest, np.abs(G) / np.where(M > 0, M, 1.0))
     assert np.all(largest[M == 0] == 0)
     assert np.all(np.max(largest, axis=1) > 0.1)  # by the dofs that the ends of a loop do not share
+
+
+def test_magnitudes_do_not_cancel():
+    """d/dq0 of sin(q0) - sin(q0 + q1) vanishes at q1 = 0, made from cosines; a stabilised row is made as it is itself."""
+    model, q = od.models.pendulum(2), DM([0.7, 0.0])
+    row = od.CustomConstraint(lambda q: ca.sin(q[0]) - ca.sin(q[0] + q[1]), 1, "f")
+    for constraint in (row, od.Baumgarte(row, 0.1)):
+        assert float(od.constraint_jacobian(model, (constraint,), q)[0, 0]) == pytest.approx(0, abs=1e-15)
+        assert 2 * np.cos(0.7) < number(constraint_magnitudes(model, (constraint,), q))[0, 0] < 10
 
 
 class OwnRow:
@@ -269,6 +313,55 @@ def test_the_running_error_bounds_what_rounding_does(rng):
         assert np.all(bound < 1e3 * 2.0**-52 * np.maximum(np.abs(np.array(exact, dtype=float)), [1e9, 1e5, 1, 1]))
 
 
+@pytest.mark.parametrize(
+    ("y", "error"),
+    [
+        (lambda a, b: a - b, 1 + 3 + 2),
+        (lambda a, b: a * 0.1, 3 * 0.1 * 3),  # the result, the input and the constant, each by itself
+        (lambda a, b: 0.5 - a, 2.5 + 0.5 + 3),
+        (lambda a, b: a / b, 3 * 1.5),
+        (lambda a, b: ca.sin(a - b), np.sin(1) + np.cos(1) * 6),
+        (lambda a, b: ca.cos(a - b), np.cos(1) + np.sin(1) * 6),
+    ],
+)
+def test_the_running_error_of_an_operation(y, error):
+    """|y| + |dy/da| e(a) + |dy/db| e(b), by hand at a = 3, b = 2."""
+    a, b = SX.sym("a"), SX.sym("b")
+    assert float(running_error(ca.Function("f", [a, b], [y(a, b)]))(3.0, 2.0)) == pytest.approx(error, rel=1e-12)
+
+
+# Which sets may hold dependent rows
+
+
+def two_arms():
+    builder = od.ModelBuilder("two arms")
+    for side in "lr":
+        for k in range(4):
+            builder.add_body(f"{side}{k}", od.Spherical(), f"{side}{k - 1}" if k else "world", mass=1,
+                             inertia=(1, 1, 1), origin=(0, 0, -1))  # fmt: skip
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("held", "may"),
+    [
+        ([od.Contact("l3")], False),
+        ([od.Contact("l3"), od.Contact("r3")], False),
+        ([od.Contact("l3"), od.Contact("l1"), od.Contact("r3")], False),
+        ([od.Contact("l3"), od.Contact("l3", (0, 0, -1), "x")], True),
+        ([od.Loop("l3", "r3", "ball")], True),
+        ([od.Loop("l0", "l3", "ball")], False),
+        ([od.Contact(name) for name in ("l1", "l3", "r1", "r3")], False),
+        ([od.Contact(name) for name in ("l1", "l2", "l3", "r1", "r3")], True),
+    ],
+)
+def test_rows_may_depend_by_their_number_or_where_they_join_branches(held, may):
+    """24 dofs: more than six rows on a body, a loop between branches, or more rows than dofs in all."""
+    model = two_arms()
+    rows = Rows.of(model, tuple(held), SX.sym("q", model.nq))
+    assert rows.may_depend(model.dof_parent) == may
+
+
 # The solves beneath
 
 
@@ -302,6 +395,25 @@ def test_terms_tell_rounding_from_small_rows():
     close(Semidefinite.of(A, DM([1.0])).solve(b), [0.0])
 
 
+def test_a_row_is_kept_down_to_the_rounding_of_its_terms():
+    """|g| beside terms of length 1: in proportion, so that 2e-12 is kept and 1.2e-12, within rounding, is not."""
+    for square, kept in ((4e-24, 1.0), (1.5e-24, 0.0)):
+        found = Semidefinite.of(DM([[square]]), DM([1.0])).solve(DM([square]))
+        close(found, [kept])
+
+
+@pytest.mark.parametrize("size", [1e-40, 1.0, 1e40])
+def test_rank_does_not_depend_on_units(size, rng):
+    """Independent rows are kept and dependent ones left out, whatever the units of the matrix are."""
+    B = rng.normal(size=(4, 6))
+    B[2] = B[0] - B[1]
+    A, x = size * (B @ B.T), rng.normal(size=4)
+    for terms in (None, DM(size * np.sum(B**2, axis=1))):
+        found = Semidefinite.of(DM(A), terms).solve(DM(A @ x)).full().ravel()
+        assert np.count_nonzero(found) == 3
+        close(A @ found / size, A @ x / size, 1e-10)
+
+
 def test_the_least_solution_leaves_dependent_rows_out(rng):
     B = rng.normal(size=(3, 7))
     mix = rng.normal(size=(6, 3))
@@ -327,6 +439,73 @@ def test_reflections_of_dependent_columns_are_no_numbers(rng):
     assert np.all(np.isfinite(Reflections.of(DM(A), lengths).R.full()))
     A[:, 2] = A[:, 0] - 2 * A[:, 1]
     assert np.isnan(Reflections.of(DM(A), lengths).R.full()[2, 2])
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_columns_that_follow_from_nearly_dependent_ones_are_no_numbers(size, rng):
+    """What is left of such a column is rounding, blown up by 1e6."""
+    a, b, c = rng.normal(size=(3, 6))
+    for third, lost in ((b, True), (2 * a - 3 * b, True), (c, False)):
+        A = size * np.column_stack([a, a + 1e-6 * b, third])
+        R = Reflections.of(DM(A), DM(np.linalg.norm(A, axis=0))).R.full()
+        assert np.isnan(R[2, 2]) == lost
+        assert np.all(np.isfinite(R[:2, :2]))
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])
+def test_the_least_solution_of_nearly_dependent_rows(size, rng):
+    """Rows that follow from those with an angle of 1e-6 are left out, and the others hold to rounding."""
+    a, b, c = rng.normal(size=(3, 6))
+    A, x = size * np.vstack([a, a + 1e-6 * b, b, 2 * a - 3 * b, c]), rng.normal(size=6)
+    found = least_solution(DM(A), DM(A @ x), DM(np.linalg.norm(A, axis=1))).full().ravel()
+    assert np.max(np.abs(A[[0, 1, 4]] @ (found - x))) < 1e-14 * size
+    close(found, np.linalg.lstsq(A, A @ x, rcond=1e-12)[0], 1e-7)
+    c = a + 1e-7 * c  # orthogonal to the rows before after one pass but for 1e-9
+    A = size * np.vstack([a, b, c])
+    found = least_solution(DM(A), DM(A @ x), DM(np.linalg.norm(A, axis=1))).full().ravel()
+    assert np.max(np.abs(A @ (found - x))) < 1e-14 * size
+
+
+def test_inverse_dynamics_of_redundant_rows_goes_nearest_and_pushes_least(rng):
+    """Twelve joints on feet of twelve rows each, by singular values: the nearest motion and the least forces."""
+    model, held, q = standing(rng, straight=False)
+    G, v = number(od.constraint_jacobian(model, held, DM(q))), 0.3 * rng.normal(size=model.nv)
+    v -= np.linalg.pinv(G, 1e-10) @ (G @ v)
+    at = (DM(q), DM(v), DM(rng.normal(size=model.nv)))
+    tau, lam, x = (column(y) for y in od.constrained_inverse_dynamics(model, held, *at))
+    gamma = column(od.constraint_hessian(model, held, *at[:2]))
+    some = np.linalg.pinv(G, 1e-10) @ gamma
+    free = np.linalg.svd(G)[2][np.linalg.matrix_rank(G, 1e-8) :].T
+    wanted = column(at[2])
+    z = np.linalg.pinv(free[6:], 1e-10) @ (wanted - some)[6:]
+    close(x, some + free @ z, 1e-8)
+    assert np.max(np.abs(x - wanted)[6:]) > 0.1  # what was asked for cannot be kept
+    force = number(od.mass_matrix(model, at[0])) @ x + column(od.bias_force(model, *at[:2]))
+    close(lam, np.linalg.pinv(G[:, :6].T, 1e-10) @ force[:6], 1e-6 * np.max(np.abs(lam)))
+    close(tau, force - G.T @ lam, 1e-10 * np.max(np.abs(force)))
+    close(tau[:6], np.zeros(6))
+
+
+def test_rank_does_not_depend_on_the_units_of_rows_and_dofs():
+    builder = od.ModelBuilder("carts")
+    for name, mass in (("ship", 1e12), ("mote", 1e-12)):
+        builder.add_body(name, od.Prismatic("x"), mass=mass)
+    model = builder.build()
+    locks = (od.LockedJoint("ship_joint"), od.LockedJoint("mote_joint"))
+    assert od.constraint_rank(model, locks, [0.1, 0.2]) == 2
+    rows = (locks[0], od.CustomConstraint(lambda q: 1e-15 * (q[1] - q[0]), 1, "small"))
+    assert od.constraint_rank(model, rows, [0.1, 0.2]) == 2
+    assert od.constraint_rank(model, (*rows, locks[1]), [0.1, 0.2]) == 2
+    assert od.constraint_rank(model, (locks[0], locks[0]), [0.1, 0.2]) == 1
+
+
+def test_rank_counts_angles_down_to_the_tolerance(rng):
+    """Two directions that differ by 1e-7 are two, as differences of 1e-11 are none."""
+    model = od.models.pendulum(3)
+    body = model.body_names[-1]
+    for angle, rank in ((1e-7, 2), (1e-11, 1)):
+        held = (od.Contact(body, (0, 0, -1), [(1, 0, 0), (1, 0, angle)]),)
+        assert od.constraint_rank(model, held, [0.3, -0.5, 0.9]) == rank
 
 
 def test_inverse_dynamics_keeps_its_digits_where_feet_are_nearly_in_line(rng):

@@ -9,6 +9,7 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn import spatial
+from ocp_dyn._types import sparse
 from ocp_dyn.rotations import rotation_about, unit_axis
 from ocp_dyn.spatial import ArticulatedInertia
 from tests.helpers import close, random_inertia, random_rotation
@@ -156,3 +157,63 @@ def test_force_by_the_acceleration_of_points(rng):
     forces = [m * (ac + U @ p) for p, m in zip(points, masses, strict=True)]
     moments = [np.cross(p, f) for p, f in zip(points, forces, strict=True)]
     close(total.newton_euler(DM(ac), DM(U)), np.concatenate([np.sum(moments, axis=0), np.sum(forces, axis=0)]))
+
+
+def test_rotations_have_their_zeros_and_ones_exactly():
+    """What rounding leaves of 0, 1 and -1 in unit vectors, and of nothing else."""
+    found = sparse([1e-16, 1 - 1e-15, 1e-15 - 1, 0.5, 1e-9, 1 - 1e-9])
+    assert found.nonzeros() == [1.0, -1.0, 0.5, 1e-9, 1 - 1e-9]
+
+
+# What rounding leaves of inertias
+
+
+def test_a_mass_centre_on_the_axis_but_for_rounding_is_on_it():
+    """A centre of 1e-17 m is rounding beside a body of decimetres and a place in a body of that size."""
+    assert spatial.Inertia.from_com(1.0, (1e-17, 0, 0), 0.01 * np.eye(3)).h.nnz() == 0
+    assert spatial.Inertia.from_com(1.0, (1e-17, 0, 0), 1e-34 * np.eye(3)).h.nnz() == 1
+
+
+def test_places_are_kept_whatever_their_unit():
+    found = spatial.Transform.pose(np.eye(3), (3e-13, 0.0, -2e-13)).r
+    assert found.nonzeros() == [3e-13, -2e-13]
+    assert spatial.Transform.pose(np.eye(3), (1 - 1e-13, 0, 0)).r.nonzeros() == [1 - 1e-13]
+
+
+def entries(body):
+    return body.h.nnz(), body.I.nnz()
+
+
+def test_sums_of_inertias_are_judged_by_all_that_was_summed():
+    """0.1 + 0.2 - 0.3 is no number that anything depends on, in whatever order and with whatever signs."""
+    rows = np.array([[2.0, -1, 1], [-1, -4, 2], [1, 2, 8]])
+    part = lambda x: spatial.Summed.of(spatial.Inertia(DM(1), DM([x, -x, 2 * x]), DM(x * rows)))
+    nothing = spatial.Summed.of(spatial.Inertia.zero())
+    assert entries((part(0.1 + 0.2) + part(-0.3)).body) == (3, 9)
+    for found in (
+        part(0.1 + 0.2) + part(-0.3),
+        nothing + part(0.1 + 0.2) + part(-0.3),
+        nothing - part(0.1 + 0.2) - part(-0.3),
+        nothing - part(-0.3) - part(0.1 + 0.2),
+    ):
+        assert entries(found.clean()) == (0, 0)
+    assert entries((part(0.1 + 0.2) + part(-0.2)).clean()) == (3, 9)
+
+
+def test_a_point_mass_there_and_back_is_a_point_mass(rng):
+    """Moments that a move adds and the way back takes away leave nothing, however far it was."""
+    body = spatial.Summed.of(spatial.Inertia(DM(2.0), DM(3, 1), DM(3, 3)))
+    X = spatial.Transform(DM(random_rotation(rng)), DM(10.0 * rng.normal(size=3)))
+    back = body.to_parent(X).to_parent(X.inverse())
+    assert entries(back.body) == (3, 9)
+    assert entries(back.clean()) == (0, 0)
+    assert float(back.clean().m) == 2.0
+
+
+def test_second_moments_of_thin_bodies_are_kept():
+    """A plate of thickness 1e-5 of its width has a moment across it; one of no thickness has none."""
+    thin = 1e-10
+    for x in (thin, 0.0):
+        J = spatial.Inertia(DM(1), DM(3, 1), DM(np.diag([1 + x, 1 + x, 2.0]))).second_moments
+        close(np.diag(J.full()), [1.0, 1.0, x], 1e-15)
+        assert J.nnz() == (3 if x else 2)

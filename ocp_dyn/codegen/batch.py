@@ -228,9 +228,7 @@ class CompiledFunction:
         if value is None:
             return None
         array = np.asarray(value)
-        if array.dtype.kind not in "biuf" or (
-            array.dtype != self.dtype and not np.can_cast(array.dtype, self.dtype, "same_kind")
-        ):
+        if array.dtype.kind not in "biuf":
             raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
         shape = self.shape_in[i]
         if array.ndim == 0 and shape == (1,):

@@ -112,7 +112,7 @@ class Motions:
             vp, ap = X.apply(bodies[p].v), X.apply(bodies[p].a)
             v = vp + vJ
             a = ap + S @ acceleration + cJ + crm(v, vJ)
-            own = joint_derivatives(joint, S, position, rate, acceleration)
+            own = joint_derivatives(joint, position, rate, acceleration)
             X0 = bodies[p].X0
             bodies.append(_Body(X @ X0, X0.E.T @ X.r, v, a, S, Columns.of(S, vp, ap, v, own)))
         return bodies
