@@ -28,6 +28,7 @@ from casadi import DM, SX
 
 from ._autodiff import repeated
 from ._types import Expr, M, as_type
+from .boundary import boundary
 from .coriolis import CoriolisInertia, each, put
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
 from .invertible import check_invertible
@@ -80,6 +81,7 @@ class Sweep(NamedTuple):
     composite: Composite
 
 
+@boundary()
 def inverse_dynamics_derivatives(
     model: Model,
     q: M,
@@ -157,6 +159,7 @@ def _above(
     return Fq, Fqd, IS, WS, BS, S.T @ Fq, by_q, S.T @ Fqd, by_qd, H.T, H
 
 
+@boundary()
 def forward_dynamics_derivatives(
     model: Model,
     q: M,

@@ -18,6 +18,7 @@ from casadi import DM
 
 from ._autodiff import traced
 from ._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
+from .boundary import boundary
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -141,6 +142,7 @@ class InverseKinematics:
     iterations: int
 
 
+@boundary()
 def inverse_kinematics(
     model: Model,
     targets: Target | Sequence[Target],

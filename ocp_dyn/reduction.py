@@ -23,6 +23,7 @@ import numpy as np
 from casadi import DM
 
 from ._types import ROUNDING, Array, ModelError, exact, shown
+from .boundary import boundary
 from .joints import Euler, FloatingBase, Joint, MultiDof, Planar, Prismatic, Revolute, Spherical, Translation, Universal
 from .model import Frame, Model
 from .model.parts import clean, product
@@ -33,6 +34,7 @@ FARTHEST = 10
 """How many times as far as its neighbours an origin may be moved."""
 
 
+@boundary()
 def reduce(model: Model) -> Model:
     """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
 

@@ -8,6 +8,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, finite, finite_vector, is_whole, shown
+from ..boundary import boundary
 from ..constraints import (
     Constraints,
     constraint_jacobian,
@@ -26,6 +27,7 @@ class AssemblyError(ValueError):
         self.error = error
 
 
+@boundary()
 def assemble_q(
     model: Model,
     constraints: Constraints,
@@ -45,7 +47,7 @@ def assemble_q(
     if not is_whole(iterations):
         raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "assemble_q: tolerance")
-    start = model.column(q0, model.nq, "q0")
+    start = DM(finite_vector(q0, model.nq, "q0"))
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -68,6 +70,7 @@ def assemble_q(
     return np.array(q.full()).ravel()
 
 
+@boundary(own=("q",))
 def assemble_qd(
     model: Model,
     constraints: Constraints,
@@ -83,7 +86,7 @@ def assemble_qd(
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
     """
     tolerance = finite(tolerance, "assemble_qd: tolerance")
-    q, qd = model.column(q, model.nq, "q"), model.column(qd0, model.nv, "qd0")
+    q, qd = DM(finite_vector(q, model.nq, "q")), DM(finite_vector(qd0, model.nv, "qd0"))
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W

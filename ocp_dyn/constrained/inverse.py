@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Expr, M
+from .._types import ROUNDING, Expr, M, finite, finite_vector, sequence, shown
+from ..boundary import boundary
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
 from ..model import Model
@@ -21,6 +22,7 @@ RANK_TOLERANCE = 1e-9
 Actuated = Sequence[bool] | Sequence[str] | None
 
 
+@boundary()
 def constrained_inverse_dynamics(
     model: Model,
     constraints: Constraints,
@@ -143,20 +145,27 @@ def actuated_dofs(model: Model, actuated: Actuated = None) -> tuple[list[int], l
     if actuated is None:
         floats = {k for name in model.floating_joints for k in range(model.nv)[model.qd_slice(name)]}
         mask = [k not in floats for k in range(model.nv)]
-    elif isinstance(actuated, str):
-        raise TypeError(f"actuated must be a sequence of joint names or of truth values, got the string {actuated!r}")
-    elif len(actuated) and all(isinstance(name, str) for name in actuated):
-        dofs = {k for name in actuated for k in range(model.nv)[model.qd_slice(str(name))]}
-        mask = [k in dofs for k in range(model.nv)]
     else:
-        mask = [bool(value) for value in actuated]
-        if len(mask) != model.nv:
-            raise ValueError(
-                f"actuated must hold {model.nv} truth values, one per dof, or joint names; got {len(mask)}"
-            )
+        mask = _mask(model, sequence(actuated, "actuated must be a sequence of joint names or of truth values"))
     return [k for k, yes in enumerate(mask) if yes], [k for k, yes in enumerate(mask) if not yes]
 
 
+def _mask(model: Model, actuated: list[Any]) -> list[bool]:
+    """By dof, whether it is actuated: from names of joints, or as given."""
+    if actuated and all(isinstance(name, str) for name in actuated):
+        dofs = {k for name in actuated for k in range(model.nv)[model.qd_slice(name)]}
+        return [k in dofs for k in range(model.nv)]
+    if len(actuated) != model.nv:
+        raise ValueError(
+            f"actuated must hold {model.nv} truth values, one per dof, or joint names; got {len(actuated)}"
+        )
+    for value in actuated:
+        if not isinstance(value, (bool, np.bool_, int, float, np.number)) or value not in (0, 1):
+            raise TypeError(f"actuated must hold truth values, one per dof, or joint names; got {shown(value)} in it")
+    return [bool(value) for value in actuated]
+
+
+@boundary(own=("q",))
 def is_fully_actuated(
     model: Model,
     constraints: Constraints,
@@ -175,6 +184,7 @@ def is_fully_actuated(
     return _rank(rows, H, tolerance, u) == len(u)
 
 
+@boundary(own=("q",))
 def constraint_rank(
     model: Model, constraints: Constraints, q: Any, *, tolerance: float = RANK_TOLERANCE, t: Any = None
 ) -> int:
@@ -188,12 +198,14 @@ def constraint_rank(
 
 def _at(model: Model, constraints: Constraints, q: Any, t: Any) -> tuple[Rows, DM]:
     """The rows of the constraints and H at q, in numbers."""
-    at: DM = model.column(DM(q), model.nq, "q")
+    at = DM(finite_vector(q, model.nq, "q"))
     return Rows.of(model, constraints, at, t), mass_matrix(model, at)
 
 
 def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> int:
     """Rank of these columns of G, its rows divided by their sizes before anything cancels in them."""
+    if not 0 <= finite(tolerance, "tolerance") < 1:
+        raise ValueError(f"tolerance must be a fraction, 0 or more and less than 1, got {shown(tolerance)}")
     unit, size = np.sqrt(np.array(ca.diag(H).full())), np.sqrt(np.array(rows.terms(ca.diag(H)).full()))
     A = (np.array(rows.G.full()) / unit.T / np.where(size > 0, size, 1.0))[:, columns]
     if not A.size:

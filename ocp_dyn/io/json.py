@@ -24,6 +24,7 @@ from casadi import DM
 from .. import joints as joint_kinds
 from .._files import whole_file
 from .._types import LARGEST, ROUNDING, ModelError, shown
+from ..boundary import boundary
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, FileJoint, Frame, Mimic, Model
 from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
@@ -41,6 +42,7 @@ ADDED_FIELDS = ("stiffness", "armature", "rest")
 """Those of DOF_FIELDS that a file may leave out: nothing, and springs that rest at neutral."""
 
 
+@boundary()
 def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
@@ -76,6 +78,7 @@ def load_model(path: str | PathLike[str]) -> Model:
         raise ModelError(f"{source}: not a model file: {error}; write it with save_model") from None
 
 
+@boundary()
 def model_to_dict(model: Model) -> dict[str, Any]:
     """The model as plain lists, numbers and strings, ready for `json.dumps` (no NaN, no infinite float).
 
