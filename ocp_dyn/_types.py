@@ -77,6 +77,12 @@ def as_type(x: Expr, like: M) -> M:
     return typed
 
 
+def check_kind(*values: Expr) -> None:
+    """Raises TypeError for SX and MX among the values: they do not mix, as numbers do with either."""
+    if any(isinstance(x, SX) for x in values) and any(isinstance(x, MX) for x in values):
+        raise TypeError("expressions must be of one kind, got SX and MX: make all of them SX, or all MX")
+
+
 class _Shown(reprlib.Repr):
     """repr with long strings, numbers and containers cut before they are written out."""
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import Expr, numbers, sequence, shown
+from ._types import check_kind, numbers, sequence, shown
 from .model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +24,7 @@ SIZES: dict[str, Callable[[Model], int]] = {
     **dict.fromkeys(("qd", "qdd", "tau", "v", "mu"), lambda model: model.nv),
 }
 """Rows of what an algorithm takes, by name."""
-FLAGS = ("passive", "armature", "residual", "relaxed")
+FLAGS = ("passive", "armature", "residual", "relaxed", "limits")
 
 
 def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
@@ -54,7 +54,7 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
             for name in flags:
                 if name in given and not isinstance(given[name], (bool, np.bool_)):
                     raise TypeError(f"{name} must be True or False, got {shown(given[name])}")
-            if "external" in given and given["external"] != ():
+            if "external" in given:
                 _check_names(given["external"])
             if timed and "t" in given:
                 _check_time(given["t"])
@@ -72,21 +72,16 @@ def _check_model(model: Any) -> None:
 
 def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Collection[str]) -> None:
     """All are CasADi's, of the model's sizes, and expressions of one kind."""
-    kinds: dict[type[Expr], str] = {}
     for name, value in matrices.items():
         if not isinstance(value, (SX, MX, DM)):
             got = type(value).__name__ if isinstance(value, np.ndarray) else shown(value)
             raise TypeError(f"{name} must be a casadi SX, MX or DM, got {got}: write casadi.DM({name})")
-        if not isinstance(value, DM):
-            kinds[type(value)] = name
         rows = SIZES[name](given["model"]) if name in SIZES else 6
         if value.shape[0] != rows:
             raise ValueError(f"{name} must have {rows} rows in this model, got shape {value.shape}")
         if name in SIZES and name not in several and value.shape[1] != 1:
             raise ValueError(f"{name} must be one column of {rows} entries, got shape {value.shape}")
-    if len(kinds) > 1:
-        held = ", ".join(f"{name} is {kind.__name__}" for kind, name in kinds.items())
-        raise TypeError(f"expressions must be of one kind, SX or MX, got {held}")
+    check_kind(*matrices.values())
 
 
 def _check_names(names: Any) -> None:

@@ -18,7 +18,7 @@ import casadi as ca
 
 from . import constrained, constraints, dynamics, joint_space, regressor, second_derivatives
 from . import derivatives as derivatives_of
-from ._types import shown
+from ._types import is_whole, shown
 from .call_derivatives import Call, derivative_options
 from .checked import CheckedFunction
 from .invertible import check_invertible
@@ -44,6 +44,9 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     labels: Mapping[str, Label]
 
+
+MOST_COLUMNS = 10_000
+"""Columns of tau in one Function: each adds as many operations."""
 
 _BY_INVERSE = (
     dynamics.forward_dynamics,
@@ -153,8 +156,11 @@ def _check_options(
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
     columns = options.get("columns")
-    if columns is not None and (isinstance(columns, bool) or not isinstance(columns, int) or columns < 1):
-        raise ValueError(f"columns must be a whole number of columns of tau, at least 1, got {shown(columns)}")
+    if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
+        raise ValueError(
+            f"columns must be a whole number of columns of tau, from 1 to {MOST_COLUMNS}, got {shown(columns)}: call the "
+            "Function several times for more"
+        )
 
 
 @dataclass(frozen=True)

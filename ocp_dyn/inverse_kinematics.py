@@ -162,7 +162,7 @@ def inverse_kinematics(
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
-    q = np.array(model.column(q0, model.nq, "q0").full()).ravel()
+    q = finite_vector(q0, model.nq, "q0")
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
     problem = _Problem(model, wanted)
     q = bounds.clip(q)

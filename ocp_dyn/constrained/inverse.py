@@ -210,5 +210,7 @@ def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> in
     A = (np.array(rows.G.full()) / unit.T / np.where(size > 0, size, 1.0))[:, columns]
     if not A.size:
         return 0
+    if not np.all(np.isfinite(A)):
+        raise ValueError("the rows of the constraints are not finite at this q: a quaternion of zeros is no rotation")
     singular = np.linalg.svd(A, compute_uv=False)
     return int(np.sum(singular > max(tolerance * singular[0], ROUNDING)))
