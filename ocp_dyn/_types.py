@@ -142,6 +142,13 @@ def is_whole(value: Any, least: int = 0) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
 
 
+def truth(value: Any, what: str) -> bool:
+    """True or False, or a TypeError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def numbers(values: Any) -> Array:
     """`values` as a flat array of floats; one NaN for what is not numbers: text, None, expressions, 10**400."""
     try:

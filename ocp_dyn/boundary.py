@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import check_kind, numbers, sequence, shown
+from ._types import check_kind, numbers, sequence, shown, truth
 from .model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,6 +24,8 @@ SIZES: dict[str, Callable[[Model], int]] = {
     **dict.fromkeys(("qd", "qdd", "tau", "v", "mu"), lambda model: model.nv),
 }
 """Rows of what an algorithm takes, by name."""
+OTHERS = ("e", "t", "point", "normal")
+"""What may hold expressions beside matrices."""
 FLAGS = ("passive", "armature", "residual", "relaxed", "limits")
 
 
@@ -52,8 +54,8 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
                 _check_model(given["model"])
                 _check_matrices({name: given[name] for name in matrices if name in given}, given, several)
             for name in flags:
-                if name in given and not isinstance(given[name], (bool, np.bool_)):
-                    raise TypeError(f"{name} must be True or False, got {shown(given[name])}")
+                if name in given:
+                    truth(given[name], name)
             if "external" in given:
                 _check_names(given["external"])
             if timed and "t" in given:
@@ -81,7 +83,7 @@ def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Co
             raise ValueError(f"{name} must have {rows} rows in this model, got shape {value.shape}")
         if name in SIZES and name not in several and value.shape[1] != 1:
             raise ValueError(f"{name} must be one column of {rows} entries, got shape {value.shape}")
-    check_kind(*matrices.values())
+    check_kind(*matrices.values(), *(given[name] for name in OTHERS if name in given))
 
 
 def _check_names(names: Any) -> None:

@@ -18,7 +18,7 @@ import casadi as ca
 
 from . import constrained, constraints, dynamics, joint_space, regressor, second_derivatives
 from . import derivatives as derivatives_of
-from ._types import is_whole, shown
+from ._types import is_whole, shown, truth
 from .call_derivatives import Call, derivative_options
 from .checked import CheckedFunction
 from .invertible import check_invertible
@@ -155,6 +155,8 @@ def _check_options(
             raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
+    for flag in ("residual", "armature"):
+        truth(options.get(flag, False), flag)
     columns = options.get("columns")
     if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
         raise ValueError(

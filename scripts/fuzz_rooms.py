@@ -117,7 +117,7 @@ def _solving(good: dict[str, Any]) -> list[Call]:
              {"problem": problem, "solution": solution}, ("problem", "solution", "parameter")),
         Call("rti", _quietly(ocp.rti), {"problem": problem, "start": solution}, ("problem", "start", "qp", "hessian", "compile", "threads", "values", "x")),
     ]  # fmt: skip
-    methods = {"active": ("equalities", "tolerance"), "sample": ("times",), "table": ("layout",), "floquet": ("x",)}
+    methods = {"active": ("equalities", "tolerance"), "sample": ("times",), "table": ("layout",)}
     needed = {"sample": {"times": [0.0]}}
     return found + [
         Call(f"Solution.{n}", getattr(solution, n), needed.get(n, {}), changed) for n, changed in methods.items()
@@ -150,7 +150,7 @@ def _writing(good: dict[str, Any]) -> list[Call]:
 
 def _drawing(good: dict[str, Any]) -> list[Call]:
     drawn = [call_of(name, _in_a_folder(getattr(od.viz, name)), good | {"multipliers": [0.5]}) for name in DRAWN]
-    animated = call_of("animate", _in_a_folder(od.viz.animate), good | {"path": "x"})
+    animated = call_of("animate", _in_a_folder(od.viz.animate), good | {"path": "x.html"})
     return [*drawn, animated, call_of("skeleton", od.viz.skeleton, good)]
 
 
@@ -171,7 +171,12 @@ def _in_a_folder(run: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(run)
     def inside(**given: Any) -> Any:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            return run(**given)
+            try:
+                return run(**given)
+            except OSError as error:  # of the system, in its words, as the functions promise
+                if error.errno is None or not isinstance(given.get("path", given.get("directory")), str):
+                    raise
+                return error
 
     return inside
 

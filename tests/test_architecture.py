@@ -41,6 +41,7 @@ SAME_LAYER = {
     ("builder", "model"),
     ("boundary", "model"),
     ("linalg", "_types"),
+    ("_files", "_types"),
     ("_autodiff", "_types"),
     ("_autodiff", "_rounding"),
     ("_rounding", "_types"),

@@ -102,9 +102,10 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
     m, k = rows.G.shape[0], len(u)
     unit = 1 / ca.sqrt(rows.terms(ca.diag(H))) if k == m else DM.ones(m, 1)
     G, magnitudes = unit * rows.G, unit * rows.magnitudes
-    x: Expr = type(qdd)(qdd.shape[0], 1)
+    kind: type[Expr] = type(ca.vertcat(gamma, C, qdd))  # numbers and symbols may mix
+    x: Expr = kind(qdd.shape[0], 1)
     x[a] = qdd[a]
-    lam: Expr = type(qdd).zeros(m, 1)
+    lam: Expr = kind.zeros(m, 1)
     lacking = unit * gamma - G[:, a] @ qdd[a]
     Q = Reflections.of(ca.densify(G[:, u]), lengths(magnitudes[:, u].T)) if u else None
     if k < m:
@@ -119,7 +120,7 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
     if Q is not None:
         forces = solve_upper_transposed(Q.R, force[u])
         lam = unit * Q.apply(ca.vertcat(forces, DM(m - k, 1)))
-    tau: Expr = type(qdd)(qdd.shape[0], 1)
+    tau: Expr = kind(qdd.shape[0], 1)
     tau[a] = (force - rows.G.T @ lam)[a]
     return tau, lam, x
 
@@ -132,7 +133,7 @@ def _relaxed(
     S = DM.eye(n)[a, :]
     together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
     x, forces = range_space(model, q, together, -C, ca.vertcat(gamma, qdd[a]), armature)
-    tau: Expr = type(q)(n, 1)
+    tau: Expr = type(forces)(n, 1)
     tau[a] = forces[m:]
     return tau, forces[:m], x
 

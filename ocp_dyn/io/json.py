@@ -13,8 +13,7 @@ import inspect
 import json
 import math
 from collections.abc import Mapping
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import casadi as ca
@@ -22,7 +21,7 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._files import whole_file
+from .._files import path_of, whole_file
 from .._types import LARGEST, ROUNDING, ModelError, shown
 from ..boundary import boundary
 from ..joints import CustomJoint, Fixed, Joint
@@ -65,8 +64,8 @@ def load_model(path: str | PathLike[str]) -> Model:
 
     Raises ModelError, opening with the file's name, for what is not such a file; OSError if it cannot be read.
     """
-    source = fspath(path)
-    raw = Path(source).read_bytes()
+    named = path_of(path)
+    source, raw = str(named), named.read_bytes()
     try:
         data = json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
         return model_from_dict(data)

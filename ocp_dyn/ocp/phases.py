@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from casadi import DM, MX, SX
 
 from .._types import shown
 from ..constraints import Constraint, as_set
@@ -20,7 +21,7 @@ from .terms import WHERE, Bounded, PathConstraint
 def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
     members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
-    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type)):
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type, SX, MX, DM)):
         members = (value,)
     members = tuple(members)
     for member in members:

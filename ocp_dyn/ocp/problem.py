@@ -94,12 +94,12 @@ class Problem:
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         _distinct((phase.name for phase in self.phases), "phases")
+        for key in ("per_distance", "limits"):
+            truth(getattr(self, key), key)
         self._check_transitions()
         self._check_transcription()
         self._check_period()
         self._check_guess()
-        for key in ("per_distance", "limits"):
-            truth(getattr(self, key), key)
         if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
             raise TypeError(f"options must be a dict of IPOPT's options by name, or {{}}, got {shown(self.options)}")
         self._set("options", dict(self.options))
