@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
-from ._types import check_kind, numbers, sequence, shown, truth
+from ._types import check_kind, numbers, shown, truth
 from .model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -88,9 +88,8 @@ def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Co
 
 def _check_names(names: Any) -> None:
     expected = "external must be a tuple of frame names"
-    for name in sequence(names, expected):
-        if not isinstance(name, str):
-            raise TypeError(f"{expected}, got {shown(name)} in it")
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{expected}, got {shown(names)}")
 
 
 def _check_time(t: Any) -> None:

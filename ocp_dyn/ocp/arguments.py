@@ -15,11 +15,13 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
+from .. import _types
 from .._types import Array, sequence, shown
-from .._types import truth as truth
 
 FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """What CasADi and numpy raise where they cannot make a matrix of something."""
+
+truth = _types.truth
 
 LISTED = 12
 """Names that a message lists."""

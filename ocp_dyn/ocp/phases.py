@@ -158,7 +158,8 @@ class Phase:
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:
             choice(term.where, WHERE, f"{here}: where of {shown(term)}")
-        object.__setattr__(self, "constraints", as_set(self.constraints) if self.constraints else ())
+        none = isinstance(self.constraints, (tuple, list)) and not self.constraints
+        object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
         names = [foothold.name for foothold in self.footholds]
         if len(set(names)) != len(names):
             raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")

@@ -65,6 +65,8 @@ def animate(
     check_motion(solution)
     ffmpeg = _writer(path)
     _check(steps, fps, view, speed, size)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"animate: progress must be a function of (frames done, frames in all), got {shown(progress)}")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
         raise ValueError("animate: the motion holds times or positions that are not finite: there is nothing to show")
     if path.suffix.lower() == ".html":
