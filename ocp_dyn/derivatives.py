@@ -99,7 +99,9 @@ def inverse_dynamics_derivatives(
     the world), passive and armature as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
     """
     sweep = swept(model, q, qd, qdd, f_ext, external)
-    dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))  # numbers and symbols may mix
+    wrenches = DM() if f_ext is None else ca.vec(f_ext)
+    buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
+    dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
     if passive:
         passive_dq, passive_dqd = passive_derivatives(model, q, qd)
         dq, dqd = dq - passive_dq, dqd - passive_dqd

@@ -116,7 +116,7 @@ def function(
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
-    _check_options(algorithm, name, signature, external, parameters, derivatives, options)
+    _check_options(algorithm, name, signature, external, parameters, derivatives, options | {"reduce": reduce})
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
     if derivatives and (static or external or parameters or signature or options.keys() - {"armature"}):
         raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
@@ -155,7 +155,7 @@ def _check_options(
             raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
-    for flag in ("residual", "armature"):
+    for flag in ("residual", "armature", "reduce"):
         truth(options.get(flag, False), flag)
     columns = options.get("columns")
     if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):

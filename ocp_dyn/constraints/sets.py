@@ -11,7 +11,7 @@ import casadi as ca
 from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
-from .._types import Expr, M, as_type, sequence, shown
+from .._types import Expr, M, as_type, check_kind, sequence, shown
 from ..boundary import boundary
 from ..model import Model
 
@@ -164,6 +164,9 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     Summed over constraints; each may enter `inverse_dynamics(..., external=...)` as it is. A constraint that acts on
     joint coordinates only has no wrench: ValueError.
     """
+    if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:
+        raise ValueError(f"lam must be one column, got shape {lam.shape}: ask for the wrenches of one at a time")
+    check_kind(q, lam)
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, lam)
     for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):

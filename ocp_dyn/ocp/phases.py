@@ -91,9 +91,9 @@ class Parameter:
             raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {shown(self.name)}")
         if self.value is None and self.bounds is None:
             raise ValueError(
-                f"Parameter {self.name!r} needs a value, or bounds (lower, upper) between which it is free"
+                f"Parameter {shown(self.name)} needs a value, or bounds (lower, upper) between which it is free"
             )
-        here = f"Parameter {self.name!r}"
+        here = f"Parameter {shown(self.name)}"
         if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
             raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
         if self.free:
@@ -141,12 +141,12 @@ class Phase:
     """The Parameter that was given as the duration."""
 
     def __post_init__(self) -> None:
-        here = f"phase {label(self.name, 'Phase name')!r}"
+        here = f"phase {shown(label(self.name, 'Phase name'))}"
         whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
         shared = self.duration if isinstance(self.duration, Parameter) else None
         if shared is not None and shared.size != 1:
             raise ValueError(
-                f"{here}: duration must be one number, got Parameter {shared.name!r} of size {shared.size}"
+                f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
             )
         duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
         object.__setattr__(self, "shared_duration", shared)
@@ -236,12 +236,12 @@ class Periodic:
         if self.speed is None:
             return
         try:
-            finite(self.speed, "speed")
+            speed = finite(self.speed, "speed")
         except (TypeError, ValueError):
             raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
-        if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
+        if not np.sign(low) <= np.sign(speed) <= np.sign(high):
             raise ValueError(
-                f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                f"Periodic speed {speed:g} m/s cannot be met by a step_length between {low} and {high} m: "
                 "speed and step_length must have one sign (both negative backwards)"
             )
 

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, shown
-from .arguments import number
+from .arguments import label, number
 from .barrier import Barrier
 from .compiled import use_machine_code
 from .problem import Problem
@@ -217,12 +217,13 @@ def _sequences(t: Transcription) -> list[list[Any]]:
 
 def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     """Options belong to the QP that is asked for, which is there."""
+    label(qp, "rti: qp")
     if qp == RICCATI:
         wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
     else:
         wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
     if wrong:
-        raise ValueError(f"qp={qp!r} has no option {', '.join(wrong)}: {remedy}")
+        raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:
         check_qp(qp, hessian, **options)
 

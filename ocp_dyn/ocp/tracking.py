@@ -33,8 +33,8 @@ Recording = Callable[[float], Any]
 
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
-    shape = values.shape if isinstance(values, DM) else np.shape(values)
-    x = np.reshape(numbers(values, "a recording must be finite, its gaps filled or left out: it"), shape)
+    flat = numbers(values, "a recording must be finite, its gaps filled or left out: it")
+    x = np.reshape(flat, values.shape if isinstance(values, DM) else np.shape(values))
     t = numbers(times, "times of a recording")
     if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
         raise ValueError(f"a recording needs increasing times and a row of values for each, got {t.size} and {x.shape}")
