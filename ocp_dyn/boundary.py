@@ -67,6 +67,16 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
     return decorate
 
 
+def column_of_numbers(x: Any, size: int, what: str) -> DM:
+    """`x` as a column of `size` finite numbers, where expressions are of no use."""
+    column = Model.column(x, size, what)
+    if not isinstance(column, DM):
+        raise TypeError(f"{what} must be {size} numbers, got the expression {shown(x)}")
+    if not np.all(np.isfinite(column.full())):
+        raise ValueError(f"{what} must be finite, got {shown(x)}")
+    return column
+
+
 def _check_model(model: Any) -> None:
     if not isinstance(model, Model):
         raise TypeError(f"model must be a Model, such as od.load_urdf(...) returns, got {shown(model)}")

@@ -18,7 +18,7 @@ from casadi import DM
 
 from ._autodiff import traced
 from ._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
-from .boundary import boundary
+from .boundary import boundary, column_of_numbers
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -162,7 +162,7 @@ def inverse_kinematics(
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
-    q = finite_vector(q0, model.nq, "q0")
+    q = np.array(column_of_numbers(q0, model.nq, "q0").full()).ravel()
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
     problem = _Problem(model, wanted)
     q = bounds.clip(q)

@@ -8,7 +8,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, finite, finite_vector, is_whole, shown
-from ..boundary import boundary
+from ..boundary import boundary, column_of_numbers
 from ..constraints import (
     Constraints,
     constraint_jacobian,
@@ -47,7 +47,7 @@ def assemble_q(
     if not is_whole(iterations):
         raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "assemble_q: tolerance")
-    start = DM(finite_vector(q0, model.nq, "q0"))
+    start = column_of_numbers(q0, model.nq, "q0")
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -86,7 +86,7 @@ def assemble_qd(
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
     """
     tolerance = finite(tolerance, "assemble_qd: tolerance")
-    q, qd = DM(finite_vector(q, model.nq, "q")), DM(finite_vector(qd0, model.nv, "qd0"))
+    q, qd = column_of_numbers(q, model.nq, "q"), column_of_numbers(qd0, model.nv, "qd0")
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W

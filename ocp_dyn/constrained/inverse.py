@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Expr, M, finite, finite_vector, sequence, shown
-from ..boundary import boundary
+from .._types import ROUNDING, Expr, M, finite, sequence, shown
+from ..boundary import boundary, column_of_numbers
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
 from ..model import Model
@@ -199,7 +199,7 @@ def constraint_rank(
 
 def _at(model: Model, constraints: Constraints, q: Any, t: Any) -> tuple[Rows, DM]:
     """The rows of the constraints and H at q, in numbers."""
-    at = DM(finite_vector(q, model.nq, "q"))
+    at = column_of_numbers(q, model.nq, "q")
     return Rows.of(model, constraints, at, t), mass_matrix(model, at)
 
 

@@ -109,7 +109,9 @@ def _writer(path: Path) -> str | None:
 
 def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
     if not is_whole(steps, 1) or steps > MOST_STEPS:
-        raise ValueError(f"animate: steps must be a whole number from 1 to {MOST_STEPS}, got {shown(steps)}")
+        raise ValueError(
+            f"animate: steps must be a whole number of at least 1 and at most {MOST_STEPS}, got {shown(steps)}"
+        )
     if not 0 < finite(fps, "animate: fps") <= 50:
         raise ValueError(
             f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {shown(fps)}"
@@ -117,7 +119,9 @@ def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[i
     if view is not None and not is_one_of(view, VIEWS):
         raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}")
     if not finite(speed, "animate: speed") >= SLOWEST:
-        raise ValueError(f"animate: speed must be {SLOWEST:g} or more (1: real time), got {shown(speed)}")
+        raise ValueError(
+            f"animate: speed must be a positive number (1: real time), {SLOWEST:g} at least, got {shown(speed)}"
+        )
     pixels = sequence(size, "animate: size must be (width, height) in pixels")
     if len(pixels) != 2 or not all(is_whole(n, 120) and n % 2 == 0 and n <= LARGEST_PICTURE for n in pixels):
         raise ValueError(

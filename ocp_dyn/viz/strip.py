@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 X = np.array([1.0, 0.0, 0.0])
 
+WIDEST = 300
+"""Inches of a picture that can still be drawn."""
+
 MOST = 1000
 """Poses, and ghosts between two of them, that a picture can hold."""
 
@@ -114,7 +117,13 @@ class _Strip:
         # title and legend need room beside each other, however short the steps
         lacking = (TITLE_ROOM + LETTER * len(self.title)) * (high - low) / height - (right - left)
         left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
-        made = figure(height * (right - left) / (high - low), height)
+        width = height * (right - left) / (high - low)
+        if not width <= WIDEST:
+            raise ValueError(
+                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {WIDEST} at most: ask for fewer "
+                "poses, or a smaller spacing"
+            )
+        made = figure(width, height)
         axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
         bare(axes)
         axes.set_xlim(left, right)
