@@ -11,6 +11,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+from ._types import shown
+
+
+def path_of(path: Any, what: str = "path") -> Path:
+    """A path of the file system: a string or a PathLike of one. TypeError or ValueError for anything else.
+
+    A number is none: Python would take it for a file that is open already.
+    """
+    text = os.fspath(path) if isinstance(path, PathLike) else path
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a string or a pathlib.Path, got {shown(path)}")
+    if not text or "\0" in text:
+        raise ValueError(f"{what} must be the name of a file or directory, got {shown(text)}")
+    return Path(text)
 
 
 @contextmanager
@@ -24,11 +40,12 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
 
     Raises OSError if the file cannot be written: no such directory, a directory of this name, no permission, no space.
     """
+    path = path_of(path)
     mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "a file is to be written, and this is a directory", os.fspath(path))
-        yield Path(path)
+        yield path
         return
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))

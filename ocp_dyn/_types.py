@@ -80,6 +80,12 @@ def as_type(x: Expr, like: M) -> M:
     return typed
 
 
+def check_kind(*values: Expr) -> None:
+    """Raises TypeError for SX and MX among the values: they do not mix, as numbers do with either."""
+    if any(isinstance(x, SX) for x in values) and any(isinstance(x, MX) for x in values):
+        raise TypeError("expressions must be of one kind, got SX and MX: make all of them SX, or all MX")
+
+
 class _Shown(reprlib.Repr):
     """repr with long strings, numbers and containers cut before they are written out."""
 
@@ -137,6 +143,13 @@ def is_one_of(value: Any, choices: Iterable[str]) -> bool:
 def is_whole(value: Any, least: int = 0) -> bool:
     """Whether a value is an integer, `least` or more; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
+
+
+def truth(value: Any, what: str) -> bool:
+    """True or False, or a TypeError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def numbers(values: Any) -> Array:

@@ -17,6 +17,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, M, as_type
+from .boundary import boundary
 from .joint_derivatives import subspace_rate
 from .kinematics import joint_states
 from .model import Model
@@ -68,6 +69,7 @@ class CoriolisInertia:
         return -ca.blockcat([[self.K, DM(3, 3)], [skew(self.p), DM(3, 3)]])
 
 
+@boundary()
 def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     """C(q, qd) (nv x nv) with `C qd = bias_force - gravity_force` and `dH/dt - 2 C` skew-symmetric.
 

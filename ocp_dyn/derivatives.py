@@ -28,6 +28,7 @@ from casadi import DM, SX
 
 from ._autodiff import repeated
 from ._types import Expr, M, as_type
+from .boundary import boundary
 from .coriolis import CoriolisInertia, each, put
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
 from .invertible import check_invertible
@@ -84,6 +85,7 @@ class Sweep(NamedTuple):
     composite: Composite
 
 
+@boundary()
 def inverse_dynamics_derivatives(
     model: Model,
     q: M,
@@ -101,7 +103,9 @@ def inverse_dynamics_derivatives(
     the world), passive and armature as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
     """
     sweep = swept(model, q, qd, qdd, f_ext, external)
-    dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))  # numbers and symbols may mix
+    wrenches = DM() if f_ext is None else ca.vec(f_ext)
+    buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
+    dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
     if passive:
         passive_dq, passive_dqd = passive_derivatives(model, q, qd)
         dq, dqd = dq - passive_dq, dqd - passive_dqd
@@ -166,6 +170,7 @@ def _above(
     return Fq, Fqd, IS, WS, BS, S.T @ Fq, by_q, S.T @ Fqd, by_qd, H.T, H
 
 
+@boundary()
 def forward_dynamics_derivatives(
     model: Model,
     q: M,

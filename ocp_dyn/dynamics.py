@@ -13,6 +13,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, M, as_type, exact, is_one_of, shown
+from .boundary import boundary
 from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
@@ -24,6 +25,7 @@ from .spatial import ArticulatedInertia, Inertia, Transform
 Names = Sequence[str]
 
 
+@boundary()
 def inverse_dynamics(
     model: Model,
     q: M,
@@ -59,6 +61,7 @@ def inverse_dynamics(
     return total - passive_force(model, q, qd) if passive else total
 
 
+@boundary()
 def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = (), passive: bool = False) -> M:
     """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
 
@@ -67,12 +70,14 @@ def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: N
     return inverse_dynamics(model, q, qd, model.rest(q), f_ext, external=external, passive=passive)
 
 
+@boundary()
 def gravity_force(model: Model, q: M) -> M:
     """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
     rest = model.rest(q)
     return inverse_dynamics(model, q, rest, rest)
 
 
+@boundary()
 def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
@@ -104,6 +109,7 @@ def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
     return with_armature(model, H) if armature else H
 
 
+@boundary()
 def forward_dynamics(
     model: Model,
     q: M,
@@ -163,6 +169,7 @@ def forward_dynamics(
     return _column(qdd, q)
 
 
+@boundary()
 def forward_dynamics_crba(
     model: Model,
     q: M,

@@ -18,7 +18,7 @@ import casadi as ca
 
 from . import constrained, constraints, dynamics, joint_space, regressor, second_derivatives
 from . import derivatives as derivatives_of
-from ._types import shown
+from ._types import is_whole, shown, truth
 from .call_derivatives import Call, derivative_options
 from .checked import CheckedFunction
 from .invertible import check_invertible
@@ -45,6 +45,9 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     labels: Mapping[str, Label]
 
+
+MOST_COLUMNS = 10_000
+"""Columns of tau in one Function: each adds as many operations."""
 
 _BY_INVERSE = (
     dynamics.forward_dynamics,
@@ -114,7 +117,7 @@ def function(
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
-    _check_options(algorithm, name, signature, external, parameters, derivatives, options)
+    _check_options(algorithm, name, signature, external, parameters, derivatives, options | {"reduce": reduce})
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
     if derivatives and (static or external or parameters or signature or options.keys() - {"armature"}):
         raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
@@ -153,9 +156,14 @@ def _check_options(
             raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
+    for flag in ("residual", "armature", "reduce"):
+        truth(options.get(flag, False), flag)
     columns = options.get("columns")
-    if columns is not None and (isinstance(columns, bool) or not isinstance(columns, int) or columns < 1):
-        raise ValueError(f"columns must be a whole number of columns of tau, at least 1, got {shown(columns)}")
+    if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
+        raise ValueError(
+            f"columns must be a whole number of columns of tau, from 1 to {MOST_COLUMNS}, got {shown(columns)}: call the "
+            "Function several times for more"
+        )
 
 
 @dataclass(frozen=True)

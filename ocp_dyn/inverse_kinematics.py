@@ -18,6 +18,7 @@ from casadi import DM
 
 from ._autodiff import traced
 from ._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
+from .boundary import boundary, column_of_numbers
 from .kinematics import point_jacobian, point_jacobian_6d, point_position, pose, resolve
 from .model import Frame, Model
 from .momentum import center_of_mass, center_of_mass_jacobian
@@ -141,6 +142,7 @@ class InverseKinematics:
     iterations: int
 
 
+@boundary()
 def inverse_kinematics(
     model: Model,
     targets: Target | Sequence[Target],
@@ -160,7 +162,7 @@ def inverse_kinematics(
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "inverse_kinematics: tolerance")
     wanted = _as_targets(model, targets)
-    q = np.array(model.column(q0, model.nq, "q0").full()).ravel()
+    q = np.array(column_of_numbers(q0, model.nq, "q0").full()).ravel()
     bounds = _Bounds.of(model) if limits else _Bounds.none(model)
     problem = _Problem(model, wanted)
     q = bounds.clip(q)

@@ -6,6 +6,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, M, as_type, exact, is_whole, shown
+from .boundary import boundary
 from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
 from .invertible import check_invertible
@@ -15,6 +16,7 @@ from .model import Model
 from .spatial import ArticulatedInertia
 
 
+@boundary()
 def equations_of_motion(
     model: Model,
     q: M,
@@ -34,6 +36,7 @@ def equations_of_motion(
     return mass_matrix(model, q, armature=armature), C
 
 
+@boundary(several=("tau",))
 def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | None = None, armature: bool = False) -> M:
     """H^-1 tau (nv x k) for k right-hand sides tau (nv x k), by the articulated-body operator [RBDA, table 7.1].
 
@@ -78,6 +81,7 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = Fa
     return ca.vertcat(*qdd), ca.vertcat(*(felt[i] for i, _ in model.edges))
 
 
+@boundary()
 def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
     check_invertible(model, armature=armature)

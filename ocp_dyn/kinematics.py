@@ -17,6 +17,7 @@ from casadi import DM
 
 from ._autodiff import traced
 from ._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
+from .boundary import boundary
 from .joint_derivatives import subspace_rate
 from .joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
 from .model import Frame, Model
@@ -186,6 +187,7 @@ def _of_numbers(model: Model) -> bool:
     return all(isinstance(X.E, DM) and isinstance(X.r, DM) for X in model.X_tree)
 
 
+@boundary()
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
     f = resolve(model, frame)
@@ -193,6 +195,7 @@ def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     return as_type(X.E.T, q), as_type(X.r, q)
 
 
+@boundary()
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates."""
     f = resolve(model, frame)
@@ -200,11 +203,13 @@ def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
     return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
+@boundary()
 def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World velocity [m/s] of a material point."""
     return as_type(point_velocity_6d(model, frame, q, qd, point)[3:], q)
 
 
+@boundary()
 def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes."""
     f = resolve(model, frame)
@@ -214,6 +219,7 @@ def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vect
     return as_type(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
 
 
+@boundary()
 def point_acceleration(
     model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -221,6 +227,7 @@ def point_acceleration(
     return as_type(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
 
 
+@boundary()
 def point_acceleration_6d(
     model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
@@ -236,11 +243,13 @@ def point_acceleration_6d(
     return as_type(ca.vertcat(R @ body.dw, R @ (body.a + body.U @ f.X.point(as_point(point)))), q)
 
 
+@boundary()
 def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path."""
     return as_type(point_jacobian_6d(model, frame, q, point)[3:, :], q)
 
 
+@boundary()
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
     f = resolve(model, frame)
@@ -282,11 +291,13 @@ def _size(x: Expr) -> Expr:
     return ca.sum1(ca.fabs(x))
 
 
+@boundary()
 def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd."""
     return as_type(point_jacobian_dot_6d(model, frame, q, qd, point)[3:, :], q)
 
 
+@boundary()
 def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """dJ/dt (6 x nv) of `point_jacobian_6d`: [d(omega)/dt; acceleration of the point] = J qdd + dJ/dt qd, world axes.
 

@@ -7,11 +7,13 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from ._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
+from .boundary import boundary
 from .kinematics import as_point, joint_states
 from .model import Model
 from .spatial import Inertia, Transform, crm, halves, largest, skew
 
 
+@boundary()
 def center_of_mass(model: Model, q: M) -> M:
     """Position of the centre of mass [m] (3). O(nb)."""
     states = joint_states(model, q)
@@ -25,18 +27,21 @@ def center_of_mass(model: Model, q: M) -> M:
     return as_type(h[0] / model.mass, q)
 
 
+@boundary()
 def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
     """Velocity of the centre of mass [m/s] (3)."""
     _check_mass(model)
     return linear_momentum(model, q, qd) / model.mass
 
 
+@boundary()
 def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
     """Acceleration of the centre of mass [m/s^2] (3)."""
     _check_mass(model)
     return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
 
 
+@boundary()
 def momentum(model: Model, q: M, qd: M) -> M:
     """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6)."""
     states = joint_states(model, q, qd)
@@ -49,32 +54,38 @@ def momentum(model: Model, q: M, qd: M) -> M:
     return as_type(h[0], q)
 
 
+@boundary()
 def linear_momentum(model: Model, q: M, qd: M) -> M:
     """Linear momentum [N s] (3)."""
     return as_type(halves(momentum(model, q, qd))[1], q)
 
 
+@boundary()
 def angular_momentum(model: Model, q: M, qd: M) -> M:
     """Angular momentum about the world origin [N m s] (3)."""
     return as_type(halves(momentum(model, q, qd))[0], q)
 
 
+@boundary()
 def centroidal_momentum(model: Model, q: M, qd: M) -> M:
     """h_com = [angular momentum about the centre of mass [N m s]; linear momentum [N s]] (6)."""
     return as_type(_about_com(model, q, momentum(model, q, qd)), q)
 
 
+@boundary()
 def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
     """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the centre of mass."""
     return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
+@boundary()
 def center_of_mass_jacobian(model: Model, q: M) -> M:
     """J_com (3 x nv): velocity of the centre of mass = J_com qd, world axes. O(nb)."""
     _check_mass(model)
     return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
 
 
+@boundary()
 def momentum_matrix(model: Model, q: M) -> M:
     """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
 
@@ -93,17 +104,20 @@ def momentum_matrix(model: Model, q: M) -> M:
     return as_type(ca.horzcat(*A), q)
 
 
+@boundary()
 def centroidal_momentum_matrix(model: Model, q: M) -> M:
     """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb)."""
     n, f = halves(momentum_matrix(model, q))
     return as_type(ca.vertcat(n - skew(center_of_mass(model, q)) @ f, f), q)
 
 
+@boundary()
 def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
     """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb)."""
     return centroidal_momentum_rate(model, q, qd, model.rest(q))
 
 
+@boundary()
 def kinetic_energy(model: Model, q: M, qd: M) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
     states = joint_states(model, q, qd)
@@ -114,11 +128,13 @@ def kinetic_energy(model: Model, q: M, qd: M) -> M:
     return as_type(T, q)
 
 
+@boundary()
 def potential_energy(model: Model, q: M) -> M:
     """V = -m g . com [J], zero when the centre of mass is at the world origin."""
     return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
 
 
+@boundary()
 def zero_moment_point(
     model: Model,
     q: M,
@@ -157,6 +173,7 @@ def center_of_pressure(
     return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
 
 
+@boundary(several=("qd", "tau"))
 def joint_power(model: Model, qd: M, tau: M) -> M:
     """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints."""
     model.split_v(tau, "tau")
@@ -164,6 +181,7 @@ def joint_power(model: Model, qd: M, tau: M) -> M:
     return as_type(tau * qd, qd)
 
 
+@boundary(several=("qd", "tau"), own=("t",))
 def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
     """(W+, W-): work done and work absorbed by every joint over a motion (nv each) [J]; W- <= 0.
 

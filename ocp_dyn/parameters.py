@@ -34,6 +34,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, ModelError, shown, split
+from .boundary import boundary
 from .model import Frame, Model
 from .model.editing import central, moving
 from .spatial import Inertia, Transform, skew
@@ -89,6 +90,7 @@ def of_constraint(name: str) -> bool:
     return name.partition(":")[0] in CONSTRAINT_PARAMETERS
 
 
+@boundary()
 def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     """A copy of the model with parameters replaced by `values`: numbers, or expressions of one CasADi type.
 

@@ -16,12 +16,14 @@ from casadi import DM
 
 from ._autodiff import derivatives
 from ._types import Expr, M, as_type, exact, finite, shown
+from .boundary import boundary
 from .model import Model
 
 SLIP_SPEED = 0.01
 """Default of the speed over which friction changes sign [rad/s, m/s]."""
 
 
+@boundary()
 def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> M:
     """tau_p = -stiffness difference(rest, q) - damping qd - friction tanh(qd / slip_speed) (nv) [N m, N].
 
@@ -57,6 +59,7 @@ def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_S
     return as_type(-springs, q), as_type(ca.diag(slope), q)
 
 
+@boundary()
 def spring_energy(model: Model, q: M) -> M:
     """V_s = 1/2 difference(rest, q)' diag(stiffness) difference(rest, q) [J].
 

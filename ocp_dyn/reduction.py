@@ -24,6 +24,7 @@ import numpy as np
 from casadi import DM
 
 from ._types import ROUNDING, Array, ModelError, exact, shown
+from .boundary import boundary
 from .joints import Euler, FloatingBase, Joint, MultiDof, Planar, Prismatic, Revolute, Spherical, Translation, Universal
 from .model import Frame, Model
 from .model.parts import clean, product
@@ -34,6 +35,7 @@ FARTHEST = 10
 """Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbour."""
 
 
+@boundary()
 def reduce(model: Model) -> Model:
     """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import (
+    boundary,
     constrained,
     constraints,
     coriolis,
@@ -111,15 +112,8 @@ REGISTRY: dict[Algorithm, Signature] = {
     )
 }
 
-SIZES: dict[str, Callable[[Model], int]] = {
-    "q": lambda model: model.nq,
-    "qd": lambda model: model.nv,
-    "qdd": lambda model: model.nv,
-    "tau": lambda model: model.nv,
-    "v": lambda model: model.nv,
-    "mu": lambda model: model.nv,
-    "e": lambda model: 1,
-}
+SIZES: dict[str, Callable[[Model], int]] = {**boundary.SIZES, "e": lambda model: 1}
+"""Entries of an input of that name."""
 
 UNITS = {
     "q": "rad, m; quaternions (x, y, z, w)",

@@ -11,6 +11,7 @@ import casadi as ca
 from casadi import DM
 
 from ._types import Expr, M, as_type
+from .boundary import boundary
 from .kinematics import joint_states
 from .model import Model
 from .parameters import MODEL_PARAMETERS
@@ -23,6 +24,7 @@ _ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 """Rows and columns of the last six parameters in the rotational inertia."""
 
 
+@boundary()
 def inertial_parameters(model: Model) -> Expr:
     """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them."""
     parts: list[Expr] = [DM(0, 1)]
@@ -31,11 +33,13 @@ def inertial_parameters(model: Model) -> Expr:
     return ca.densify(ca.vertcat(*parts))
 
 
+@boundary()
 def parameter_names(model: Model) -> tuple[str, ...]:
     """A name for every entry of pi: "thigh.m", "thigh.hx" and so on."""
     return tuple(f"{body}.{name}" for body in model.body_names for name in PARAMETERS)
 
 
+@boundary()
 def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
     """Y (nv x 10 nb) with `ID(q, qd, qdd) = Y pi`, gravity included.
 

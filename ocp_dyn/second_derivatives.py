@@ -32,6 +32,7 @@ from casadi import DM, SX
 
 from ._autodiff import derivatives, repeated
 from ._types import Expr, M, split
+from .boundary import boundary
 from .coriolis import CoriolisInertia, each, put
 from .derivatives import (
     Sweep,
@@ -61,6 +62,7 @@ class SecondOrder(NamedTuple):
     L_q_x: Expr
 
 
+@boundary()
 def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M) -> tuple[M, M, M, M]:
     """(L_qq, L_q_qd, L_qd_qd, L_q_qdd): second derivatives of L = mu' ID(q, qd, qdd) at constant mu (nv).
 
@@ -72,6 +74,7 @@ def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M
     return inverse_dynamics_second_order(model, q, qd, qdd, mu)[3:]
 
 
+@boundary()
 def forward_dynamics_second_derivatives(
     model: Model, q: M, qd: M, tau: M, mu: M, *, armature: bool = False
 ) -> tuple[M, M, M, M]:

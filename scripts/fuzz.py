@@ -3,6 +3,8 @@
 
     python scripts/fuzz.py [--seconds 300] [--count 100000] [--seed 0] [--only urdf json npz api] [--repeat KIND NUMBER]
 
+Planted mistakes show that these are seen: --only crash fault hang hog.
+
 An input may be accepted, or refused: by a ModelError, ValueError, TypeError or KeyError that a `raise` of ocp_dyn
 states in a message of some words. Anything else is a finding: another exception or a warning, a crash, more than --limit
 seconds, more memory than --memory megabytes. The exit status is 1 where there is one. Every input is made from its
@@ -42,10 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", choices=tuple(fuzz_inputs.KINDS), default=list(fuzz_inputs.KINDS))
+    parser.add_argument(
+        "--only", nargs="+", choices=(*fuzz_inputs.KINDS, *fuzz_inputs.PLANTED), default=list(fuzz_inputs.KINDS)
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=10.0, help="seconds that one input may take")
     parser.add_argument("--memory", type=int, default=4096, help="megabytes that a worker may use")
+    parser.add_argument("--start", choices=("spawn", "fork"), default="spawn", help="how workers are started")
     parser.add_argument("--repeat", nargs=2, metavar=("KIND", "NUMBER"))
     options = parser.parse_args(arguments)
     if options.repeat:
@@ -60,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def case(seed: int, kind: str, number: int) -> fuzz_inputs.Case:
     """The input of that kind and number."""
-    return fuzz_inputs.KINDS[kind](np.random.default_rng([seed, sorted(fuzz_inputs.KINDS).index(kind), number]))
+    kinds = fuzz_inputs.KINDS | fuzz_inputs.PLANTED
+    return kinds[kind](np.random.default_rng([seed, *kind.encode(), number]))
 
 
 def judged(seed: int, kind: str, number: int) -> tuple[str, str]:
@@ -116,26 +122,29 @@ class Worker:
     """A process that judges batches; it is started again where an input ends it or takes too long."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.task = options, None
-        self._start()
+        self.options, self.task, self.process = options, None, None
+        self.broken_off: list[tuple[str, int, int]] = []
 
     def _start(self) -> None:
-        context = mp.get_context("spawn")
+        context = mp.get_context(self.options.start)
         self.at = context.Array("d", 2)
         self.pipe, theirs = context.Pipe()
         arguments = (theirs, self.options.seed, self.at, self.options.memory)
         self.process = context.Process(target=work, args=arguments, daemon=True)
         self.process.start()
-        theirs.close()
+        theirs.close()  # so that the end of the process is the end of the pipe
 
     def give(self, kind: str, first: int, last: int) -> None:
+        if self.process is None:
+            self._start()
         self.task = (kind, first, last)
         self.at[0] = first
         self.pipe.send(self.task)
 
     def result(self) -> tuple[collections.Counter[str], list[tuple[str, int, str]]] | None:
-        """What the batch gave, None while it runs; the rest of a batch that was broken off is given out again."""
+        """What the batch gave, None while it runs; what else was in a batch that was broken off is in `broken_off`."""
         assert self.task is not None
+        assert self.process is not None
         kind, first, last = self.task
         try:
             if self.pipe.poll(0.02):
@@ -151,18 +160,19 @@ class Worker:
         what = f"took more than {self.options.limit:g} s" if hangs else f"ended the process ({self.process.exitcode})"
         self.process.kill()
         self.process.join()
-        self._start()
-        self.task = None
-        if number + 1 < last:
-            self.give(kind, number + 1, last)
-        # what came before it in the batch counts once more as tried, its findings come with --repeat
-        return collections.Counter(refused=number - first, finding=1), [(kind, number, what)]
+        self.process = self.task = None
+        # what was found before it in the batch is lost with the process
+        parts = ((kind, first, number), (kind, number + 1, last))
+        self.broken_off += [part for part in parts if part[1] < part[2]]
+        return collections.Counter(finding=1), [(kind, number, what)]
 
 
 def run(options: argparse.Namespace) -> tuple[dict[str, collections.Counter[str]], list[tuple[str, int, str]]]:
     """Counts by kind, and findings."""
     counts = {kind: collections.Counter() for kind in options.only}
     findings: list[tuple[str, int, str]] = []
+    for kind in options.only:
+        case(options.seed, kind, 0)  # a mistake in the making of inputs ends the run here
     each = -(-options.count // len(options.only))
     tasks = [(kind, k, min(k + BATCH, each)) for k in range(0, each, BATCH) for kind in options.only][::-1]
     workers = [Worker(options) for _ in range(options.workers)]
@@ -177,11 +187,14 @@ def run(options: argparse.Namespace) -> tuple[dict[str, collections.Counter[str]
                 if done is not None:
                     counts[kind].update(done[0])
                     findings += done[1]
+                    tasks += worker.broken_off
+                    worker.broken_off = []
         if all(worker.task is None for worker in workers) and (not tasks or time.monotonic() >= end):
             break
     for worker in workers:
-        worker.pipe.send(None)
-        worker.process.join()
+        if worker.process is not None:
+            worker.pipe.send(None)
+            worker.process.join()
     return counts, findings
 
 

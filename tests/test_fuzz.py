@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -9,16 +11,15 @@ import ocp_dyn as od
 from scripts import fuzz, fuzz_inputs
 
 
-@pytest.mark.parametrize("kind", ["urdf", "json", "api"])
+@pytest.mark.parametrize("kind", fuzz_inputs.KINDS)
 def test_mutated_inputs_are_refused_in_words_of_the_library(kind):
-    findings = [
-        text for number in range(150) for verdict, text in [fuzz.judged(11, kind, number)] if verdict == "finding"
-    ]
+    results = (fuzz.judged(11, kind, number) for number in range(100 if kind in ("npz", "rooms") else 150))
+    findings = [text for verdict, text in results if verdict == "finding"]
     assert findings == []
 
 
 def test_inputs_are_repeatable():
-    for kind in ("urdf", "json", "api"):
+    for kind in fuzz_inputs.KINDS:
         assert fuzz.case(3, kind, 5).text == fuzz.case(3, kind, 5).text
 
 
@@ -35,6 +36,34 @@ def test_inputs_are_repeatable():
 def test_what_is_a_finding(monkeypatch, run, verdict):
     monkeypatch.setitem(fuzz_inputs.KINDS, "api", lambda rng: fuzz_inputs.Case("", run))
     assert fuzz.judged(0, "api", 0)[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("crash", "ended the process (3)"),
+        ("fault", "ended the process (-11)"),
+        ("hang", "took more than 0.3 s"),
+        ("hog", "MemoryError"),
+    ],
+)
+def test_workers_tell_of_crashes_hangs_and_memory(kind, said, capsys):
+    arguments = ["--only", kind, "--count", "2", "--workers", "1", "--limit", "0.3", "--memory", "16384"]
+    assert fuzz.main([*arguments, "--start", "fork"]) == 1
+    told = capsys.readouterr().out
+    assert f"2 x {kind}" in told
+    assert said in told
+    assert told.splitlines()[1].split() == [kind, "2", "0", "0", "2"]
+
+
+def test_a_batch_that_is_broken_off_is_tried_again(monkeypatch, capsys):
+    """The first input of a batch is a finding, the fourth ends the process."""
+    runs = {0: lambda: 1 / 0, 3: lambda: os._exit(1)}
+    monkeypatch.setattr(fuzz, "case", lambda seed, kind, number: fuzz_inputs.Case("", runs.get(number, list)))
+    assert fuzz.main(["--only", "urdf", "--count", "6", "--workers", "1", "--start", "fork"]) == 1
+    told = capsys.readouterr().out
+    assert told.splitlines()[1].split() == ["urdf", "6", "0", "4", "2"]
+    assert "ZeroDivisionError" in told
 
 
 @pytest.mark.slow

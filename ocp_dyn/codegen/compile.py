@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .._types import shown
+from .._types import is_one_of, is_whole, sequence, shown, truth
 from . import cache
 from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
@@ -19,6 +19,9 @@ from .toolchain import Compiler, find_compiler
 
 MAKERS = (build.__module__,)
 """Modules that write the C text and call the compiler, with all that they import."""
+
+MOST_THREADS = 4096
+"""More of them than a machine has processors."""
 
 LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
 
@@ -92,9 +95,10 @@ def compile(
     """
     listed = _listed(functions)
     width = check_lanes(lanes, precision)
-    workers = _threads(threads)
+    workers, keys = _threads(threads), _checked_keys(keys, len(listed))
+    truth(single, "single")
     compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
-    recipe = (_again, (listed, options, None if keys is None else list(keys)))
+    recipe = (_again, (listed, options, keys))
     if compiler is None:
         backends: list[Backend] = [VirtualMachine(f) for f in listed]
     else:
@@ -119,7 +123,7 @@ def cached(
     listed, compiler = _listed(functions), find_compiler()
     if compiler is None:
         return {}
-    width, workers = check_lanes(lanes, precision), _threads(threads)
+    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(listed))
     kind, place = Kind(width, precision, single or width == 1), cache.directory()
     texts = _identities(listed, keys)
     recipes = _recipes(listed, _Options(lanes, precision, threads, single), keys)
@@ -149,7 +153,7 @@ def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> Com
     return _again([f], options, keys)[f.name()]
 
 
-def _recipes(functions: list[ca.Function], options: _Options, keys: Sequence[str] | None) -> list[Recipe]:
+def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> list[Recipe]:
     """For every function, the call that makes its compiled form again: (callable, arguments), used for pickling."""
     listed = [None] * len(functions) if keys is None else [[key] for key in keys]
     return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
@@ -176,10 +180,20 @@ def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler
     return [path for path in found if path is not None]
 
 
-def _identities(functions: list[ca.Function], keys: Sequence[str] | None) -> list[str]:
-    if keys is not None and len(keys) != len(functions):
-        raise ValueError(f"keys must be one for each of the {len(functions)} functions, got {len(keys)}")
-    return list(keys) if keys is not None else [f.serialize() for f in functions]
+def _checked_keys(keys: Sequence[str] | None, count: int) -> list[str] | None:
+    """Texts, one for each function."""
+    if keys is None:
+        return None
+    listed = sequence(keys, f"keys must be texts, one for each of the {count} functions")
+    if len(listed) != count or not all(isinstance(key, str) for key in listed):
+        raise ValueError(f"keys must be texts, one for each of the {count} functions, got {shown(keys)}")
+    return listed
+
+
+def _identities(functions: list[ca.Function], keys: list[str] | None) -> list[str]:
+    if keys is not None:
+        return keys
+    return [f.serialize() for f in functions]
 
 
 def _key(text: str, compiler: Compiler, kind: Kind) -> str:
@@ -188,10 +202,8 @@ def _key(text: str, compiler: Compiler, kind: Kind) -> str:
 
 
 def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
-    if isinstance(functions, (str, ca.Function)) or not isinstance(functions, Iterable):
-        raise TypeError(f"compile needs a list of Functions, such as [ID, FDc], got {shown(functions)}")
     different: dict[str, ca.Function] = {}
-    for f in functions:
+    for f in sequence(functions, "compile needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):
             raise TypeError(
                 f"compile needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
@@ -210,10 +222,10 @@ def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
 
 def check_lanes(lanes: int | None, precision: str) -> int:
     """The number of lanes, the most there are for None; an error that says what there is."""
-    if precision not in LANES:
+    if not is_one_of(precision, LANES):
         raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
     known = LANES[precision]
-    if lanes is not None and (isinstance(lanes, bool) or lanes not in known):
+    if lanes is not None and not (is_whole(lanes) and lanes in known):
         raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
     return known[-1] if lanes is None else lanes
 
@@ -221,6 +233,6 @@ def check_lanes(lanes: int | None, precision: str) -> int:
 def _threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ValueError(f"threads must be a positive integer or None, got {shown(threads)}")
+    if not is_whole(threads, 1) or threads > MOST_THREADS:
+        raise ValueError(f"threads must be a positive integer, at most {MOST_THREADS}, or None, got {shown(threads)}")
     return threads

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from .._types import shown
+from .._types import is_one_of, sequence, shown
 
 KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
 """Jacobian; forward and reverse derivative along one direction; Jacobian of the latter, for Hessians."""
@@ -17,12 +17,11 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     """`derivatives` of an export as names: True for all."""
     if isinstance(derivatives, bool):
         return KINDS if derivatives else ()
-    if isinstance(derivatives, str):
-        raise TypeError(f"derivatives must be True or a tuple of names, got the string {shown(derivatives)}")
-    listed = tuple(dict.fromkeys(derivatives))
-    for kind in listed:
-        if kind not in KINDS:
+    given = sequence(derivatives, "derivatives must be True, False or a tuple of names")
+    for kind in given:
+        if not is_one_of(kind, KINDS):
             raise ValueError(f"derivatives are {', '.join(map(repr, KINDS))}, got {shown(kind)}")
+    listed = tuple(dict.fromkeys(given))
     if "jac_adj1" in listed and "adj1" not in listed:
         raise ValueError("the derivative 'jac_adj1' is of use beside 'adj1' only: ask for both")
     return listed

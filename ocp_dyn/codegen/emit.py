@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .._types import shown
+from .._types import shown, truth
 from . import placement
 
 CHUNK = 500
@@ -144,6 +144,11 @@ def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
     Raises ValueError for an operation without a counterpart in C: a call of another Function that may not be
     inlined, printing, the inverse error function.
     """
+    if not isinstance(f, ca.Function):
+        raise TypeError(f"emit needs a casadi.Function, such as od.function(algorithm, model) makes, got {shown(f)}")
+    truth(dense, "dense")
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+        raise ValueError(f"emit needs a name of C for the function, letters, digits and underscores, got {shown(name)}")
     scalar = f if f.is_a("SXFunction") else f.expand()
     values, stores = _values(scalar, f.name())
     return _Writer(scalar, name, values, stores, dense).kernel()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import casadi as ca
 
-from .._files import alone_in
-from .._types import shown
+from .._files import alone_in, path_of
+from .._types import shown, truth
 from . import dispatch, external, manual, project, text, toolchain
 from .accuracy import single_errors
 from .compile import check_lanes
@@ -60,12 +60,13 @@ def export(
     name (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file
     in the way that export did not make.
     """
-    target = Path(directory).resolve()
+    given = path_of(directory, "directory")
+    target = given.resolve()
     chosen = prefix_of(target) if prefix is None else prefix
     files = generate(functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives)
     _check_target(target, files)
     _write(target, files)
-    return Path(directory)
+    return given
 
 
 def generate(
@@ -79,6 +80,7 @@ def generate(
 ) -> dict[str, str]:
     """The files of an export, name -> text; nothing is written. Arguments as for `export`."""
     lanes = check_lanes(lanes, precision)
+    truth(dense, "dense")
     sought = kinds(derivatives)
     if sought and precision != "double":
         raise ValueError("derivatives are for CasADi, which loads double precision only: leave them out")

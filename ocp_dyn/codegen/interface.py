@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import shown
+from .._types import sequence, shown
 from ..functions import Description, Label, describe
 from .differentiated import differentiated
 from .names import macro_stems, parameters
@@ -127,11 +127,8 @@ def entries(
 
 
 def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
-    if isinstance(functions, str) or not isinstance(functions, Iterable):
-        got = f"the Function {shown(functions.name())}" if isinstance(functions, ca.Function) else repr(functions)
-        raise TypeError(f"export needs a list of Functions, such as [ID, FDc], got {got}")
     distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity
-    for f in functions:
+    for f in sequence(functions, "export needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):
             raise TypeError(
                 f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"

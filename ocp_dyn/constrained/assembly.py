@@ -8,6 +8,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, finite, finite_vector, is_whole, shown
+from ..boundary import boundary, column_of_numbers
 from ..constraints import (
     Constraints,
     constraint_jacobian,
@@ -26,6 +27,7 @@ class AssemblyError(ValueError):
         self.error = error
 
 
+@boundary()
 def assemble_q(
     model: Model,
     constraints: Constraints,
@@ -45,7 +47,7 @@ def assemble_q(
     if not is_whole(iterations):
         raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
     tolerance = finite(tolerance, "assemble_q: tolerance")
-    start = model.column(q0, model.nq, "q0")
+    start = column_of_numbers(q0, model.nq, "q0")
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
@@ -68,6 +70,7 @@ def assemble_q(
     return np.array(q.full()).ravel()
 
 
+@boundary(own=("q",))
 def assemble_qd(
     model: Model,
     constraints: Constraints,
@@ -83,7 +86,7 @@ def assemble_qd(
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
     """
     tolerance = finite(tolerance, "assemble_qd: tolerance")
-    q, qd = model.column(q, model.nq, "q"), model.column(qd0, model.nv, "qd0")
+    q, qd = column_of_numbers(q, model.nq, "q"), column_of_numbers(qd0, model.nv, "qd0")
     W = _weights(model, weights)
     velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
     result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W
@@ -118,6 +121,8 @@ def _reach(
 
 def _least(A: Array, b: Array) -> Array:
     """The least-norm x among those that minimise |A x - b|."""
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
+        raise ValueError("the constraints are not finite at this configuration: a quaternion of zeros is no rotation")
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
 
 

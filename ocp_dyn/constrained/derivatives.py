@@ -24,6 +24,7 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, M, as_type
+from ..boundary import boundary
 from ..constraints import Constraints, as_set, constraint_hessian, constraint_velocity
 from ..constraints.sets import Constraint
 from ..derivatives import inverse_dynamics_derivatives
@@ -35,6 +36,7 @@ from .rows import acceleration_derivatives, force_derivatives, velocity_derivati
 from .solvers import RangeSpace, Rows
 
 
+@boundary()
 def constrained_dynamics_derivatives(
     model: Model,
     constraints: Constraints,
@@ -76,6 +78,7 @@ def constrained_dynamics_derivatives(
     return qdd_q, qdd_qd, as_type(ca.triu2symm(ca.triu(qdd_tau)), q), lam_q, lam_qd, as_type(lam_tau, q)
 
 
+@boundary()
 def impact_derivatives(
     model: Model,
     constraints: Constraints,

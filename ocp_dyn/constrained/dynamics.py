@@ -9,13 +9,15 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M
+from .._types import Expr, M, numbers, shown
+from ..boundary import boundary
 from ..constraints import Constraints, constraint_hessian, constraint_jacobian, constraint_velocity
 from ..dynamics import Names, bias_force, mass_matrix
 from ..model import Model
 from .solvers import Rows, solver_of
 
 
+@boundary()
 def constrained_dynamics(
     model: Model,
     constraints: Constraints,
@@ -46,6 +48,7 @@ def constrained_dynamics(
     return (qdd, lam, rows.G @ qdd - gamma) if residual else (qdd, lam)
 
 
+@boundary()
 def impact(
     model: Model,
     constraints: Constraints,
@@ -72,6 +75,7 @@ def impact(
     return (qd + jump, Lam, rows.G @ jump - wanted) if residual else (qd + jump, Lam)
 
 
+@boundary()
 def constrained_equations(
     model: Model,
     constraints: Constraints,
@@ -99,9 +103,9 @@ def restitution(e: float | Sequence[float] | Expr, rows: int) -> Expr:
         if e.shape not in ((1, 1), (rows, 1)):
             raise ValueError(f"restitution e must be one value or {rows}, one per row, got shape {e.shape}")
         return e
-    values = np.asarray(e.full() if isinstance(e, DM) else e, dtype=float).reshape(-1)
+    values = numbers(e)
     if values.size not in (1, rows):
         raise ValueError(f"restitution e must be one number or {rows}, one per row, got {values.size}")
     if not np.all((values >= 0) & (values <= 1)):
-        raise ValueError(f"restitution e must lie in [0, 1], got {e}")
+        raise ValueError(f"restitution e must lie in [0, 1], a number or one per row, got {shown(e)}")
     return float(values[0]) if values.size == 1 else DM(values)

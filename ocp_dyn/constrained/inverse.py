@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Expr, M
+from .._types import ROUNDING, Expr, M, finite, sequence, shown
+from ..boundary import boundary, column_of_numbers
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics import Names, bias_force, mass_matrix
 from ..model import Model
@@ -21,6 +22,7 @@ RANK_TOLERANCE = 1e-9
 Actuated = Sequence[bool] | Sequence[str] | None
 
 
+@boundary()
 def constrained_inverse_dynamics(
     model: Model,
     constraints: Constraints,
@@ -101,9 +103,10 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
     m, k = rows.G.shape[0], len(u)
     unit = 1 / ca.sqrt(rows.terms(ca.diag(H))) if k == m else DM.ones(m, 1)
     G, magnitudes = unit * rows.G, unit * rows.magnitudes
-    x: Expr = type(qdd)(qdd.shape[0], 1)
+    kind: type[Expr] = type(ca.vertcat(gamma, C, qdd))  # numbers and symbols may mix
+    x: Expr = kind(qdd.shape[0], 1)
     x[a] = qdd[a]
-    lam: Expr = type(qdd).zeros(m, 1)
+    lam: Expr = kind.zeros(m, 1)
     lacking = unit * gamma - G[:, a] @ qdd[a]
     Q = Reflections.of(ca.densify(G[:, u]), lengths(magnitudes[:, u].T)) if u else None
     if k < m:
@@ -118,7 +121,7 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
     if Q is not None:
         forces = solve_upper_transposed(Q.R, force[u])
         lam = unit * Q.apply(ca.vertcat(forces, DM(m - k, 1)))
-    tau: Expr = type(qdd)(qdd.shape[0], 1)
+    tau: Expr = kind(qdd.shape[0], 1)
     tau[a] = (force - rows.G.T @ lam)[a]
     return tau, lam, x
 
@@ -131,7 +134,7 @@ def _relaxed(
     S = DM.eye(n)[a, :]
     together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
     x, forces = range_space(model, q, together, -C, ca.vertcat(gamma, qdd[a]), armature)
-    tau: Expr = type(q)(n, 1)
+    tau: Expr = type(forces)(n, 1)
     tau[a] = forces[m:]
     return tau, forces[:m], x
 
@@ -144,20 +147,27 @@ def actuated_dofs(model: Model, actuated: Actuated = None) -> tuple[list[int], l
     if actuated is None:
         floats = {k for name in model.floating_joints for k in range(model.nv)[model.qd_slice(name)]}
         mask = [k not in floats for k in range(model.nv)]
-    elif isinstance(actuated, str):
-        raise TypeError(f"actuated must be a sequence of joint names or of truth values, got the string {actuated!r}")
-    elif len(actuated) and all(isinstance(name, str) for name in actuated):
-        dofs = {k for name in actuated for k in range(model.nv)[model.qd_slice(str(name))]}
-        mask = [k in dofs for k in range(model.nv)]
     else:
-        mask = [bool(value) for value in actuated]
-        if len(mask) != model.nv:
-            raise ValueError(
-                f"actuated must hold {model.nv} truth values, one per dof, or joint names; got {len(mask)}"
-            )
+        mask = _mask(model, sequence(actuated, "actuated must be a sequence of joint names or of truth values"))
     return [k for k, yes in enumerate(mask) if yes], [k for k, yes in enumerate(mask) if not yes]
 
 
+def _mask(model: Model, actuated: list[Any]) -> list[bool]:
+    """By dof, whether it is actuated: from names of joints, or as given."""
+    if actuated and all(isinstance(name, str) for name in actuated):
+        dofs = {k for name in actuated for k in range(model.nv)[model.qd_slice(name)]}
+        return [k in dofs for k in range(model.nv)]
+    if len(actuated) != model.nv:
+        raise ValueError(
+            f"actuated must hold {model.nv} truth values, one per dof, or joint names; got {len(actuated)}"
+        )
+    for value in actuated:
+        if not isinstance(value, (bool, np.bool_, int, float, np.number)) or value not in (0, 1):
+            raise TypeError(f"actuated must hold truth values, one per dof, or joint names; got {shown(value)} in it")
+    return [bool(value) for value in actuated]
+
+
+@boundary(own=("q",))
 def is_fully_actuated(
     model: Model,
     constraints: Constraints,
@@ -176,6 +186,7 @@ def is_fully_actuated(
     return _rank(rows, H, tolerance, u) == len(u)
 
 
+@boundary(own=("q",))
 def constraint_rank(
     model: Model, constraints: Constraints, q: Any, *, tolerance: float = RANK_TOLERANCE, t: Any = None
 ) -> int:
@@ -189,15 +200,19 @@ def constraint_rank(
 
 def _at(model: Model, constraints: Constraints, q: Any, t: Any) -> tuple[Rows, DM]:
     """The rows of the constraints and H at q, in numbers."""
-    at: DM = model.column(DM(q), model.nq, "q")
+    at = column_of_numbers(q, model.nq, "q")
     return Rows.of(model, constraints, at, t), mass_matrix(model, at)
 
 
 def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> int:
     """Rank of these columns of G, its rows divided by their sizes before anything cancels in them."""
+    if not 0 <= finite(tolerance, "tolerance") < 1:
+        raise ValueError(f"tolerance must be a fraction, 0 or more and less than 1, got {shown(tolerance)}")
     unit, size = np.sqrt(np.array(ca.diag(H).full())), np.sqrt(np.array(rows.terms(ca.diag(H)).full()))
     A = (np.array(rows.G.full()) / unit.T / np.where(size > 0, size, 1.0))[:, columns]
     if not A.size:
         return 0
+    if not np.all(np.isfinite(A)):
+        raise ValueError("the rows of the constraints are not finite at this q: a quaternion of zeros is no rotation")
     singular = np.linalg.svd(A, compute_uv=False)
     return int(np.sum(singular > max(tolerance * singular[0], ROUNDING)))

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr
+from .._types import Expr, is_one_of, shown
 from ..constraints import Constraints, constraint_jacobian, constraint_magnitudes
 from ..dynamics import mass_matrix
 from ..joint_space import articulated_answers
@@ -211,8 +211,8 @@ SOLVERS: dict[str, Solver] = {
 
 def solver_of(name: str) -> Solver:
     """The solver of that name."""
-    if name not in SOLVERS:
-        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {name!r}")
+    if not is_one_of(name, SOLVERS):
+        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {shown(name)}")
     return SOLVERS[name]
 
 

@@ -8,10 +8,12 @@ import numpy as np
 from casadi import DM
 
 from .._types import exact
+from ..boundary import boundary
 from ..model import Mimic, Model
 from .custom import JointCoupling
 
 
+@boundary()
 def mimic_constraints(model: Model) -> tuple[JointCoupling, ...]:
     """A coupling q_joint = ratio q_other + offset for every entry of `model.mimics`, to add to any constraint set.
 
@@ -31,6 +33,7 @@ class MimicMap(NamedTuple):
     """nq x nq_min; A itself where nq = nv."""
 
 
+@boundary()
 def mimic_map(model: Model) -> MimicMap:
     """The velocity transformation that eliminates `model.mimics` [GJB94, sec. 5.3]: with a constant A,
 

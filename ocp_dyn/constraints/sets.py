@@ -11,7 +11,8 @@ import casadi as ca
 from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
-from .._types import Expr, M, as_type, sequence, shown
+from .._types import Expr, M, as_type, check_kind, sequence, shown
+from ..boundary import boundary
 from ..model import Model
 
 
@@ -42,16 +43,19 @@ Constraints = Sequence[Constraint]
 C = TypeVar("C", bound=Constraint)
 
 
+@boundary()
 def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
     """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s]."""
     return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints, t))), q)
 
 
+@boundary()
 def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
     """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6]."""
     return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints, t))), q)
 
 
+@boundary()
 def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
     """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8].
 
@@ -60,6 +64,7 @@ def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t
     return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints, t))), q)
 
 
+@boundary()
 def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
     """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s]."""
     return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
@@ -152,6 +157,7 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     return dict(zip(constraint_names(members), parts, strict=True))
 
 
+@boundary()
 def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
     """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
@@ -159,6 +165,9 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     without change. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
     """
+    if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:
+        raise ValueError(f"lam must be one column, got shape {lam.shape}: ask for the wrenches of one at a time")
+    check_kind(q, lam)
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, lam)
     for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):

@@ -13,8 +13,7 @@ import inspect
 import json
 import math
 from collections.abc import Mapping
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import casadi as ca
@@ -22,12 +21,14 @@ import numpy as np
 from casadi import DM
 
 from .. import joints as joint_kinds
-from .._files import whole_file
-from .._types import LARGEST, ROUNDING, ModelError, shown
+from .._files import path_of, whole_file
+from .._types import ROUNDING, ModelError, shown
+from ..boundary import boundary
 from ..joints import CustomJoint, Fixed, Joint
 from ..model import DofData, FileJoint, Frame, Mimic, Model
 from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
 from ..spatial import Inertia, Transform
+from ._json_entry import Entry, as_float, as_sparse
 
 FORMAT, VERSION = "ocp_dyn model", 1
 KINDS: dict[str, type[Joint]] = {
@@ -41,6 +42,7 @@ ADDED_FIELDS = ("stiffness", "armature", "rest")
 """Those of DOF_FIELDS that a file may leave out: nothing, and springs that rest at neutral."""
 
 
+@boundary()
 def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
@@ -63,8 +65,8 @@ def load_model(path: str | PathLike[str]) -> Model:
 
     Raises ModelError, opening with the file's name, for what is not such a file; OSError if it cannot be read.
     """
-    source = fspath(path)
-    raw = Path(source).read_bytes()
+    named = path_of(path)
+    source, raw = str(named), named.read_bytes()
     try:
         data = json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
         return model_from_dict(data)
@@ -76,6 +78,7 @@ def load_model(path: str | PathLike[str]) -> Model:
         raise ModelError(f"{source}: not a model file: {error}; write it with save_model") from None
 
 
+@boundary()
 def model_to_dict(model: Model) -> dict[str, Any]:
     """The model as plain lists, numbers and strings, ready for `json.dumps` (no NaN, no infinite float).
 
@@ -120,12 +123,12 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. Whether a body can have an
     inertia is not: that was done when the model was built, and derived models may hold other ones on purpose.
     """
-    top = _Entry(data, "model")
+    top = Entry(data, "model")
     if top["format"] != FORMAT:
         raise ModelError(f"format is {shown(top['format'])}, expected {shown(FORMAT)}; write the file with save_model")
     if top["version"] != VERSION or isinstance(top["version"], bool):
         raise ModelError(f"version is {shown(top['version'])}, this library reads {VERSION}; save the model again")
-    bodies = [_Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
+    bodies = [Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
     joints = [_joint_from_dict(body.entry("joint")) for body in bodies]
@@ -199,108 +202,26 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
 # Reading
 
 
-class _Entry:
-    """A JSON object with its place in the file: every access is checked."""
-
-    def __init__(self, data: Any, where: str) -> None:
-        if not isinstance(data, Mapping):
-            raise ModelError(f"{where} must be an object, got {shown(data)}")
-        self.data, self.where = data, where
-
-    def __getitem__(self, key: str) -> Any:
-        if key not in self.data:
-            raise ModelError(f"{self.where}: {shown(key)} is missing; write the file with save_model")
-        return self.data[key]
-
-    def fail(self, key: str, expected: str) -> ModelError:
-        return ModelError(f"{self.where}: {shown(key)} must be {expected}, got {shown(self[key])}")
-
-    def entry(self, key: str) -> _Entry:
-        return _Entry(self[key], f"{self.where}: {shown(key)}")
-
-    def items(self, key: str) -> list[Any]:
-        if not isinstance(self[key], list):
-            raise self.fail(key, "a list")
-        return list(self[key])
-
-    def text(self, key: str) -> str:
-        if not isinstance(self[key], str):
-            raise self.fail(key, "a string")
-        return str(self[key])
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        if not all(isinstance(x, str) for x in self.items(key)):
-            raise self.fail(key, "a list of strings")
-        return tuple(self.items(key))
-
-    def flag(self, key: str) -> bool:
-        if not isinstance(self[key], bool):
-            raise self.fail(key, "true or false")
-        return bool(self[key])
-
-    def index(self, key: str, below: int) -> int:
-        value = self[key]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
-            raise self.fail(key, f"a body index from 0 (the ground) to {below - 1}")
-        return value
-
-    def number(self, key: str) -> float:
-        value = _float(self[key], infinite=False)
-        if value is None:
-            raise self.fail(key, "a finite number")
-        return value
-
-    def vector(self, key: str, size: int, infinite: bool = False) -> list[float]:
-        value = self[key]
-        numbers = [_float(x, infinite) for x in value] if isinstance(value, list) else []
-        if len(numbers) != size or not isinstance(value, list) or None in numbers:
-            raise self.fail(key, f"a list of {size} {'' if infinite else 'finite '}numbers")
-        return [x for x in numbers if x is not None]
-
-    def matrix(self, key: str) -> DM:
-        """A 3x3 matrix, structurally sparse as a model's are; not snapped: it comes back bit for bit."""
-        rows = self[key]
-        if not isinstance(rows, list) or len(rows) != 3:
-            raise self.fail(key, "3 rows of 3 numbers")
-        return _sparse([_Entry({key: row}, self.where).vector(key, 3) for row in rows])
-
-
-def _float(x: Any, infinite: bool) -> float | None:
-    if isinstance(x, str):
-        return {"inf": math.inf, "-inf": -math.inf}.get(x) if infinite else None
-    if isinstance(x, bool) or not isinstance(x, (int, float)):
-        return None
-    try:
-        value = float(x)
-    except OverflowError:
-        return None
-    return value if abs(value) <= LARGEST else None
-
-
-def _sparse(values: Any) -> DM:
-    return ca.sparsify(DM(np.array(values)))
-
-
-def _transform_from_dict(entry: _Entry) -> Transform:
+def _transform_from_dict(entry: Entry) -> Transform:
     E = entry.matrix("E")
     A = np.array(E.full())
     if np.abs(A).max() > 2 or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
         raise entry.fail("E", "a rotation (orthonormal, determinant +1)")
-    return Transform(E, _sparse(entry.vector("r", 3)))
+    return Transform(E, as_sparse(entry.vector("r", 3)))
 
 
-def _inertia_from_dict(entry: _Entry) -> Inertia:
-    m = _float(entry["m"], infinite=False)
+def _inertia_from_dict(entry: Entry) -> Inertia:
+    m = as_float(entry["m"], infinite=False)
     if m is None or m < 0:
         raise entry.fail("m", "a finite number >= 0")
     I = entry.matrix("I")
     A = np.array(I.full())
     if not np.allclose(A, A.T, rtol=0, atol=1e-8 * float(np.abs(A).max())):
         raise entry.fail("I", "a symmetric matrix")
-    return Inertia(_sparse(m), _sparse(entry.vector("h", 3)), I)
+    return Inertia(as_sparse(m), as_sparse(entry.vector("h", 3)), I)
 
 
-def _joint_from_dict(entry: _Entry) -> Joint:
+def _joint_from_dict(entry: Entry) -> Joint:
     name = entry.text("kind")
     if name not in KINDS:
         raise ModelError(f"{entry.where}: no kind of joint {shown(name)}; known: {', '.join(KINDS)}")
@@ -317,7 +238,7 @@ def _joint_from_dict(entry: _Entry) -> Joint:
     for key in fields:
         value = entry[key]
         if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
-            value = tuple(tuple(_Entry({key: row}, entry.where).vector(key, len(row))) for row in value)
+            value = tuple(tuple(Entry({key: row}, entry.where).vector(key, len(row))) for row in value)
         elif not isinstance(value, str):
             value = tuple(entry.vector(key, len(value) if isinstance(value, list) else 3))
         values[key] = value
@@ -330,7 +251,7 @@ def _joint_from_dict(entry: _Entry) -> Joint:
     return joint
 
 
-def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
+def _restore(joint: Joint, key: str, value: Any, entry: Entry) -> None:
     """Puts back the very numbers of the file: a constructor normalises axes, which moves the last bit."""
     made = getattr(joint, key)
     if made == value:
@@ -342,7 +263,7 @@ def _restore(joint: Joint, key: str, value: Any, entry: _Entry) -> None:
     object.__setattr__(joint, key, value)
 
 
-def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
+def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
     arrays = {}
     for key, size in DOF_FIELDS.items():
         parts = [_dof_values(b, j, key, getattr(j, size)) for b, j in zip(bodies, joints, strict=True)]
@@ -358,14 +279,14 @@ def _dofs_from_dicts(bodies: list[_Entry], joints: list[Joint]) -> DofData:
     return DofData(**arrays)
 
 
-def _dof_values(body: _Entry, joint: Joint, key: str, size: int) -> list[float]:
+def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
     if key in ADDED_FIELDS and key not in body.data:
         return list(joint.neutral()) if key == "rest" else [0.0] * size
     return body.vector(key, size, infinite=True)
 
 
 def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
-    entries = [_Entry(row, f"frames[{i}]") for i, row in enumerate(rows)]
+    entries = [Entry(row, f"frames[{i}]") for i, row in enumerate(rows)]
     names = _unique([entry.text("name") for entry in entries], "frame")
     return {
         name: Frame(name, entry.index("body", nb + 1), _transform_from_dict(entry.entry("X")))
@@ -374,7 +295,7 @@ def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
 
 
 def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
-    entries = [_Entry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
+    entries = [Entry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
     return tuple(
         Mimic(entry.text("joint"), entry.text("other"), entry.number("ratio"), entry.number("offset"))
         for entry in entries
@@ -382,7 +303,7 @@ def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
 
 
 def _file_joints_from_list(rows: list[Any]) -> tuple[FileJoint, ...]:
-    entries = [_Entry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
+    entries = [Entry(row, f"file_joints[{i}]") for i, row in enumerate(rows)]
     _unique([entry.text("joint") for entry in entries], "noted joint")
     return tuple(FileJoint(entry.text("joint"), entry.texts("mounts"), entry.flag("continuous")) for entry in entries)
 

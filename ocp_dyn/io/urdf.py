@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal
 from xml.etree import ElementTree
 
 import numpy as np
 
+from .._files import path_of
 from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, shown
 from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
@@ -55,10 +55,11 @@ def load_urdf(
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
     cannot be read. Nothing is printed, and no file is opened but this one.
     """
-    name = fspath(path)
+    file = path_of(path)
+    name = str(file)
     if name.lstrip().startswith("<"):
         raise ModelError(f"a path was expected, got what looks like URDF text ({shown(name[:30])}...): use parse_urdf")
-    return parse_urdf(Path(name).read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+    return parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
 
 
 def parse_urdf(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, shown
+from .._types import Array, ModelError, Vector, finite_vector, is_one_of, shown
 from ..spatial import Inertia, Transform, skew
 from .parts import (
     WORLD,
@@ -82,7 +82,7 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
             f"attach: both models have {', '.join(map(repr, twice[:6]))}; names must be unique: give a prefix such as "
             f"prefix={shown((other.name or 'other') + '_')}"
         )
-    host = Frame(WORLD, 0) if to == WORLD and WORLD not in model.frames else model.frame(to)
+    host = Frame(WORLD, 0) if is_one_of(to, (WORLD,)) and WORLD not in model.frames else model.frame(to)
     X = product(placement(origin, rotation, "attach"), host.X)
 
     def moved(body: int, placed: Transform) -> tuple[int, Transform]:

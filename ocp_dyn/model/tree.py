@@ -18,7 +18,7 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, Vector, listed, numbers, shown, sparse_beside, split
+from .._types import Array, Expr, M, Vector, check_kind, listed, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial import Inertia, Transform
 from . import editing
@@ -231,6 +231,7 @@ class Model:
         return self._joint_wise("tangent_rate", self.split_v(theta), self.split_v(v))
 
     def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
+        check_kind(*a[-1:], *b[-1:])
         parts = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
         return ca.vertcat(*parts) if parts else DM(0, 1)
 

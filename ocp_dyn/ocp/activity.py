@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from .._types import Array, Indices
-from .arguments import choice, known, not_negative
+from .arguments import choice, known, not_negative, truth
 from .record import Record
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def active_set(solution: Solution, equalities: bool = False, tolerance: float = 
     """
     r = recorded(solution)
     not_negative(tolerance, "tolerance")
+    truth(equalities, "equalities")
     x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
     free = r.lower < r.upper
     found = []

@@ -15,10 +15,13 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Array, shown
+from .. import _types
+from .._types import Array, sequence, shown
 
 FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
+
+truth = _types.truth
 
 LISTED = 12
 """Largest number of names that a message lists."""
@@ -83,13 +86,6 @@ def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
     return int(value)
 
 
-def truth(value: Any, what: str) -> bool:
-    """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be True or False, got {shown(value)}")
-    return bool(value)
-
-
 def all_positive(value: Any, what: str, infinite: bool = False) -> Array:
     """One number or several, all above zero; `infinite` allows inf."""
     found = numbers(value, what)
@@ -140,9 +136,8 @@ def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
 
 def listed_names(value: Any, what: str) -> tuple[str, ...]:
     """Several names; one string is refused, because its letters would be taken for names."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise TypeError(f"{what} must be a sequence of names, such as ['foot'], got {shown(value)}")
-    return tuple(label(name, f"{what}: each") for name in value)
+    names = sequence(value, f"{what} must be a sequence of names, such as ['foot']")
+    return tuple(label(name, f"{what}: each") for name in names)
 
 
 def function(value: Any, what: str, remedy: str = "") -> Callable[..., Any]:
@@ -164,10 +159,8 @@ def point(value: Any, what: str) -> Array:
 def framed_points(value: Any, what: str) -> tuple[tuple[str, Any], ...]:
     """Pairs (frame, point in it)."""
     remedy = "must be a sequence of (frame, point) pairs, such as [('toe', (0, 0, 0))]"
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise TypeError(f"{what} {remedy}, got {shown(value)}")
     found = []
-    for pair in value:
+    for pair in sequence(value, f"{what} {remedy}"):
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise TypeError(f"{what} {remedy}, got {shown(pair)} among them")
         label(pair[0], f"{what}: the frame")

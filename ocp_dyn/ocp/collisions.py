@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
 import numpy as np
 
-from .._types import Expr, Vector, shown
+from .._types import Expr, Vector, sequence, shown
 from ..kinematics import point_position
 from ..model import Model
 from .arguments import finite, known, label, not_negative, point, truth
@@ -72,9 +72,8 @@ class NoCollision:
         finite(self.margin, "NoCollision margin [m]")
         truth(self.ends, "NoCollision ends")
         remedy = "NoCollision pairs must be a sequence of pairs of Capsule and Obstacle"
-        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
-            raise TypeError(f"{remedy}, got {shown(self.pairs)}")
-        pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in self.pairs)
+        given = sequence(self.pairs, remedy)
+        pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in given)
         for pair in pairs:
             if len(pair) != 2 or not all(isinstance(shape, (Capsule, Obstacle)) for shape in pair):
                 raise TypeError(f"{remedy}, got {shown(pair)} among them")

@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from .._types import is_one_of, shown
 from ..codegen.batch import CompiledFunction
 from ..codegen.compile import cached, compiler_found
 from ..codegen.compile import compile as compile_functions
@@ -31,8 +32,8 @@ def use_machine_code(program: Assembled, compile: bool | str, progress: bool) ->
     compile: "auto", use what the cache holds; True, use all that is worth it, and compile what is missing; False, use
     none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
     """
-    if compile is not True and compile is not False and compile != "auto":
-        raise ValueError(f'compile is True, False or "auto", got {compile!r}')
+    if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
+        raise ValueError(f'compile is True, False or "auto", got {shown(compile)}')
     if compile is False:
         if program.compiled:
             program.use({})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
-from .._files import whole_file
-from .._types import Array
+from .._files import path_of, whole_file
+from .._types import Array, is_one_of, shown
 from ..layouts import Layout
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def table(solution: Solution, layout: str = "") -> dict[str, Array]:
     phases meet there are two lines with the same time. layout: "" for this library's, with names of joints; "mujoco"
     (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.layouts`, without contact rows.
     """
-    if layout and layout not in HEADS:
-        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {layout!r}")
+    if not is_one_of(layout, ("", *HEADS)):
+        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}")
     phases = [_lines(solution, phase, layout) for phase in solution.phases]
     t = np.concatenate([phase.t for phase in solution.phases])
     number = np.concatenate([np.full(len(phase.t), k) for k, phase in enumerate(solution.phases)])
@@ -41,7 +41,7 @@ def table(solution: Solution, layout: str = "") -> dict[str, Array]:
 
 def to_csv(solution: Solution, path: str | Path, layout: str = "", delimiter: str = ",") -> Path:
     """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path."""
-    path = Path(path)
+    path = path_of(path)
     columns = table(solution, layout)
     kinds = {"phase": [phase.name for phase in solution.phases]}
     for name in [*columns, *kinds["phase"]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._files import whole_file
+from .._files import path_of, whole_file
 from .._types import Array, ModelError
 from ..io.json import model_from_dict, model_to_dict
 from ..model import Model
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 def save_solution(solution: Solution, path: str | Path) -> Path:
     """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing."""
-    path = Path(path)
+    path = path_of(path)
     arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(solution.impulses)}
     arrays |= {f"iterate_{key}": value for key, value in solution.iterate.items()}
     phases = []
@@ -78,7 +78,7 @@ def load_solution(path: str | Path) -> Solution:
     Raises ModelError, a ValueError, that names the file, what is wrong and what to do, if it is another kind of file or
     damaged; OSError if it cannot be read.
     """
-    path = Path(path)
+    path = path_of(path)
     try:
         return _solution(_Content.of(read_arrays(path)))
     except (ValueError, RecursionError) as error:  # the latter from JSON nested without end

@@ -14,7 +14,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, ModelError, shown
+from .._types import Array, Expr, ModelError
+from ..boundary import boundary
 from ..dynamics import inverse_dynamics
 from ..functions import function
 from ..kinematics import body_transforms, point_jacobian_6d
@@ -77,6 +78,7 @@ class MirrorMap:
         return partner, np.array(DM(X0[partner].inverse().point(seen)).full()).ravel()
 
 
+@boundary()
 def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> MirrorMap:
     """Derives the mirror map of a left-right symmetric model; ModelError, with the place, if it is not symmetric.
 
@@ -86,8 +88,6 @@ def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> 
     must be mirrored too, unless passive=False or armature=False leaves them out. For a robot that is symmetric except
     for its cables use its `symmetric_twin`.
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"mirror_map needs a Model, got {shown(model)}")
     mirror = kinematic_mirror(model)
     _check(mirror)
     _check_joints(mirror, (*PASSIVE * passive, *ROTORS * armature))

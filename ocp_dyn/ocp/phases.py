@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from casadi import DM, MX, SX
 
 from .._types import shown
 from ..constraints import Constraint, as_set
@@ -20,7 +21,7 @@ from .terms import WHERE, Bounded, PathConstraint
 def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
     members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
-    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type)):
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type, SX, MX, DM)):
         members = (value,)
     members = tuple(members)
     for member in members:
@@ -90,9 +91,9 @@ class Parameter:
             raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {shown(self.name)}")
         if self.value is None and self.bounds is None:
             raise ValueError(
-                f"Parameter {self.name!r} needs a value, or bounds (lower, upper) between which it is free"
+                f"Parameter {shown(self.name)} needs a value, or bounds (lower, upper) between which it is free"
             )
-        here = f"Parameter {self.name!r}"
+        here = f"Parameter {shown(self.name)}"
         if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
             raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
         if self.free:
@@ -140,12 +141,12 @@ class Phase:
     """The Parameter that was given as the duration."""
 
     def __post_init__(self) -> None:
-        here = f"phase {label(self.name, 'Phase name')!r}"
+        here = f"phase {shown(label(self.name, 'Phase name'))}"
         whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
         shared = self.duration if isinstance(self.duration, Parameter) else None
         if shared is not None and shared.size != 1:
             raise ValueError(
-                f"{here}: duration must be one number, got Parameter {shared.name!r} of size {shared.size}"
+                f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
             )
         duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
         object.__setattr__(self, "shared_duration", shared)
@@ -157,7 +158,8 @@ class Phase:
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:
             choice(term.where, WHERE, f"{here}: where of {shown(term)}")
-        object.__setattr__(self, "constraints", as_set(self.constraints) if self.constraints else ())
+        none = isinstance(self.constraints, (tuple, list)) and not self.constraints
+        object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
         names = [foothold.name for foothold in self.footholds]
         if len(set(names)) != len(names):
             raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
@@ -235,12 +237,12 @@ class Periodic:
         if self.speed is None:
             return
         try:
-            finite(self.speed, "speed")
+            speed = finite(self.speed, "speed")
         except (TypeError, ValueError):
             raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
-        if not np.sign(low) <= np.sign(self.speed) <= np.sign(high):
+        if not np.sign(low) <= np.sign(speed) <= np.sign(high):
             raise ValueError(
-                f"Periodic speed {self.speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                f"Periodic speed {speed:g} m/s cannot be met by a step_length between {low} and {high} m: "
                 "speed and step_length must have one sign (both negative backwards)"
             )
 

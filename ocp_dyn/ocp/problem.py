@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import Array, shown
+from .._types import Array, is_one_of, shown
 from ..kinematics import resolve
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, parameter_size
@@ -96,12 +96,12 @@ class Problem:
         if not self.phases:
             raise ValueError("a problem needs at least one Phase")
         _distinct((phase.name for phase in self.phases), "phases")
+        for key in ("per_distance", "limits"):
+            truth(getattr(self, key), key)
         self._check_transitions()
         self._check_transcription()
         self._check_period()
         self._check_guess()
-        for key in ("per_distance", "limits"):
-            truth(getattr(self, key), key)
         if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
             raise TypeError(f"options must be a dict of IPOPT's options by name, or {{}}, got {shown(self.options)}")
         self._set("options", dict(self.options))
@@ -125,9 +125,9 @@ class Problem:
         """Checks posture and guess."""
         if self.posture is not None:
             posture = numbers(self.posture, f"posture must have nq = {self.model.nq} entries: it")
-            if posture.shape != (self.model.nq,) or not np.all(np.isfinite(posture)):
+            if posture.size != self.model.nq or not np.all(np.isfinite(posture)):
                 raise ValueError(
-                    f"posture must have nq = {self.model.nq} entries, finite ones, got shape {np.shape(self.posture)}: "
+                    f"posture must have nq = {self.model.nq} entries, finite ones, got shape {posture.shape}: "
                     f"{shown(self.posture)}"
                 )
             self._set("posture", posture.copy())
@@ -141,7 +141,7 @@ class Problem:
         """Checks the frames and joints that footholds, terms and `unactuated` name."""
         model, feet = self.model, tuple(dict.fromkeys(f.name for f in self.footholds))
         for phase in self.phases:
-            here = f"phase {phase.name!r}"
+            here = f"phase {shown(phase.name)}"
             for foothold in phase.footholds:
                 known(foothold.name, model.frame_names, f"{here}: Foothold", "frame")
                 resolve(model, foothold.contact.body)
@@ -161,7 +161,7 @@ class Problem:
         _distinct((parameter.name for parameter in self.parameters), "parameters")
         for parameter in self.parameters:
             kind, colon, _ = parameter.name.partition(":")
-            here = f"Parameter {parameter.name!r}"
+            here = f"Parameter {shown(parameter.name)}"
             if colon:  # a name of the user's own holds none, so that a misspelt one is not taken for it
                 known(kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter")
             if kind in MODEL_PARAMETERS and kind != "gravity":
@@ -181,7 +181,7 @@ class Problem:
             names, what = self.model.frame_names, "frame"
         elif kind == "origin":
             names, what = self.model.joint_names, "joint"
-        known(target, names, f"Parameter {name!r}", what)
+        known(target, names, f"Parameter {shown(name)}", what)
 
     def _check_transcription(self) -> None:
         choice(self.form, FORMS, "form")
@@ -229,7 +229,7 @@ class Problem:
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
         if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
-                f"Periodic moves the model on along x, which its root joint {self.model.joint_names[0]!r} cannot: use a "
+                f"Periodic moves the model on along x, which its root joint {shown(self.model.joint_names[0])} cannot: use a "
                 "model with a FloatingBase, or step_length=0 for a motion in place"
             )
 
@@ -256,7 +256,7 @@ class Problem:
         """
         from .solver import solve
 
-        from_guess = options.get("solver", "ipopt") == "ipopt" and options.get("start") is None
+        from_guess = is_one_of(options.get("solver", "ipopt"), ("ipopt",)) and options.get("start") is None
         return solve(self, values=values, **((self.options if from_guess else {}) | options))
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:

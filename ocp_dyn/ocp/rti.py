@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, shown
-from .arguments import number
+from .arguments import label, number
 from .barrier import Barrier
 from .compiled import use_machine_code
 from .problem import Problem
@@ -223,12 +223,13 @@ def _sequences(t: Transcription) -> list[list[Any]]:
 
 def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     """Raises ValueError for options that do not belong to this QP, and for a QP solver that is not installed."""
+    label(qp, "rti: qp")
     if qp == RICCATI:
         wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
     else:
         wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
     if wrong:
-        raise ValueError(f"qp={qp!r} has no option {', '.join(wrong)}: {remedy}")
+        raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:
         check_qp(qp, hessian, **options)
 

@@ -25,7 +25,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Indices, shown
+from .._types import Array, Indices, is_one_of, shown
 from .activity import recorded
 from .blocks import numbers_of
 from .collect import collect
@@ -136,7 +136,7 @@ def sensitivities(problem: Problem, solution: Solution, *parameters: str) -> Sen
         )
     known = {name: _entries(t, name) for name in record.parameters}
     for name in parameters:
-        if name not in known:
+        if not is_one_of(name, known):
             raise KeyError(f"no parameter {shown(name)}; there are {', '.join(known) or 'none'}")
     system = _System.at(t, program, solution)
     chosen = {name: known[name] for name in parameters or known}

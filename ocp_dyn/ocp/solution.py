@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array
+from .._types import LARGEST, Array, numbers, shown
 from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
 from ..passive import SLIP_SPEED
@@ -202,9 +202,9 @@ class Solution:
         not repeat, q stays constant. ValueError for times that are negative or not finite.
         """
         t, q = self.t, self.q
-        times = np.atleast_1d(np.asarray(times, dtype=float))
-        if not np.all((times >= 0) & np.isfinite(times)):
-            raise ValueError(f"times [s] must be finite and not negative, got {times}")
+        given, times = times, numbers(times)
+        if not np.all((times >= 0) & (times <= LARGEST)):  # nan is not less either
+            raise ValueError(f"times [s] must be finite and not negative, got {shown(given)}")
         mirror = self.mirror() if self.step_length else None
         found = []
         for time in times:

@@ -59,9 +59,9 @@ RETRIES: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd":
 
 def check_solver(name: str) -> None:
     """Raises ValueError if no solver of this name is installed."""
-    if name != "sqp" and not (isinstance(name, str) and ca.has_nlpsol(name)):
+    if not (isinstance(name, str) and (name == "sqp" or ca.has_nlpsol(name))):
         raise ValueError(
-            f"there is no solver {name!r} in this installation of CasADi: use 'ipopt', 'fatrop', 'sqp', or another that "
+            f"there is no solver {shown(name)} in this installation of CasADi: use 'ipopt', 'fatrop', 'sqp', or another that "
             "casadi.has_nlpsol knows"
         )
 
@@ -73,7 +73,9 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     """
     for key, value in options.items():
         if value is None or (isinstance(value, float) and math.isnan(value)):
-            raise ValueError(f"the solver {name!r} refuses its option {key}={value}: leave it out for its default")
+            raise ValueError(
+                f"the solver {name!r} refuses its option {key}={shown(value)}: leave it out for its default"
+            )
     if name == "sqp":
         check_qp(**dict(options))
     if name != "ipopt" or not options:

@@ -28,6 +28,10 @@ from .integrators import flow_step, scheme
 Map = Callable[[SX], SX]
 
 
+MOST = 1000
+"""Entries of a state: the derivatives that are carried along have its square."""
+
+
 class NoGait(ValueError):
     """Raised if no gait is found; there may be none."""
 
@@ -62,7 +66,7 @@ class StepMap:
     """
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
-        whole(n, "n", least=1)
+        whole(n, "n", least=1, most=MOST)
         whole(steps, "steps", least=1)
         for key, given in (("f", f), ("guard", guard), ("reset", reset)):
             function(given, f"StepMap {key}")

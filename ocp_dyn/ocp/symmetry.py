@@ -9,6 +9,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, sparse
+from ..boundary import boundary
 from ..kinematics import body_transforms, point_position
 from ..model import Model
 from ..spatial import Inertia, Transform
@@ -16,6 +17,7 @@ from .arguments import positive
 from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
 
 
+@boundary()
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral
     posture.
@@ -67,6 +69,7 @@ def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfor
     return Transform(sparse(R.T), sparse((p + REFLECTION @ partner[1]) / 2))
 
 
+@boundary()
 def facing_forward(model: Model, left: str, right: str) -> Model:
     """The model whose base frame is turned about z so that the frame `left` lies along +y from the frame `right`.
 
@@ -93,6 +96,7 @@ def _about_z(angle: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+@boundary()
 def asymmetry(model: Model) -> dict[str, float]:
     """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass centre [m] and a
     place [m]."""

@@ -11,14 +11,14 @@ that footholds imply there, such as the height of a foot that is set down. If a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
 
-from .._types import Expr, Vector, shown
+from .._types import Expr, Vector, sequence, shown
 from ..kinematics import point_position
 from ..model import Model
 from .arguments import (
@@ -195,11 +195,8 @@ class Separation:
 
     def __post_init__(self) -> None:
         what = "Separation pairs"
-        if isinstance(self.pairs, str) or not isinstance(self.pairs, Iterable):
-            raise TypeError(
-                f"{what} must be a sequence of ((frame, point), (frame, point)) pairs, got {shown(self.pairs)}"
-            )
-        pairs = tuple(framed_points(pair, what) for pair in self.pairs)
+        given = sequence(self.pairs, f"{what} must be a sequence of ((frame, point), (frame, point)) pairs")
+        pairs = tuple(framed_points(pair, what) for pair in given)
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError(
                 f"{what} must hold two points each, one of the left and one of the right, got {shown(pairs)}"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
+from casadi import DM
 
 from .._types import Array, Expr, Vector, shown
 from ..kinematics import point_position
@@ -32,10 +33,9 @@ Recording = Callable[[float], Any]
 
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
-    t, x = (
-        numbers(times, "times of a recording"),
-        np.reshape(numbers(values, "a recording must be finite, its gaps filled or left out: it"), np.shape(values)),
-    )
+    flat = numbers(values, "a recording must be finite, its gaps filled or left out: it")
+    x = np.reshape(flat, values.shape if isinstance(values, DM) else np.shape(values))
+    t = numbers(times, "times of a recording")
     if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
         raise ValueError(f"a recording needs increasing times and a row of values for each, got {t.size} and {x.shape}")
     if not np.all(np.isfinite(x)):

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._files import path_of
+from .._types import Array, finite, is_one_of, is_whole, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
-from .gait import Motion, Stretch, ground_forces, unroll, weight
+from .gait import Motion, Stretch, check_motion, ground_forces, unroll, weight
 from .player import Scene, page
 from .skeleton import Segment, locate, side_words, size, skeleton
 
@@ -24,6 +25,9 @@ VIEWS: dict[str, tuple[Plane, ...]] = {"side": ("side",), "front": ("front",), "
 DPI = 100
 HOLD = 0.8
 """Pause on the last frame of a motion that does not repeat, before the animation starts again [s]."""
+
+MOST_STEPS, SLOWEST, LARGEST_PICTURE = 1000, 0.001, 8192
+"""Steps, pace and pixels a side beyond which a file would fill a disk."""
 
 FORCE_HEIGHT = 0.4
 """Length of the arrow of one body weight, in heights of the model."""
@@ -57,9 +61,12 @@ def animate(
     The file appears whole or not at all. `ValueError` for another suffix, view, or number out of range;
     `RuntimeError` for .mp4 without ffmpeg.
     """
-    path = Path(path)
+    path = path_of(path)
+    check_motion(solution)
     ffmpeg = _writer(path)
     _check(steps, fps, view, speed, size)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"animate: progress must be a function of (frames done, frames in all), got {shown(progress)}")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
         raise ValueError("animate: the motion holds times or positions that are not finite: there is nothing to show")
     if path.suffix.lower() == ".html":
@@ -93,25 +100,36 @@ def _writer(path: Path) -> str | None:
     if suffix in (".gif", ".html"):
         return None
     if suffix != ".mp4":
-        got = repr(suffix) if suffix else "no suffix"
-        raise ValueError(f"{path.name!r}: an animation is written as .gif, .html or .mp4, got {got}")
+        got = shown(suffix) if suffix else "no suffix"
+        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}")
     program = shutil.which("ffmpeg")
     if program is None:
-        raise RuntimeError(f"{path.name!r}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead")
+        raise RuntimeError(
+            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead"
+        )
     return program
 
 
 def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
-    if isinstance(steps, bool) or steps != int(steps) or steps < 1:
-        raise ValueError(f"animate: steps must be a whole number of at least 1, got {steps!r}")
-    if not 0 < fps <= 50:
-        raise ValueError(f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {fps!r}")
-    if view is not None and view not in VIEWS:
-        raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {view!r}")
-    if not (speed > 0 and np.isfinite(speed)):
-        raise ValueError(f"animate: speed must be a positive number (1: real time), got {speed!r}")
-    if len(size) != 2 or min(size) < 120 or any(n != int(n) or n % 2 for n in size):
-        raise ValueError(f"animate: size must be two even numbers of pixels, at least 120, got {size!r}")
+    if not is_whole(steps, 1) or steps > MOST_STEPS:
+        raise ValueError(
+            f"animate: steps must be a whole number of at least 1 and at most {MOST_STEPS}, got {shown(steps)}"
+        )
+    if not 0 < finite(fps, "animate: fps") <= 50:
+        raise ValueError(
+            f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {shown(fps)}"
+        )
+    if view is not None and not is_one_of(view, VIEWS):
+        raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}")
+    if not finite(speed, "animate: speed") >= SLOWEST:
+        raise ValueError(
+            f"animate: speed must be a positive number (1: real time), {SLOWEST:g} at least, got {shown(speed)}"
+        )
+    pixels = sequence(size, "animate: size must be (width, height) in pixels")
+    if len(pixels) != 2 or not all(is_whole(n, 120) and n % 2 == 0 and n <= LARGEST_PICTURE for n in pixels):
+        raise ValueError(
+            f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got {shown(size)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

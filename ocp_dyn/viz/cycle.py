@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, truth
 from .drawing import COLOURS, FAINT, INK, figure, legend, picture_format, save, tinted
 from .gait import Motion, Stretch
 from .plots import Chart, dress
@@ -43,6 +43,7 @@ def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmar
     knees and ankles, or legs that do not leave the ground and come back.
     """
     picture_format(path)
+    truth(landmarks, "landmarks")
     chart = Chart(solution)
     if not chart.cycle or not chart.joints:
         raise ValueError(

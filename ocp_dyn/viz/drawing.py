@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._files import whole_file
-from .._types import Array
+from .._files import path_of, whole_file
+from .._types import Array, shown
 from .skeleton import Point, Segment, Side
 
 if TYPE_CHECKING:
@@ -42,10 +42,13 @@ def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
 
 def picture_format(path: str | Path | None) -> str:
     """The format a suffix stands for, "" without a path; `ValueError` for an unknown one."""
-    suffix = Path(path).suffix.lower() if path is not None else ""
-    if path is not None and suffix not in PICTURES:
-        got = repr(suffix) if suffix else "no suffix"
-        raise ValueError(f"{Path(path).name!r}: a figure is written as one of {', '.join(PICTURES)}, got {got}")
+    if path is None:
+        return ""
+    named = path_of(path)
+    suffix = named.suffix.lower()
+    if suffix not in PICTURES:
+        got = shown(suffix) if suffix else "no suffix"
+        raise ValueError(f"{shown(named.name)}: a figure is written as one of {', '.join(PICTURES)}, got {got}")
     return suffix[1:]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from casadi import DM
 
-from .._types import Array
+from .._types import Array, shown
 from ..model import Model
 from .skeleton import Side, sides
 
@@ -89,6 +89,14 @@ class Stretch:
     def middle(self) -> Array:
         """Times of the intervals' midpoints (N) [s]."""
         return (self.t[:-1] + self.t[1:]) / 2
+
+
+def check_motion(motion: Any) -> None:
+    """TypeError for what is no motion."""
+    if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "phases"):
+        raise TypeError(
+            f"a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}"
+        )
 
 
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:

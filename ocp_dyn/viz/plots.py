@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array
 from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Support, unroll, weight
+from .gait import Motion, Support, check_motion, unroll, weight
 from .joints import coordinates, gait_coordinates
 from .skeleton import Side, side_words
 
@@ -65,6 +65,7 @@ class Chart:
     """A motion laid out for plotting: a full gait cycle on the abscissa, or the time if it does not repeat."""
 
     def __init__(self, motion: Motion) -> None:
+        check_motion(motion)
         self.motion, self.model = motion, motion.model
         steps = 1 if not motion.step_length else 2 if motion.mirror() is not None else 1
         self.stretches = unroll(motion, steps)

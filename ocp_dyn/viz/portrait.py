@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import LARGEST, sequence, shown
 from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion
 from .joints import Coordinate, coordinates
@@ -53,7 +54,7 @@ def plot_phase_portrait(
 def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure:
     """Floquet multipliers and the unit circle: inside it disturbances die out. See `Solution.floquet_multipliers`."""
     picture_format(path)
-    values = np.atleast_1d(np.asarray(multipliers, dtype=complex))
+    values = _complex(multipliers)
     made = figure(3.6, 3.6)
     axes = made.add_axes((0.17, 0.15, 0.76, 0.76))
     around = np.linspace(0.0, 2 * np.pi, 200)
@@ -70,16 +71,29 @@ def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure
     return made
 
 
+def _complex(multipliers: Any) -> Any:
+    """Numbers, complex ones perhaps, as an array."""
+    try:
+        given = np.asarray(multipliers)
+        values = given.astype(complex).ravel() if given.dtype.kind not in "US" else np.zeros(0, complex)
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
+        values = np.zeros(0, complex)
+    if not values.size or not np.all(np.abs(values) <= LARGEST):  # nan is not less either
+        raise ValueError(f"plot_multipliers needs finite numbers, real or complex, got {shown(multipliers)}")
+    return values
+
+
 def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
     model = chart.model
     if joints is not None:
-        wanted = {k for name in joints for k in range(*model.qd_slice(name).indices(model.nv))}
+        names = sequence(joints, "joints must be a sequence of names of joints")
+        wanted = {k for name in names for k in range(*model.qd_slice(name).indices(model.nv))}
     else:
         root = model.joints[1]
         wanted = set(range(root.nv if root.nv > 1 else 0, model.nv))
     found = [c for c in coordinates(model) if c.v in wanted]
     if not found:
-        raise ValueError(f"plot_phase_portrait: no joint of {model!r} among {joints} has a rate to plot it over")
+        raise ValueError(f"plot_phase_portrait: no joint of {model!r} among {shown(joints)} has a rate to plot it over")
     return found
 
 

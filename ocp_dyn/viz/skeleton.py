@@ -15,6 +15,7 @@ import numpy as np
 from casadi import DM, SX, horzcat
 
 from .._types import Array, Expr
+from ..boundary import boundary
 from ..functions import function
 from ..kinematics import body_transforms, joint_states
 from ..model import Model
@@ -50,6 +51,7 @@ class Segment:
     radii: tuple[float, ...]
 
 
+@boundary()
 def skeleton(model: Model) -> list[Segment]:
     """The shapes to draw for any model, from the root outwards.
 

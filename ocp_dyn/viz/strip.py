@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._types import finite, is_whole, shown, truth
 from .animation import FORCE_HEIGHT
 from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
-from .gait import Motion, ground_forces, unroll, weight
+from .gait import Motion, check_motion, ground_forces, unroll, weight
 from .skeleton import locate, side_words, size, skeleton
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 X = np.array([1.0, 0.0, 0.0])
+
+WIDEST = 300
+"""Inches of a picture that can still be drawn."""
+
+MOST = 1000
+"""Poses, and ghosts between two of them, that a picture can hold."""
 
 TITLE_ROOM, LETTER = 3.0, 0.075
 """Inches that the legend takes, and a letter of the title."""
@@ -40,10 +47,18 @@ def stick_figure(
     poses: how many; None: nine, or five of a body that is longer than tall. ghosts: pale poses between one and the next. spacing: from one pose to the next [m]; None puts
     them clear of one another, 0 superposes a motion on the spot. forces: whether to draw them.
     """
-    if poses is not None and (isinstance(poses, bool) or poses != int(poses) or poses < 2):
-        raise ValueError(f"stick_figure: poses must be a whole number of at least 2, got {poses!r}")
-    if isinstance(ghosts, bool) or ghosts != int(ghosts) or ghosts < 0:
-        raise ValueError(f"stick_figure: ghosts must be a whole number of at least 0, got {ghosts!r}")
+    check_motion(solution)
+    if poses is not None and not (is_whole(poses, 2) and poses <= MOST):
+        raise ValueError(
+            f"stick_figure: poses must be a whole number of at least 2 and at most {MOST}, got {shown(poses)}"
+        )
+    if not (is_whole(ghosts) and ghosts <= MOST):
+        raise ValueError(
+            f"stick_figure: ghosts must be a whole number of at least 0 and at most {MOST}, got {shown(ghosts)}"
+        )
+    if spacing is not None and finite(spacing, "stick_figure: spacing [m]") < 0:
+        raise ValueError(f"stick_figure: spacing must not be negative, got {shown(spacing)} m")
+    truth(forces, "stick_figure: forces")
     picture_format(path)
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
         raise ValueError(
@@ -102,7 +117,13 @@ class _Strip:
         # title and legend need room beside each other, however short the steps
         lacking = (TITLE_ROOM + LETTER * len(self.title)) * (high - low) / height - (right - left)
         left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
-        made = figure(height * (right - left) / (high - low), height)
+        width = height * (right - left) / (high - low)
+        if not width <= WIDEST:
+            raise ValueError(
+                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {WIDEST} at most: ask for fewer "
+                "poses, or a smaller spacing"
+            )
+        made = figure(width, height)
         axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
         bare(axes)
         axes.set_xlim(left, right)
