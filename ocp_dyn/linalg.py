@@ -203,13 +203,13 @@ def solve_cholesky(A: Expr, b: Expr) -> Expr:
 class Semidefinite(NamedTuple):
     """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
 
-    A pivot that rounding may have made belongs to such a row. The error of pivot d_i follows from those before it, in
-    units of the machine's precision,
+    A pivot that small errors of the rows may have made belongs to such a row. The size of what it was made from
+    follows from those before it,
 
         e_i = e(A_ii) + sum_k l_ik^2 e_k,
 
-    and a pivot below `tolerance` times e_i is skipped. Rows of L are without the diagonal; d_inverse is 0 for rows left
-    out. With full rank this is the plain LDL' factor.
+    and a pivot below `tolerance` times e_i is skipped: what is left of a row is then below the root of `tolerance`.
+    Rows of L are without the diagonal; d_inverse is 0 for rows left out. With full rank this is the plain LDL' factor.
     """
 
     L: list[list[Expr]]
@@ -219,8 +219,9 @@ class Semidefinite(NamedTuple):
     def of(A: Expr, terms: Expr | None = None, tolerance: float = ROUNDING) -> Semidefinite:
         """terms (n): where A = G M G', the squares of the rows of G in the metric M before anything cancels in them.
 
-        e(A_ii) is A_ii without them, else the geometric mean of the two: |g|^2 changes by this if the row g moves in
-        proportion to its terms.
+        e(A_ii) = A_ii + terms_i: a row that its own terms nearly cancel is left out at the same size as one that other
+        rows nearly cancel. Rounding alone would allow the root of `tolerance`, 1e-12, there; but rows are right only as
+        far as positions are, and where a loop has come open by 1e-10 such a row is 1e-10, and would hold its bodies.
         """
         L: list[list[Expr]] = []
         d_inverse: list[Expr] = []
@@ -232,10 +233,7 @@ class Semidefinite(NamedTuple):
             l = [row[k] * d_inverse[k] for k in range(i)]
             taken = [row[k] * l[k] for k in range(i)]
             pivot = A[i, i] - sum(taken, start=type(A)(0))
-            error = A[i, i]
-            if terms is not None:
-                made_from = A[i, i] + terms[i]
-                error = ca.sqrt(A[i, i] * made_from) + tolerance * made_from
+            error = A[i, i] if terms is None else A[i, i] + terms[i]
             error = error + sum((t * g for t, g in zip(taken, growth, strict=True)), start=type(A)(0))
             keep = pivot > tolerance * error
             d_inverse.append(keep / (ca.if_else(keep, pivot, 0) + ca.logic_not(keep)))

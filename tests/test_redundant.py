@@ -98,9 +98,8 @@ def test_more_redundant_sets(seed):
     assert errors is None or max(errors.values()) < TOLERANCE, errors
 
 
-@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
-def test_rows_do_not_feel_how_far_the_world_is(far):
-    """A parallelogram of a metre whose root stands far away: levers are sums along the bodies, not differences."""
+def parallelogram():
+    """A parallelogram of a metre in a tilted plane, on a root that floats; the rotation of its plane and its sides."""
     n = np.array((1, 2, 3)) / np.sqrt(14)
     x = np.cross(n, (0.3, 1.0, -0.2))
     x /= np.linalg.norm(x)
@@ -109,7 +108,13 @@ def test_rows_do_not_feel_how_far_the_world_is(far):
     builder.add_body("base", od.FloatingBase(), mass=1, inertia=np.eye(3))
     for name, parent, place in (("crank", "base", 0 * x), ("rocker", "base", x), ("coupler", "crank", y)):
         builder.add_body(name, od.Revolute(n), parent, mass=1, com=y / 2, inertia=np.eye(3) / 12, origin=place)
-    model, R = builder.build(), np.column_stack([x, y, n])
+    return builder.build(), np.column_stack([x, y, n]), x, y
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
+def test_rows_do_not_feel_how_far_the_world_is(far):
+    """A parallelogram of a metre whose root stands far away: levers are sums along the bodies, not differences."""
+    model, R, x, y = parallelogram()
     loop = (od.Loop("coupler", "rocker", "revolute", (R, x), (R, y)), od.LockedJoint.of(model, model.joint_names[0]))
     near = np.array((0, 0, 0, 0.1, -0.5, 0.3, 0.8, 0.4, 0.4, -0.4))
     away = near + far * np.array((0.6, -0.3, 0.7, *[0.0] * 7))
@@ -123,6 +128,33 @@ def test_rows_do_not_feel_how_far_the_world_is(far):
         assert abs(got[6]) > 0.1
     one, two = (number(od.point_jacobian_6d(model, "coupler", DM(q), (0.1, 0.2, 0.3))) for q in (near, away))
     close(two, one, 1e-14)
+
+
+@pytest.mark.parametrize("kind", ["ball", "revolute", "fixed"])
+def test_a_loop_that_has_come_a_little_open_locks_nothing(kind):
+    """Apart by d, the row across the plane has entries of size d for the motion of the root: no constraint of its own."""
+    model, R, x, y = parallelogram()
+    loop = (od.Loop("coupler", "rocker", kind, (R, x), (R, y)),)
+    held = (*loop, od.Contact("coupler", (0.1, 0.2, 0.3)))
+    q, qd, tau = (0, 0, 0, 0.1, -0.5, 0.3, 0.8, 0.4, 0.4, -0.4), (0.3, 0.1, 0.2, 1, -1, 0.5, 1, 1, -1), np.arange(9.0)
+    opened = [DM(q) + DM([0] * 8 + [d, 0]) for d in (0.0, 1e-11, 1e-9, 1e-7)]
+
+    def compare_all(found):
+        for d, got in zip((1e-11, 1e-9, 1e-7), found[1:], strict=True):
+            assert np.max(np.abs(got - found[0])) < (10 * d + 1e-11) * (1 + np.max(np.abs(found[0]))), d
+
+    for solver in SKIPPING:
+        compare_all(
+            [column(od.constrained_dynamics(model, loop, p, DM(qd), DM(tau), solver=solver)[0]) for p in opened]
+        )
+        compare_all([column(od.impact(model, loop, p, DM(tau), solver=solver)[0]) for p in opened])
+    assert all(
+        np.isnan(od.constrained_dynamics(model, loop, p, DM(qd), DM(tau), solver="null")[0].full()).all()
+        for p in opened
+    )
+    at_rest, wanted = DM(9, 1), DM(tau)
+    compare_all([column(od.constrained_inverse_dynamics(model, held, p, at_rest, wanted)[2]) for p in opened])
+    compare_all([column(od.constrained_inverse_dynamics(model, held, p, at_rest, wanted)[0]) for p in opened])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import nan, sqrt
 from typing import NamedTuple
 
 import casadi as ca
 
 from .._types import ROUNDING, Expr, split
+
+DEPENDENT = sqrt(ROUNDING)
+"""What is left of a row that depends on others, at most, beside what it was made from: as `linalg.Semidefinite` has it,
+whose pivots are squares."""
 
 
 class Reflections(NamedTuple):
@@ -18,11 +22,12 @@ class Reflections(NamedTuple):
     R: Expr
 
     @staticmethod
-    def of(A: Expr, magnitudes: Expr) -> Reflections:
+    def of(A: Expr, magnitudes: Expr, tolerance: float = ROUNDING) -> Reflections:
         """Factorises A, whose columns must be independent. No pivoting, so the same operations for all numbers.
 
         magnitudes (m): sizes of the columns before anything cancels in them. A column that depends on those before it
-        makes nan of everything: one whose remainder rounding may have made.
+        makes nan of everything: one whose remainder is below `tolerance` times what it was made from, by default what
+        rounding may have made.
         """
         m = A.shape[1]
         vs, betas = [], []
@@ -31,7 +36,7 @@ class Reflections(NamedTuple):
             x = A[k:, k]
             size = ca.norm_2(x)
             error = magnitudes[k] + sum((ca.fabs(A[j, k]) * growth[j] for j in range(k)), start=type(A)(0))
-            size = ca.if_else(size > ROUNDING * error, size, nan)
+            size = ca.if_else(size > tolerance * error, size, nan)
             growth.append(error / size)
             alpha = ca.if_else(x[0] > 0, -size, size)  # away from x[0]: no cancellation
             v = ca.vertcat(type(A)(k, 1), x[0] - alpha, A[k + 1 :, k])
@@ -64,7 +69,7 @@ def least_solution(A: Expr, b: Expr, magnitudes: Expr) -> Expr:
 
     By orthonormal rows Q of the row space, A = L Q (Gram & Schmidt, each row made orthogonal twice), L y = b, x = Q'y.
     magnitudes: sizes of the rows before anything cancels in them. A row depends on those before it if what is left of
-    it is no more than rounding may have made of them.
+    it is below `DEPENDENT` times what it was made from.
     """
     Q: list[Expr] = []
     y: list[Expr] = []
@@ -78,7 +83,7 @@ def least_solution(A: Expr, b: Expr, magnitudes: Expr) -> Expr:
                 left, l[k] = left - along * row, l[k] + along
         square = ca.sumsqr(left)
         error = magnitudes[i] + sum((ca.fabs(c) * g for c, g in zip(l, growth, strict=True)), start=type(b)(1, 1))
-        keep = square > (ROUNDING * error) ** 2
+        keep = square > (DEPENDENT * error) ** 2
         inverse = keep / ca.sqrt(ca.if_else(keep, square, 0) + ca.logic_not(keep))  # its derivatives exist at zero too
         Q.append(left * inverse)
         growth.append(error * inverse)

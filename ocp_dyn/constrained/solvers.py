@@ -12,8 +12,9 @@
 | proximal | as range, lam by proximal iterations: the forces of least norm among all that fit | shared |
 
 With armature=True the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
-it is unique. A row depends on those before it if what is left of it is no more than rounding may have made of
-the terms that it was computed from (`Rows.terms`): also one that is zero but for rounding.
+it is unique. A row depends on those before it if what is left of it is below 1e-6 of the terms that it was computed
+from (`Rows.terms`): also one whose terms cancel by themselves, such as that of a planar loop across its plane. So
+dependent rows stay dependent where positions are a little off, as a loop's after a while of integration.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from ..dynamics import mass_matrix
 from ..joint_space import articulated_answers
 from ..linalg import LTDL, Semidefinite, ancestors, chain, ltdl, solve_spd
 from ..model import Model
-from .reflections import Reflections, solve_upper, solve_upper_transposed
+from .reflections import DEPENDENT, Reflections, solve_upper, solve_upper_transposed
 
 Solution = tuple[Expr, Expr]
 
@@ -180,7 +181,7 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bo
     H = mass_matrix(model, q, armature=armature)
     unit, terms = 1 / ca.sqrt(ca.diag(H)), rows.terms(ca.diag(H))
     H, f = ca.diag(unit) @ H @ ca.diag(unit), unit * f
-    Q = Reflections.of(ca.densify(unit * rows.G.T), ca.sqrt(terms))
+    Q = Reflections.of(ca.densify(unit * rows.G.T), ca.sqrt(terms), DEPENDENT)
     y = solve_upper_transposed(Q.R, ca.densify(g))  # a structural zero over nan would stay zero
     x = Q.apply(ca.vertcat(y, type(q)(n - m, 1)))
     if n > m:
