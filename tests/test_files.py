@@ -136,6 +136,23 @@ def test_links_pipes_and_directories(tmp_path):
         pytest.fail("nothing is to be written")
 
 
+@needs_posix
+def test_one_at_a_time_in_a_directory(tmp_path):
+    """Who comes second waits for the first to leave, and no longer."""
+    entered = threading.Event()
+
+    def second():
+        with alone_in(tmp_path):
+            entered.set()
+
+    with alone_in(tmp_path):
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        assert not entered.wait(0.3)
+    assert entered.wait(10)
+    waiting.join()
+
+
 def test_names_as_long_as_the_file_system_allows(tmp_path):
     path = tmp_path / ("n" * 250 + ".json")
     save_model(od.models.pendulum(1), path)
