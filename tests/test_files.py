@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn._files import alone_in
 from ocp_dyn.io import load_model, save_model, whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.solution import PhaseSolution
