@@ -93,6 +93,11 @@ def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function
     return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True, "allow_free": True})
 
 
+def is_constant(function: Callable[[Expr], Expr], size: int) -> bool:
+    """Whether no entry of `function(x)` depends on the column x of that size, or on other symbols: called once."""
+    return bool(SX(function(SX.sym("x", size))).is_constant())
+
+
 def repeated(algebra: Callable[..., Sequence[Expr]], *arguments: Expr) -> Sequence[Expr]:
     """`algebra(*arguments)`, for a step that a recursion takes many times.
 

@@ -7,12 +7,13 @@ function of a few variables, whatever the size of the model.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import DM, SX
+from casadi import DM
 
-from ._autodiff import derivatives
+from ._autodiff import derivatives, is_constant
 from ._types import Expr, split
 from .joints import Joint
 
@@ -29,27 +30,26 @@ class JointDerivatives(NamedTuple):
     cJ_qd: Expr
 
 
-def is_constant(joint: Joint) -> bool:
+def has_constant_subspace(joint: Joint) -> bool:
     """Whether S does not depend on q. Asked of symbols: at numbers, also in an SX, every S holds numbers."""
-    S = joint.jcalc(SX.sym("q", joint.nq), SX(joint.nv, 1)).S
-    return isinstance(S, DM) or bool(S.is_constant())
+    return is_constant(partial(_subspace, joint), joint.nq)
+
+
+def _subspace(joint: Joint, q: Expr) -> Expr:
+    return joint.jcalc(q, type(q)(joint.nv, 1)).S
 
 
 def subspace_rate(joint: Joint, q: Expr, qd: Expr) -> Expr:
     """The apparent dS/dt (6 x nv) of a joint at q, qd: `subspace_rate qd = cJ`."""
-    if is_constant(joint):
+    if has_constant_subspace(joint):
         return DM(6, joint.nv)
-
-    def subspace(q: Expr) -> Expr:
-        return joint.jcalc(q, type(q)(joint.nv, 1)).S
-
-    return ca.reshape(derivatives(subspace, q, qd, joint.q_dot).jacobian @ qd, 6, joint.nv)
+    return ca.reshape(derivatives(partial(_subspace, joint), q, qd, joint.q_dot).jacobian @ qd, 6, joint.nv)
 
 
 def joint_derivatives(joint: Joint, q: Expr, qd: Expr, qdd: Expr) -> JointDerivatives:
     """Tangent derivatives of a joint at q, qd, qdd; structurally zero where S is constant."""
     nq, n = joint.nq, joint.nv
-    if is_constant(joint):
+    if has_constant_subspace(joint):
         return JointDerivatives([DM(6, n)] * n, DM(6, n), DM(6, n), DM(6, n))
 
     def quantities(x: Expr) -> Expr:

@@ -43,7 +43,7 @@ from .derivatives import (
 )
 from .dynamics import bias_force, factor, mass_matrix
 from .invertible import check_invertible
-from .joint_derivatives import is_constant
+from .joint_derivatives import has_constant_subspace
 from .model import Model
 from .passive import armature_force, with_armature
 from .reduction import unfolded
@@ -357,7 +357,7 @@ def _bending(
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs
     n = joint.nv
-    if is_constant(joint):
+    if has_constant_subspace(joint):
         return (DM(n, n),) * 4
     above = [model.X_tree[i].apply(motion[p]) for motion in (virtual.u, sweep.v, sweep.a)]
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn._files import alone_in
 from ocp_dyn.io import load_model, save_model, whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.solution import PhaseSolution
@@ -122,11 +123,35 @@ def test_links_pipes_and_directories(tmp_path):
             partial.write_text(text)
         assert real.read_text() == text
         assert link.is_symlink()
-    with whole_file("/dev/null") as partial:
-        partial.write_text("gone")
-    assert not Path("/dev/null").is_file()
+    pipe = tmp_path / "pipe"  # one of our own: whoever replaced a device by a file would harm the whole machine
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with whole_file(pipe) as partial:
+            partial.write_text("through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
     with pytest.raises(IsADirectoryError, match="store"), whole_file(tmp_path / "store"):
         pytest.fail("nothing is to be written")
+
+
+@needs_posix
+def test_one_at_a_time_in_a_directory(tmp_path):
+    """Who comes second waits for the first to leave, and no longer."""
+    entered = threading.Event()
+
+    def second():
+        with alone_in(tmp_path):
+            entered.set()
+
+    with alone_in(tmp_path):
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        assert not entered.wait(0.3)
+    assert entered.wait(10)
+    waiting.join()
 
 
 def test_names_as_long_as_the_file_system_allows(tmp_path):

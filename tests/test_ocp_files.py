@@ -174,7 +174,7 @@ def test_a_member_declares_at_most_what_its_bytes_can_stand_for() -> None:
         member.compress_type, member.compress_size, member.file_size = compression, 100, most
         npz._check_members([member], 1000)
         member.file_size = most + 1
-        with pytest.raises(ValueError, match="'a.npy' in it declares more than it holds"):
+        with pytest.raises(ValueError, match=r"'a\.npy' in it declares more than it holds"):
             npz._check_members([member], 1000)
 
 

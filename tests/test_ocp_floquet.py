@@ -12,6 +12,7 @@ from ocp_dyn.ocp import floquet
 from ocp_dyn.ocp.arrivals import Arrival
 from ocp_dyn.ocp.checks import Flow, advance
 from ocp_dyn.ocp.equations import Equations
+from ocp_dyn.rotations import quaternion_multiply
 from tests.helpers import close
 
 STEP = 1e-5
@@ -135,3 +136,40 @@ def test_the_row_that_falls_fastest_ends_the_phase(slopes, rng):
 
     expected = np.column_stack([(ended(d) - ended(-d)) / (2 * STEP) for d in STEP * np.eye(4)])
     close(found, expected, 1e-8)
+
+
+def test_a_turn_of_the_whole_motion_is_a_neutral_direction(rng):
+    """Shifts and turns of a floating base and its velocities, by differences: what the joints have is left alone."""
+    model = biped()
+    nv, h = model.nv, 1e-6
+    q, v = model.random_q(rng), rng.normal(size=nv)
+    found = floquet._neutral_directions(model, q, v)
+    c, s = np.cos(h), np.sin(h)
+    R, half = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), DM([0, 0, np.sin(h / 2), np.cos(h / 2)])
+    turned, spun = q.copy(), v.copy()
+    turned[:3], spun[:3] = R @ q[:3], R @ v[:3]
+    turned[3:7] = numbers(quaternion_multiply(half, DM(q[3:7]))).ravel()
+    for name, (q1, v1) in {
+        "x": (q + h * np.eye(model.nq)[0], v),
+        "y": (q + h * np.eye(model.nq)[1], v),
+        "yaw": (turned, spun),
+    }.items():
+        d = np.concatenate([numbers(model.difference(DM(q), DM(q1))).ravel(), v1 - v]) / h
+        np.testing.assert_allclose(found[name], d, atol=1e-5)
+
+
+def test_losses_of_the_root_feel_a_turn_and_springs_a_shift():
+    for data, felt in (
+        ({}, ""),
+        ({"damping": [0.1, 0, 0, 0, 0, 0]}, "yaw"),
+        ({"friction": [0.1, 0, 0, 0, 0, 0]}, "yaw"),
+        ({"stiffness": [0.1, 0, 0, 0, 0, 0]}, "x"),
+    ):
+        builder = od.ModelBuilder("box")
+        builder.add_body("box", od.FloatingBase("euler_xyz") if data else od.FloatingBase(), mass=1, inertia=(1, 1, 1), **data)  # fmt: skip
+        model = builder.build()
+        for passive in (True, False):
+            bound = floquet._bound_by_joints(Equations(model, passive=passive))
+            for k, name in enumerate(("x", "y", "yaw")):
+                d = np.eye(12)[5 if name == "yaw" else k]
+                assert bound(name, d) == (passive and name == felt)

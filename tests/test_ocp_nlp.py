@@ -3,8 +3,9 @@
 import casadi as ca
 import numpy as np
 import pytest
+from casadi import SX
 
-from ocp_dyn.ocp.nlp import Program
+from ocp_dyn.ocp.nlp import Program, Rows
 
 
 def swing_up(threads=1, intervals=7):
@@ -158,3 +159,13 @@ def test_parameters_are_checked():
     block, x = program.blocks[0], program.variables[0]
     with pytest.raises(ValueError, match="slot 'w' takes a Parameter of size 1, got a Variable of size 2"):
         block.add({"x": x, "target": program.parameters[0][:2], "w": x}, k=1)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(2, 1), ([0, 3], [1, 2]), (np.inf, np.inf), (-np.inf, -np.inf)])
+def test_rows_between_limits_that_leave_nothing_are_refused(lower, upper):
+    rows = Rows()
+    with pytest.raises(ValueError, match="constraint 'x': needs lower <= upper, got"):
+        rows.constrain("x", SX.sym("y", 2), lower, upper)
+    rows.constrain("x", SX.sym("y", 2), 1, 1)
+    rows.constrain("x", SX.sym("y", 2), -np.inf, np.inf)
+    assert len(rows.rows) == 2

@@ -8,6 +8,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
 from ocp_dyn.ocp.collisions import distance_squared
+from ocp_dyn.ocp.solver import prepare
 from tests.helpers import close, flat
 
 FOOT = ocp.Foothold(od.Contact("ball", axes="xyz"))
@@ -291,3 +292,16 @@ def test_recordings():
         ocp.recording([0, 1], [0, np.nan])
     with pytest.raises(ValueError, match=r"reference\(s\) must return 2 finite numbers, got 3"):
         swing(ocp.TrackJoints(lambda s: [1, 2, 3])).solve(progress=False)
+
+
+@pytest.mark.parametrize(("integrator", "steps"), [("midpoint", 1), ("gauss:2", 1), ("gauss:2", 2), ("radau:3", 1)])
+def test_references_are_those_of_every_stage(integrator, steps):
+    """At rest in the origin, tracking a line along the phase costs the integral of its square, s^2: 1/3, but for the
+    midpoint rule's error."""
+    track = ocp.TrackJoints(lambda s: [s, 0.0])
+    problem = swing(track, intervals=2, integrator=integrator, steps=steps)
+    t, program = prepare(problem)
+    x = 0 * t.program.start
+    x[t.program.lower == t.program.upper] = t.program.start[t.program.lower == t.program.upper]
+    expected = 5 / 16 if integrator == "midpoint" else 1 / 3
+    assert program.evaluator.objective(x, t.program.values) == pytest.approx(expected, rel=1e-12)

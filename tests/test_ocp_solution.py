@@ -202,8 +202,9 @@ def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
         rows = _struck(end, start)[0]
         return ca.vertcat((2 + end.q[0]) * rows[0], rows[1:]), 0.0, 0.0
 
-    again = replace(problem, periodic=jumping(seen_from_the_start).periodic)
-    np.testing.assert_allclose(solution.floquet(problem=again).multipliers, found.multipliers, rtol=1e-7)
+    seen = solution.floquet(problem=replace(problem, periodic=jumping(seen_from_the_start).periodic))
+    np.testing.assert_allclose(seen.multipliers, found.multipliers, rtol=1e-7)
+    assert seen.neutral == pytest.approx(expected.neutral, abs=1e-7)
 
 
 def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
