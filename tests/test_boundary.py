@@ -151,6 +151,8 @@ def test_a_path_is_a_name_and_no_open_file(path):
         (lambda: ocp.asymmetry(None), "model must be a Model"),
         (lambda: ocp.Separation(ca.MX.sym("x"), 0.1), "Separation pairs must be a sequence"),
         (lambda: ocp.Phase("p", 3, 1.0, constraints=ca.DM(3, 1)), "constraints must be a tuple of constraints"),
+        (lambda: ocp.StepMap(abs, abs, abs, n=10**9), "n must be at least 1 and at most 200"),
+        (lambda: ocp.StepMap(abs, abs, abs, n=1, steps=10**9), "steps must be at least 1 and at most 100000"),
         (lambda: od.codegen.emit(None, "f"), "emit needs a casadi.Function"),
         (lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", precision=[]), "precision is 'double'"),
         (lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", derivatives=3), "derivatives must be"),

@@ -369,7 +369,7 @@ def test_installed_by_cmake_found_by_pkg_config(tmp_path, monkeypatch, arch):
     ("options", "error", "message"),
     [
         ({"derivatives": ("hess",)}, ValueError, "derivatives are 'jac', .*got 'hess'"),
-        ({"derivatives": "jac"}, TypeError, "must be True or a tuple of names, got the string 'jac'"),
+        ({"derivatives": "jac"}, TypeError, "must be True or a tuple of names, got 'jac'"),
         ({"derivatives": ("jac_adj1",)}, ValueError, "beside 'adj1' only"),
         ({"derivatives": True, "precision": "single"}, ValueError, "double precision only"),
         ({"lanes": 3}, ValueError, "lanes in double precision are 1, 2, 4, 8"),

@@ -17,7 +17,7 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     """`derivatives` of an export as names: True for all."""
     if isinstance(derivatives, bool):
         return KINDS if derivatives else ()
-    given = sequence(derivatives, "derivatives must be True, False or a tuple of names")
+    given = sequence(derivatives, "derivatives must be True or a tuple of names")
     for kind in given:
         if not is_one_of(kind, KINDS):
             raise ValueError(f"derivatives are {', '.join(map(repr, KINDS))}, got {shown(kind)}")

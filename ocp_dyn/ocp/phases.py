@@ -242,7 +242,7 @@ class Periodic:
             raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
         if not np.sign(low) <= np.sign(speed) <= np.sign(high):
             raise ValueError(
-                f"Periodic speed {speed:g} m/s cannot be met by a step_length between {low} and {high} m: "
+                f"Periodic speed {speed} m/s cannot be met by a step_length between {low} and {high} m: "
                 "speed and step_length must have one sign (both negative backwards)"
             )
 

@@ -28,8 +28,8 @@ from .integrators import flow_step, scheme
 Map = Callable[[SX], SX]
 
 
-MOST = 1000
-"""Entries of a state: the derivatives that are carried along have its square."""
+MOST, MOST_STEPS = 200, 100_000
+"""Entries of a state, whose derivatives are carried along, and steps of the method: what is built within a second."""
 
 
 class NoGait(ValueError):
@@ -67,7 +67,7 @@ class StepMap:
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
         whole(n, "n", least=1, most=MOST)
-        whole(steps, "steps", least=1)
+        whole(steps, "steps", least=1, most=MOST_STEPS)
         for key, given in (("f", f), ("guard", guard), ("reset", reset)):
             function(given, f"StepMap {key}")
         x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)

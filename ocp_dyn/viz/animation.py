@@ -113,7 +113,7 @@ def _writer(path: Path) -> str | None:
 def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
     if not is_whole(steps, 1) or steps > MOST_STEPS:
         raise ValueError(
-            f"animate: steps must be a whole number of at least 1 and at most {MOST_STEPS}, got {shown(steps)}"
+            f"animate: steps must be a whole number of at least 1, got {shown(steps)} ({MOST_STEPS} at most)"
         )
     if not 0 < finite(fps, "animate: fps") <= 50:
         raise ValueError(
