@@ -34,7 +34,7 @@ class Layout:
 
     kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
     the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
-    the fixed ones too, by name; MuJoCo keeps the file's order, as this library does. unbounded: revolute joints that
+    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded: revolute joints that
     Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
 
     Joints that mimic others are coordinates of their own here and in the other libraries, but in a Pinocchio model
@@ -211,19 +211,18 @@ def _body(model: Model, joint: str) -> int:
 
 
 def _order(model: Model, kind: str) -> tuple[str, ...]:
-    """Names of the joints in the order that the library's URDF reader gives them.
+    """Names of the joints in the order that the library's URDF reader gives them: depth first.
 
     urdfdom, which reads for Pinocchio and RBDL, keeps joints in a map by name, so that both visit the joints of every
-    link in that order. Fixed joints lead to further joints: the way from the root decides, name by name.
+    link in that order. Fixed joints lead to further joints: the way from the root decides, name by name. MuJoCo keeps
+    siblings as they are listed; a model from a file lists them depth first, one that was built or attached need not.
     """
-    if kind == "mujoco":
-        return model.joint_names
     mounts = {f.joint: f.mounts for f in model.file_joints}
-    ways: list[tuple[str, ...]] = [()]
+    ways: list[tuple[Any, ...]] = [()]
     for i, p in model.edges:
         name = model.joint_names[i - 1]
-        ways.append((*ways[p], *mounts.get(name, ()), name))
-    return tuple(way[-1] for way in sorted(ways[1:]))
+        ways.append((*ways[p], i) if kind == "mujoco" else (*ways[p], *mounts.get(name, ()), name))
+    return tuple(model.joint_names[i - 1] for i in sorted(range(1, model.nb + 1), key=ways.__getitem__))
 
 
 def _has_quaternion(joint: Joint) -> bool:

@@ -165,6 +165,26 @@ def test_siblings_behind_fixed_joints_are_sorted_by_those(tmp_path):
     assert Layout(both, "pinocchio").unbounded == ("x_aa",)
 
 
+def test_models_that_do_not_list_their_bodies_depth_first():
+    """MuJoCo numbers bodies depth first, whatever the order in which they were built or attached."""
+    builder = od.ModelBuilder("tree")
+    for name, joint, parent in (
+        ("trunk", od.FloatingBase(), "world"), ("z", od.Revolute("x"), "trunk"), ("a", od.Revolute("y"), "trunk"),
+        ("plate", od.Fixed(), "trunk"), ("y", od.Revolute("z"), "plate"), ("c", od.Spherical(), "z"),
+    ):  # fmt: skip
+        builder.add_body(name, joint, parent, joint_name=f"to_{name}", mass=1, inertia=(1, 1, 1))
+    model = builder.build()
+    grown = model.attach(od.models.pendulum(1), "a", prefix="tip_")
+    (added,) = set(grown.joint_names) - set(model.joint_names)
+    for one, mujoco, pinocchio in (
+        (model, "trunk z c a y", "trunk a y z c"),
+        (grown, "trunk z c a + y", "trunk a + y z c"),
+    ):
+        for kind, names in (("mujoco", mujoco), ("pinocchio", pinocchio), ("rbdl", pinocchio)):
+            expected = tuple(added if name == "+" else f"to_{name}" for name in names.split())
+            assert Layout(one, kind).joints == expected
+
+
 def test_bad_layouts_are_refused(model):
     with pytest.raises(TypeError, match="joints must be a tuple of joint names, got 3"):
         Layout(model, "rbdl", 3)

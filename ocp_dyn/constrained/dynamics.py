@@ -65,7 +65,8 @@ def impact(
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
     sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers and
-    residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
+    residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`.
+    Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)

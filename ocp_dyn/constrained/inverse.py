@@ -193,7 +193,8 @@ def constraint_rank(
     """Rank of G at q (numbers): the number of independent rows.
 
     tolerance: singular values below that fraction of the largest count as zero, once the rows are divided by the sizes
-    of their terms and the dofs by those of their inertias, so that units do not matter.
+    of their terms and the dofs by those of their inertias, so that units do not matter. The solvers of the dynamics
+    leave rows out below 1e-6 already, so that a loop a little open, whose rank is higher here, keeps its motions.
     """
     return _rank(*_at(model, constraints, q, t), tolerance)
 

@@ -133,7 +133,7 @@ def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz
     """Several points of one body, each held along `axes` in the world.
 
     Three points off a line hold a flat foot; with more, or with all three directions at each, rows depend on
-    each other: `constraint_rank` counts them, and the solvers "range" and "proximal" accept them.
+    each other: `constraint_rank` counts them, and every solver but "null" accepts them.
     """
     return tuple(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
 
