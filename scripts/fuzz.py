@@ -119,10 +119,13 @@ def work(pipe: Any, seed: int, at: Any, memory: int) -> None:
 
 
 class Worker:
-    """A process that judges batches; it is started again where an input ends it or takes too long."""
+    """A process that judges batches; it is started again where an input ends it or takes too long.
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.task, self.process = options, None, None
+    slow: inputs, of all workers, that took too long once. It may have been the machine: they are tried again, alone.
+    """
+
+    def __init__(self, options: argparse.Namespace, slow: set[tuple[str, int]]) -> None:
+        self.options, self.task, self.process, self.slow = options, None, None, slow
         self.broken_off: list[tuple[str, int, int]] = []
 
     def _start(self) -> None:
@@ -157,13 +160,21 @@ class Worker:
         if self.process.is_alive() and not hangs:
             return None
         number = int(self.at[0])
-        what = f"took more than {self.options.limit:g} s" if hangs else f"ended the process ({self.process.exitcode})"
+        what = (
+            f"took more than {self.options.limit:g} s, twice"
+            if hangs
+            else f"ended the process ({self.process.exitcode})"
+        )
         self.process.kill()
         self.process.join()
         self.process = self.task = None
         # what was found before it in the batch is lost with the process
         parts = ((kind, first, number), (kind, number + 1, last))
         self.broken_off += [part for part in parts if part[1] < part[2]]
+        if hangs and (kind, number) not in self.slow:
+            self.slow.add((kind, number))
+            self.broken_off.append((kind, number, number + 1))
+            return collections.Counter(), []
         return collections.Counter(finding=1), [(kind, number, what)]
 
 
@@ -175,7 +186,8 @@ def run(options: argparse.Namespace) -> tuple[dict[str, collections.Counter[str]
         case(options.seed, kind, 0)  # a mistake in the making of inputs ends the run here
     each = -(-options.count // len(options.only))
     tasks = [(kind, k, min(k + BATCH, each)) for k in range(0, each, BATCH) for kind in options.only][::-1]
-    workers = [Worker(options) for _ in range(options.workers)]
+    slow: set[tuple[str, int]] = set()
+    workers = [Worker(options, slow) for _ in range(options.workers)]
     end = time.monotonic() + options.seconds
     while True:
         for worker in workers:

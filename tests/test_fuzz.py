@@ -43,7 +43,7 @@ def test_what_is_a_finding(monkeypatch, run, verdict):
     [
         ("crash", "ended the process (3)"),
         ("fault", "ended the process (-11)"),
-        ("hang", "took more than 0.3 s"),
+        ("hang", "took more than 0.3 s, twice"),
         ("hog", "MemoryError"),
     ],
 )
