@@ -25,7 +25,7 @@ SIZES: dict[str, Callable[[Model], int]] = {
 }
 """Rows of what an algorithm takes, by name."""
 OTHERS = ("e", "t", "point", "normal")
-"""What may hold expressions beside matrices."""
+"""Arguments that may hold expressions though they are no matrices."""
 FLAGS = ("passive", "armature", "residual", "relaxed", "limits")
 
 

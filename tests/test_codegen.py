@@ -651,7 +651,7 @@ def test_hostile_labels_inside_a_function():
     [
         ([], ValueError, "no Functions"),
         (None, TypeError, "list of Functions"),
-        (registered("H"), TypeError, "list of Functions.*'H'"),
+        (registered("H"), TypeError, "list of Functions.*H:"),
         ("ID", TypeError, "list of Functions"),
         ([od.mass_matrix], TypeError, "od.function"),
         ([registered("H"), 3], TypeError, "got 3"),

@@ -128,17 +128,15 @@ def test_text_is_deterministic_small_and_exact():
     assert unused.nnz() == 1
 
 
-class WithConstants:
+class WithConstants(ca.Function):
     """A Function whose constants are others: CasADi's expressions know no -0.0, its lists of instructions may."""
 
     def __init__(self, f: ca.Function, others: dict[float, float]) -> None:
-        self.f, self.others = f, others
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.f, name)
+        super().__init__(f)
+        self.others = others
 
     def instruction_constant(self, k: int) -> float:
-        return self.others[self.f.instruction_constant(k)]
+        return self.others[super().instruction_constant(k)]
 
 
 @needs_compiler

@@ -10,8 +10,10 @@ import casadi as ca
 from .._types import ROUNDING, Expr, split
 
 DEPENDENT = sqrt(ROUNDING)
-"""What is left of a row that depends on others, at most, beside what it was made from: as `linalg.Semidefinite` has it,
-whose pivots are squares."""
+"""Remainder of a row, relative to the terms that it was made from, below which it counts as dependent on other rows.
+
+The same as in `linalg.Semidefinite`, whose pivots are squares of remainders.
+"""
 
 
 class Reflections(NamedTuple):

@@ -70,6 +70,7 @@ def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, 
     return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
 
 
+@boundary()
 def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
     """The sizes of the terms that add up to each entry of G, before they cancel (m x nv).
 
