@@ -65,7 +65,10 @@ def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     compiler.write_text(SLOW)
     compiler.chmod(0o755)
     environment = os.environ | {"CC": str(compiler), "PIDS": str(tmp_path)}
-    process = subprocess.Popen([sys.executable, "-c", BUILD], cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", BUILD], cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background may ignore it
+    )  # fmt: skip
     files, begin = [tmp_path / "driver", tmp_path / "pass"], time.monotonic()
     while not all(path.exists() and path.read_text().strip() for path in files):
         assert time.monotonic() - begin < 30
