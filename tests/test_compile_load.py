@@ -46,6 +46,8 @@ esac
 """
 """A compiler with a process of its own, as GCC has: who kills the driver alone leaves the other one."""
 
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""Undoes that programs in the background may ignore interrupts."""
 BUILD = "import ocp_dyn as od; od.codegen.compile([od.function(od.mass_matrix, od.models.pendulum(1))], lanes=1)"
 
 
@@ -65,10 +67,8 @@ def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     compiler.write_text(SLOW)
     compiler.chmod(0o755)
     environment = os.environ | {"CC": str(compiler), "PIDS": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", BUILD], cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background may ignore it
-    )  # fmt: skip
+    code = f"{INTERRUPTIBLE}; {BUILD}"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE)
     files, begin = [tmp_path / "driver", tmp_path / "pass"], time.monotonic()
     while not all(path.exists() and path.read_text().strip() for path in files):
         assert time.monotonic() - begin < 30
