@@ -31,7 +31,7 @@ from bench.figures import Rows
 from bench.robots import Robot, emulated, robots, states
 
 import ocp_dyn as od
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
 QUICK = ("ID", "C", "G")

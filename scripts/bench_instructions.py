@@ -25,7 +25,7 @@ from xml.etree import ElementTree
 import casadi as ca
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained_motion import SOLVERS
 
 BASIC = (od.inverse_dynamics, od.bias_force, od.mass_matrix, od.forward_dynamics)
 CONTACT = (od.constraint_jacobian, od.constraint_hessian, od.constrained_dynamics)

@@ -25,7 +25,7 @@ import casadi as ca
 import numpy as np
 
 import ocp_dyn as od
-from ocp_dyn.dynamics import factor
+from ocp_dyn.dynamics.recursions import factor
 from ocp_dyn.joints import one_dof
 
 TOLERANCE = 1e-9

@@ -17,7 +17,7 @@ from ocp_dyn import ocp
 from scripts.fuzz_arguments import Call, call_of, wrong_call
 from scripts.fuzz_files import Case, Rng, rotor, rotor_solution
 
-RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseSolution", "Sensitivities", "Slope",
+RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
            "Solution", "Stage", "NoGait", "Problem", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """What the library makes itself, and what has calls of its own here."""
 PATHS = {"Unilateral", "FrictionCone", "CentreOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",

@@ -8,9 +8,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.boundary import boundary
+from ocp_dyn.casadi_functions.registry import REGISTRY
+from ocp_dyn.mechanism.boundary import boundary
 from ocp_dyn.models import pendulum
-from ocp_dyn.registry import REGISTRY
 
 MODEL = pendulum(2)
 Q, V = ca.DM([0.1, 0.2]), ca.DM([0.3, 0.4])

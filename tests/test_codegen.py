@@ -18,9 +18,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.codegen.names import filled, macro_stems, parameters, prefix_of, printable
-from ocp_dyn.functions import describe
-from ocp_dyn.registry import REGISTRY, UNITS
+from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.registry import REGISTRY, UNITS
+from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable
 from tests.helpers import State, close
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -297,7 +297,7 @@ def test_cmake_builds_and_runs_the_example(tmp_path):
 
 def test_large_functions_are_not_optimised_for_minutes(monkeypatch):
     assert "-O1" not in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
-    monkeypatch.setattr("ocp_dyn.codegen.toolchain.LARGE", 100)
+    monkeypatch.setattr("ocp_dyn.codegen.machine_code.toolchain.LARGE", 100)
     assert "-O1" in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
 
 
@@ -604,7 +604,7 @@ def test_functions_that_cannot_stand_alone(tmp_path, make):
 
 
 def test_memory_is_refused_whatever_it_includes(monkeypatch):
-    room = importlib.import_module("ocp_dyn.codegen.export")
+    room = importlib.import_module("ocp_dyn.codegen.c_export.export")
     monkeypatch.setattr(room, "ALLOWED_INCLUDES", {"math.h", "stdio.h", "stdarg.h"})
     with pytest.raises(ValueError, match="memory of its own"):
         od.codegen.generate([ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP)], "robot")

@@ -8,9 +8,9 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
-from ocp_dyn.constrained.inverse import actuated_dofs
-from ocp_dyn.dynamics import factor
+from ocp_dyn.constrained_motion import SOLVERS
+from ocp_dyn.constrained_motion.inverse import actuated_dofs
+from ocp_dyn.dynamics.recursions import factor
 from scripts.bench_instructions import measure, models
 from tests.helpers import State, add_random, close, evaluate, flat, tree
 

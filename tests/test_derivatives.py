@@ -8,9 +8,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.coriolis import CoriolisInertia
-from ocp_dyn.passive import passive_derivatives
-from ocp_dyn.spatial import Inertia, crf, crm
+from ocp_dyn.dynamics.coriolis import CoriolisInertia
+from ocp_dyn.dynamics.passive import passive_derivatives
+from ocp_dyn.spatial_algebra.spatial import Inertia, crf, crm
 from tests.helpers import TREES, State, close, evaluate, mostly_slow, random_inertia, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE

@@ -8,8 +8,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.dynamics import factor
-from ocp_dyn.linalg import ancestors
+from ocp_dyn.dynamics.recursions import factor
+from ocp_dyn.spatial_algebra.linalg import ancestors
 from tests.helpers import (
     TREES,
     State,

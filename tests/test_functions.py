@@ -17,9 +17,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.functions import describe
-from ocp_dyn.lightest import lightest
-from ocp_dyn.registry import REGISTRY, SIZES, UNITS
+from ocp_dyn.casadi_functions.cheapest import lightest
+from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.registry import REGISTRY, SIZES, UNITS
 from tests.helpers import State, add_random, close, flat, tree
 
 CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))

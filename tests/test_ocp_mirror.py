@@ -8,7 +8,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
 from ocp_dyn.ocp import asymmetry, facing_forward, mirror_map, symmetric_twin
-from ocp_dyn.ocp.mirror import PSEUDO, REFLECTION
+from ocp_dyn.symmetry.mirror import PSEUDO, REFLECTION
 from tests.helpers import close
 
 bases = pytest.mark.parametrize("base", ["quaternion", "euler_zyx", "euler_xyz"])

@@ -12,10 +12,10 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.dynamics.passive import SLIP_SPEED
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.solver import prepare
-from ocp_dyn.passive import SLIP_SPEED
+from ocp_dyn.ocp.equations import Equations, equations_of
+from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close
 from tests.test_passive import MODEL
 
@@ -346,7 +346,7 @@ def test_multipliers_under_stiff_friction_are_finite() -> None:
     model = hanging().model
     model = replace(model, dofs=replace(model.dofs, friction=np.array([50.0]), armature=np.zeros(1)))
     problem = replace(hanging(), model=model)
-    assert problem.equations.fastest(DM(1, 1)) > 2000
+    assert equations_of(problem).fastest(DM(1, 1)) > 2000
     found = problem.solve(progress=False).floquet_multipliers()
     assert np.abs(found[1]) < 1e-6
     assert 0.99 < np.abs(found[0]) < 1.0  # it creeps back

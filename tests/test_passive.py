@@ -8,7 +8,7 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained_motion import SOLVERS
 from tests.helpers import JOINTS, State, add_random, close, evaluate, flat, random_inertia, rate_of, symbols
 
 

@@ -9,8 +9,8 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS, one_dof
-from ocp_dyn.rotations import rotation_about
-from ocp_dyn.spatial import vee
+from ocp_dyn.spatial_algebra.rotations import rotation_about
+from ocp_dyn.spatial_algebra.spatial import vee
 from tests.helpers import (
     JOINTS,
     State,

@@ -12,8 +12,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import joint_states
-from ocp_dyn.reduction import unfolded
+from ocp_dyn.dynamics.kinematics import joint_states
+from ocp_dyn.mechanism.reduction import unfolded
 from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, symbols, tree
 
 RANDOM = {f"random{b}": b for b in (1, 2, np.inf)}

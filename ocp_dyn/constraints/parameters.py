@@ -1,7 +1,7 @@
 """Points of constraints as parameters: numbers, or expressions that an algorithm carries along.
 
 A parameter is called KIND:NAME, with the kinds `point`, `radius`, `predecessor` and `successor` of the table in
-`ocp_dyn.parameters` and the names of `constraint_names`.
+`ocp_dyn.mechanism.parameters` and the names of `constraint_names`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from casadi import MX, SX
 
 from .._types import finite_vector, shown
-from ..parameters import of_constraint, parameter_size
+from ..mechanism.parameters import of_constraint, parameter_size
 from .sets import Constraint, Constraints, as_set, constraint_names
 
 

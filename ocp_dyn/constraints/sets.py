@@ -12,8 +12,8 @@ from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
 from .._types import Expr, M, as_type, check_kind, sequence, shown
-from ..boundary import boundary
-from ..model import Model
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
 
 
 @runtime_checkable

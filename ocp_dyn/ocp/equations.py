@@ -3,7 +3,7 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the
+(`ocp_dyn.dynamics.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the
 rotors. slip_speed: see `passive_force`. A model without such data has the equations of its bodies alone, and no larger
 graphs.
 """
@@ -20,23 +20,24 @@ import numpy as np
 from casadi import DM, SX
 
 from .._types import Expr, ModelError
-from ..constrained import (
+from ..casadi_functions.differentiated_dynamics import differentiated
+from ..casadi_functions.make import function
+from ..constrained_motion import (
     constrained_dynamics,
     constrained_dynamics_derivatives,
     constrained_equations,
     impact,
     impact_derivatives,
 )
-from ..constrained.solvers import Rows, range_space
+from ..constrained_motion.solvers import Rows, range_space
 from ..constraints import Constraint, constraint_magnitudes
-from ..derivatives import forward_dynamics_derivatives
-from ..dynamics import forward_dynamics, inverse_dynamics, mass_matrix
-from ..functions import function
-from ..model import Model
-from ..passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
-from ..reduction import reduce
-from .differentiated_dynamics import differentiated
-from .nlp import Rows as BlockRows
+from ..derivatives.first import forward_dynamics_derivatives
+from ..dynamics.passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
+from ..dynamics.recursions import forward_dynamics, inverse_dynamics, mass_matrix
+from ..mechanism import Model
+from ..mechanism.reduction import reduce
+from .nlp.blocks import Rows as BlockRows
+from .statement.statement import Statement
 
 Constraints = tuple[Constraint, ...]
 
@@ -183,6 +184,12 @@ class Equations:
             options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
         return function(algorithm, self.model, *static, **options)
+
+
+def equations_of(problem: Statement) -> Equations:
+    """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
+    problem leaves them out."""
+    return Equations(problem.model, problem.passive, problem.armature, problem.slip_speed)
 
 
 def has_symbols(model: Model) -> bool:

@@ -15,10 +15,10 @@ import numpy as np
 from casadi import DM, SX, horzcat
 
 from .._types import Array, Expr
-from ..boundary import boundary
-from ..functions import function
-from ..kinematics import body_transforms, joint_states
-from ..model import Model
+from ..casadi_functions.make import function
+from ..dynamics.kinematics import body_transforms, joint_states
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
 
 Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
