@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 import ocp_dyn as od
-from scripts.fuzz_files import URDF, Case, Rng, model_data, pick
+
+from .files import URDF, Case, Rng, model_data, pick
 
 # Arguments of the public interface
 
