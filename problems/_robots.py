@@ -31,7 +31,6 @@ def symmetric(urdf: str | Path, left: str, right: str) -> od.Model:
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """Robot, speed, cost, forces and defects of a gait."""
     model, defects = solution.model, solution.defects()
-    weight = model.mass * float(np.linalg.norm(model.gravity))
     vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
     return {
         "robot": model.name,
@@ -41,7 +40,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         **{f"{phase.name}_s": phase.duration for phase in solution.phases},
         "objective": solution.objective,
         "cost_of_transport": solution.cost_of_transport(),
-        "peak_vertical_force_weights": float(vertical.max()) / weight,
+        "peak_vertical_force_weights": float(vertical.max()) / model.weight,
         "defect_rad": defects.angle,
         "defect_m": defects.length,
     }

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,13 +80,10 @@ def published() -> VirtualConstraints:
 
 def robot() -> od.Model:
     """RABBIT with its stance foot pinned at the origin."""
-    model = five_link.with_knees(five_link_biped(RABBIT), torque=TORQUE)
-    lower, upper = model.dofs.q_lower.copy(), model.dofs.q_upper.copy()
-    for joint, bounds in {
-        "stance_hip": (-HIP, HIP), "swing_hip": (-HIP, HIP), "stance_knee": (0.0, KNEE), "swing_knee": (-KNEE, 0.0),
-    }.items():  # fmt: skip
-        lower[model.q_slice(joint)], upper[model.q_slice(joint)] = bounds
-    return replace(model, dofs=replace(model.dofs, q_lower=lower, q_upper=upper))
+    return five_link.with_knees(five_link_biped(RABBIT), torque=TORQUE).with_limits(
+        lower={"stance_hip": -HIP, "swing_hip": -HIP, "stance_knee": 0.0, "swing_knee": -KNEE},
+        upper={"stance_hip": HIP, "swing_hip": HIP, "stance_knee": KNEE, "swing_knee": 0.0},
+    )
 
 
 def strike(q: Any, v: Any) -> tuple[Any, Any, Any]:

@@ -102,7 +102,7 @@ def _centred(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
 
 def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
     """Torque over a tenth of weight times leg length, squared; small terms for accelerations and for bent knees."""
-    scale = 0.1 * model.mass * 9.81 * float(posture[2])
+    scale = 0.1 * model.weight * float(posture[2])
     bent = ocp.TrackJoints(lambda s: posture, weight=0.3, joints=model.joint_names[1:])
     return (ocp.TorqueSquared(weight=1.0, scale=scale), ocp.AccelerationSquared(weight=1e-5), bent)
 

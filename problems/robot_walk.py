@@ -120,9 +120,8 @@ def problem(
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torque over its limit, squared; small terms that keep joints calm and near the middle."""
-    limit = np.where(np.isfinite(model.dofs.tau_max) & (model.dofs.tau_max > 0), model.dofs.tau_max, 100.0)
     return (
-        ocp.TorqueSquared(weight=100.0, scale=limit),
+        ocp.TorqueSquared(weight=100.0, scale=model.dofs.strength(unlimited=100.0)),
         ocp.AccelerationSquared(weight=1e-3),
         ocp.JointAngleSquared(weight=1.0),
     )
