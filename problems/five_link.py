@@ -101,12 +101,10 @@ def _foot(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: objective beside the published one, transcription, gait, peak torque, defects."""
-    defects = solution.defects()
+    """Numbers of the report beside the summary: the published objective, the transcription, the step."""
     held = (solution.stats["integrator"], solution.stats["torque"]) == ("rk4", "constant")
     published = SHOOTING if held else CONVERGED
     return {
-        "objective": solution.objective,
         "published": published,
         "relative_difference": solution.objective / published - 1,
         "intervals": len(solution.phases[0].tau),
@@ -114,11 +112,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "integrator": solution.stats["integrator"],
         "torque": solution.stats["torque"],
         "step_length_m": STEP_LENGTH,
-        "step_duration_s": solution.duration,
         "speed_m_per_s": STEP_LENGTH / solution.duration,
-        "peak_torque_Nm": float(np.abs(solution.tau).max()),
-        "defect_rad": defects.angle,
-        "open_loop_defect_rad": defects.open_loop_angle,
     }
 
 

@@ -182,35 +182,21 @@ def stiffness(model: od.Model) -> np.ndarray:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: gait, cost of transport and work, forces, torques, defects."""
-    model, defects = solution.model, solution.defects()
+    """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
+    model = solution.model
     loading, push_off, flat, heel_off = solution.phases
-    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
-    positive, negative = solution.mechanical_work()
     double = loading.duration + push_off.duration
     return {
-        "speed_m_per_s": solution.step_length / solution.duration,
-        "step_length_m": solution.step_length,
         "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
-        "step_duration_s": solution.duration,
         "cadence_steps_per_min": 60 / solution.duration,
         "heel_strike_to_flat_s": loading.duration,
         "double_support_s": double,
         "double_support_percent_of_stride": 50 * double / solution.duration,
         "heel_off_percent_of_stride": 50 * (1 - heel_off.duration / solution.duration),
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "positive_work_J": positive,
-        "negative_work_J": negative,
         "swing_clearance_m": _clearance(solution),
-        "peak_vertical_force_body_weights": float(vertical.max()) / model.weight,
         **peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         **_arm_swing(solution),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
-        "open_loop_defect_rad": defects.open_loop_angle,
-        "open_loop_defect_m": defects.open_loop_length,
     }
 
 

@@ -169,8 +169,8 @@ def standing_height(model: od.Model) -> float:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: heights, times, peak force and power, torques, defects."""
-    model, defects = solution.model, solution.defects()
+    """Numbers of the report beside the summary: heights, times, peak force and power, joint torques."""
+    model = solution.model
     flat, toes, flight = solution.phases
     upright = standing_height(model)
     com = np.array([od.center_of_mass(model, DM(q)).full().ravel() for q in solution.q])
@@ -185,11 +185,9 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "countermovement_m": upright - float(com[:, 2].min()),
         "push_off_s": flat.duration + toes.duration,
         "on_toes_s": toes.duration,
-        "peak_vertical_force_body_weights": float(vertical.max()) / model.weight,
+        "peak_vertical_force_of_both_feet_body_weights": float(vertical.max()) / model.weight,
         "peak_power_W_per_kg": float(power) / model.mass,
         **human_walk.peak_torques(solution),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
     }
 
 

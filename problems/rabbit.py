@@ -150,7 +150,7 @@ def problem(speed: float = 0.8, intervals: int = 40) -> ocp.Problem:
 
 
 def gait(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report on the step: period, speed, cost, torque, friction, forces, defect."""
+    """Numbers of the report on the step beside the summary: speed, friction, forces."""
     model, step = solution.model, solution.phases[0]
     landing = float(od.point_position(model, "swing_foot", DM(step.q[-1]))[0])
     forces = ground_forces(solution)
@@ -160,11 +160,9 @@ def gait(solution: ocp.Solution) -> dict[str, Any]:
         "step_length_m": landing,
         "speed_m_per_s": landing / solution.duration,
         "cost_N2_m_s": solution.objective,
-        "peak_torque_Nm": float(np.abs(step.tau).max()),
         "friction_needed": float(np.max(np.abs(forces[:, 0]) / forces[:, 1])),
         "friction_needed_at_impact": float(abs(impulse[0]) / impulse[1]),
         "least_vertical_force_N": float(forces[:, 1].min()),
-        "defect_rad": solution.defects().angle,
     }
 
 

@@ -21,8 +21,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, symmetric
-from ._robots import numbers as gait_numbers
+from ._robots import SLIP_SPEED, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -108,8 +107,8 @@ def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and the length of half a stride."""
-    return {**gait_numbers(solution), "half_stride_m": solution.step_length}
+    """Numbers of the report beside the summary: the robot."""
+    return about(solution.model)
 
 
 def main(argv: list[str] | None = None) -> int:

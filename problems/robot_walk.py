@@ -23,8 +23,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, as_built, symmetric
-from ._robots import numbers as gait_numbers
+from ._robots import SLIP_SPEED, about, as_built, symmetric
 
 SIDES = ("left", "right")
 BEND = 0.04
@@ -128,12 +127,8 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and length and width of the step."""
-    return {
-        **gait_numbers(solution),
-        "step_length_m": solution.step_length,
-        "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1])),
-    }
+    """Numbers of the report beside the summary: the robot, and the width of its step."""
+    return {**about(solution.model), "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1]))}
 
 
 def main(argv: list[str] | None = None) -> int:

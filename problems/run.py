@@ -102,31 +102,19 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: gait, peak force, impulse at touch-down, cost of transport and work, torques, defects."""
-    model, defects = solution.model, solution.defects()
-    flat, toes, flight = solution.phases
-    vertical = np.concatenate([w[:, 5] for phase in (flat, toes) for w in phase.wrenches.values()])
-    positive, negative = solution.mechanical_work()
+    """Numbers of the report beside the summary: contact, impulse at touch-down, joint torques, published figures."""
+    model = solution.model
+    flat, toes, _ = solution.phases
     contact = flat.duration + toes.duration
     return {
-        "speed_m_per_s": solution.step_length / solution.duration,
-        "step_length_m": solution.step_length,
         "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
         "cadence_steps_per_min": 60 / solution.duration,
         "contact_s": contact,
-        "flight_s": flight.duration,
         "duty_factor": contact / solution.duration / 2,
-        "peak_vertical_force_body_weights": float(vertical.max()) / model.weight,
         "touch_down_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][3:])),
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "positive_work_J": positive,
-        "negative_work_J": negative,
         **human_walk.peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         "arm_swing_deg": float(np.degrees(np.ptp(solution.q[:, model.q_slice("shoulder_l")][:, 0]))),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
         **(PUBLISHED if abs(solution.step_length / solution.duration - 3) < 1e-6 else {}),
     }
 

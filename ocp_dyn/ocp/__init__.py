@@ -56,6 +56,7 @@ from .stage import Stage as Stage
 from .step_map import LimitCycle as LimitCycle
 from .step_map import NoGait as NoGait
 from .step_map import StepMap as StepMap
+from .summary import Summary as Summary
 from .symmetry import asymmetry as asymmetry
 from .symmetry import facing_forward as facing_forward
 from .symmetry import symmetric_twin as symmetric_twin

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST, Array, numbers, shown
+from .._types import LARGEST, Array, numbers, shown, truth
 from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
 from ..passive import SLIP_SPEED
 from . import activity, checks, export, notebook
+from . import summary as summaries
 from .activity import ActiveSet
 from .checks import Defects, Drift
 from .equations import Equations
@@ -22,6 +23,7 @@ from .floquet import Floquet, floquet
 from .mirror import MirrorMap, mirror_map
 from .record import Record
 from .stage import Foothold
+from .summary import Summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +154,13 @@ class Solution:
         if not self.step_length:
             raise ValueError("cost_of_transport needs a motion that moves on: a Periodic one with a step length")
         return self.mechanical_work()[0] / (self.model.weight * self.step_length)
+
+    def summary(self, defects: bool = True) -> Summary:
+        """Outcome, gait, cost, work, loads and defects: `print` shows them as a table, `numbers()` gives a dict; see `Summary`.
+
+        defects: False leaves out the defects, which take a second for a large model.
+        """
+        return summaries.summary(self, truth(defects, "defects"))
 
     def defects(self) -> Defects:
         """Re-integrates every interval, and every phase as a whole; see `Defects`."""
