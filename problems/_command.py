@@ -59,19 +59,10 @@ def attempt(what: str, make: Callable[[], object]) -> bool:
 
 
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
-    """Saves the solution, then prints and writes what `figures` makes of it; 0 if the solver converged, 1 if not."""
+    """Saves the solution, then prints and writes its summary and what `figures` adds; 0 if the solver converged, 1 if not."""
     keep(options, solution)
-    stats, found = solution.stats, dict[str, Any]()
-    attempt("the numbers of the report", lambda: found.update(figures()))
-    numbers = {
-        "converged": solution.converged,
-        "status": solution.status,
-        **found,
-        "iterations": stats["iterations"],
-        "infeasibility": stats["infeasibility"],
-        "build_seconds": round(stats["build_seconds"], 3),
-        "solve_seconds": round(stats["solve_seconds"], 3),
-    }
+    numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
+    attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
     if options.out is not None:
         write(options.out, solution, numbers, title, quiet=options.quiet)
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
@@ -79,7 +70,8 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
     for key, value in numbers.items():
         print(f"  {key:28s} {_shown(value)}")
     if not solution.converged:
-        print(f"not converged: {solution.status}; the worst constraint is {stats['worst_row']!r}", file=sys.stderr)
+        worst = solution.stats["worst_row"]
+        print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
     if options.json:
         print(json.dumps(numbers))
     return 0 if solution.converged else 1

@@ -21,8 +21,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, symmetric
-from ._robots import numbers as gait_numbers
+from ._robots import SLIP_SPEED, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -102,14 +101,14 @@ def _centred(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
 
 def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
     """Torque over a tenth of weight times leg length, squared; small terms for accelerations and for bent knees."""
-    scale = 0.1 * model.mass * 9.81 * float(posture[2])
+    scale = 0.1 * model.weight * float(posture[2])
     bent = ocp.TrackJoints(lambda s: posture, weight=0.3, joints=model.joint_names[1:])
     return (ocp.TorqueSquared(weight=1.0, scale=scale), ocp.AccelerationSquared(weight=1e-5), bent)
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and the length of half a stride."""
-    return {**gait_numbers(solution), "half_stride_m": solution.step_length}
+    """Numbers of the report beside the summary: the robot."""
+    return about(solution.model)
 
 
 def main(argv: list[str] | None = None) -> int:

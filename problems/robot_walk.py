@@ -23,8 +23,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, as_built, symmetric
-from ._robots import numbers as gait_numbers
+from ._robots import SLIP_SPEED, about, as_built, symmetric
 
 SIDES = ("left", "right")
 BEND = 0.04
@@ -120,21 +119,16 @@ def problem(
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torque over its limit, squared; small terms that keep joints calm and near the middle."""
-    limit = np.where(np.isfinite(model.dofs.tau_max) & (model.dofs.tau_max > 0), model.dofs.tau_max, 100.0)
     return (
-        ocp.TorqueSquared(weight=100.0, scale=limit),
+        ocp.TorqueSquared(weight=100.0, scale=model.dofs.strength(unlimited=100.0)),
         ocp.AccelerationSquared(weight=1e-3),
         ocp.JointAngleSquared(weight=1.0),
     )
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and length and width of the step."""
-    return {
-        **gait_numbers(solution),
-        "step_length_m": solution.step_length,
-        "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1])),
-    }
+    """Numbers of the report beside the summary: the robot, and the width of its step."""
+    return {**about(solution.model), "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1]))}
 
 
 def main(argv: list[str] | None = None) -> int:

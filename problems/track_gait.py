@@ -98,7 +98,7 @@ def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_
     """
     model = walk.model
     points = markers_of(model)
-    strength = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    strength = model.dofs.strength()
     phases = []
     for phase, record in zip(walk.phases, seen, strict=True):
         markers, forces = record.along(record.markers), record.along(record.forces)

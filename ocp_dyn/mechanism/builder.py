@@ -30,6 +30,7 @@ from ..spatial_algebra.spatial import Inertia, Transform, largest
 from . import DofData, FileJoint, Frame, Mimic, Model
 from .parts import (
     FINITE_FIELDS,
+    LIMITS,
     NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
@@ -249,7 +250,7 @@ class ModelBuilder:
 
 _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "gear_ratio": 1.0}
 """Values of options that are not given; 0 for options that are not listed here."""
-_FIELDS = {"q_lower": "lower", "q_upper": "upper", "qd_max": "velocity", "tau_max": "effort"}
+_FIELDS = {field: option for option, field in LIMITS.items()}
 """Fields of DofData under another name than their option's."""
 _WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
 

@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, is_one_of, shown
+from .._types import LARGEST, Array, ModelError, Vector, finite_vector, is_one_of, listed, meant, numbers, shown
 from ..spatial_algebra.spatial import Inertia, Transform, skew
-from .parts import WORLD, DofData, FileJoint, Frame, body_inertia, merged, placement, product, vector
+from .parts import (
+    LIMITS,
+    NONNEGATIVE_FIELDS,
+    SIZE_NQ,
+    WORLD,
+    DofData,
+    FileJoint,
+    Frame,
+    body_inertia,
+    merged,
+    placement,
+    product,
+    vector,
+)
 
 if TYPE_CHECKING:
     from .tree import Model
@@ -32,6 +45,55 @@ def with_inertia(
         f"body {shown(body)}", check=inertia is not None,
     )  # fmt: skip
     return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
+
+
+def with_limits(model: Model, **given: object) -> Model:
+    dofs = vars(model.dofs) | {
+        LIMITS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
+    }
+    crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
+    if crossed.size:
+        k = crossed[0]
+        raise ModelError(
+            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its upper limit, "
+            f"{dofs['q_upper'][k]:g}: change both"
+        )
+    return replace(model, dofs=DofData(**dofs))
+
+
+def _limit(model: Model, option: str, value: object) -> Array:
+    """The model's limits of one kind, changed as asked for."""
+    found = np.array(getattr(model.dofs, LIMITS[option]))
+    if not isinstance(value, Mapping):
+        found[:] = _spread(value, found.size, f"with_limits: {option}", option)
+        return found
+    for name, limit in value.items():
+        part = _entries(model, name, option)
+        found[part] = _spread(limit, found[part].size, f"with_limits: {option} of {shown(name)}", option)
+    return found
+
+
+def _entries(model: Model, name: object, option: str) -> slice:
+    """Entries of q, or of qd, that a name stands for: those of a joint, or one by its own name."""
+    positions = LIMITS[option] in SIZE_NQ
+    names = model.q_names if positions else model.qd_names
+    if is_one_of(name, model.joint_names):
+        return model.q_slice(str(name)) if positions else model.qd_slice(str(name))
+    if is_one_of(name, names):
+        return slice(names.index(str(name)), names.index(str(name)) + 1)
+    known = tuple(dict.fromkeys((*model.joint_names, *names)))
+    hint = meant(name, known) or f"; known are: {listed(known)}"
+    raise KeyError(f"with_limits: no joint, nor entry of {'q' if positions else 'qd'}, {shown(name)}{hint}")
+
+
+def _spread(value: object, size: int, what: str, option: str) -> Array:
+    """Limits as `size` numbers, which may be infinite."""
+    x = numbers(value)
+    if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST):
+        raise ModelError(f"{what} must be one number{'' if size == 1 else f' or {size}'}, got {shown(value)}")
+    if LIMITS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
+        raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")
+    return x
 
 
 def with_frame(model: Model, name: str, to: str, origin: Vector, rotation: object) -> Model:

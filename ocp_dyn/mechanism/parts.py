@@ -112,11 +112,22 @@ class DofData:
         self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
         self.__post_init__()
 
+    def strength(self, unlimited: float = 1.0) -> Array:
+        """Largest torque or force of every dof (nv) [N m or N], `unlimited` for a dof without a limit or without a motor.
+
+        A scale of torques that is never zero: `ocp.TorqueSquared(scale=model.dofs.strength())`.
+        """
+        return np.where(np.isfinite(self.tau_max) & (self.tau_max > 0), self.tau_max, unlimited)
+
     def rows(self, q: Any, v: Any) -> dict[str, Array]:
         """The entries at indices (or slices) q of what has nq entries, at v of what has nv."""
         return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
 
 
+Limits = float | Vector | Mapping[str, float | Vector] | None
+"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: those that it has."""
+LIMITS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
+"""Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for them."""
 NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
 FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
 """Fields of DofData by what their entries must be; limits may be infinite."""

@@ -22,7 +22,7 @@ from .._types import Array, Expr, M, Vector, check_kind, listed, numbers, shown,
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from . import editing
-from .parts import DofData, FileJoint, Frame, Mimic
+from .parts import DofData, FileJoint, Frame, Limits, Mimic
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +272,18 @@ class Model:
         """
         return editing.with_inertia(self, body, mass, com, inertia)
 
+    def with_limits(
+        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: Limits = None
+    ) -> Model:
+        """A copy with other limits of its dofs; inf: none. What is not given stays.
+
+        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries of
+        qd, in both directions. Each is a dict by the names of joints or of single entries, later ones over earlier ones,
+        or values for all entries; values are one number or one per entry:
+        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
+        """
+        return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
+
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
         """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation (3x3)."""
         return editing.with_frame(self, name, to, origin, rotation)
@@ -314,6 +326,12 @@ class Model:
         """Mass of all moving bodies [kg]; an expression where masses are symbols."""
         total: Any = sum((body.m for body in self.I[1:]), start=DM(0))
         return float(total) if isinstance(total, DM) else total
+
+    @cached_property
+    def weight(self) -> float:
+        """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
+        symbolic = not all(isinstance(g, (int, float)) for g in self.gravity)
+        return self.mass * (ca.norm_2(self.gravity_vector) if symbolic else float(np.linalg.norm(self.gravity)))
 
     @cached_property
     def gravity_vector(self) -> Expr:

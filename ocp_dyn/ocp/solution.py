@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._types import Array
-from .analysis import active_set, defects
+from .._types import Array, truth
+from .analysis import active_set, defects, summary
 from .analysis.active_set import ActiveSet
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
+from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
 from .motion.motion import Motion
@@ -18,6 +19,14 @@ from .motion.motion import Motion
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Motion):
+    def summary(self, defects: bool = True) -> Summary:
+        """Outcome, gait, cost, work, loads and defects: `print` shows them as a table, `numbers()` gives a dict; see
+        `Summary`.
+
+        defects: False leaves out the defects, which take a second for a large model.
+        """
+        return summary.summary(self, truth(defects, "defects"))
+
     def defects(self) -> Defects:
         """Re-integrates every interval, and every phase as a whole; see `Defects`."""
         return defects.defects(self)
@@ -68,7 +77,7 @@ class Solution(Motion):
         return plot(self, path, **options)
 
     def _repr_html_(self) -> str:
-        return notebook.card(self)
+        return notebook.card(self, self.summary(defects=False).rows())
 
     def _repr_png_(self) -> bytes | None:
         return notebook.picture(self)

@@ -139,7 +139,7 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
 
 def weight(model: Model) -> float:
     """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale; never 0."""
-    return model.mass * (float(np.linalg.norm(model.gravity)) or 9.81) or 1.0
+    return model.weight or model.mass * 9.81 or 1.0
 
 
 def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:

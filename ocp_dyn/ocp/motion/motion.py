@@ -145,8 +145,7 @@ class Motion:
         """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place."""
         if not self.step_length:
             raise ValueError("cost_of_transport needs a motion that moves on: a Periodic one with a step length")
-        weight = self.model.mass * float(np.linalg.norm(self.model.gravity))
-        return self.mechanical_work()[0] / (weight * self.step_length)
+        return self.mechanical_work()[0] / (self.model.weight * self.step_length)
 
     def mirror(self) -> MirrorMap | None:
         """The mirror map if the motion repeats mirrored, else None."""

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scripts.fuzz_arguments import api
-from scripts.fuzz_files import Case, Rng, json_model, npz, urdf
-from scripts.fuzz_rooms import rooms
+from .arguments import api
+from .files import Case, Rng, json_model, npz, urdf
+from .rooms import rooms
 
 KINDS: dict[str, Callable[[Rng], Case]] = {"urdf": urdf, "json": json_model, "npz": npz, "api": api, "rooms": rooms}
 

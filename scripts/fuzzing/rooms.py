@@ -14,8 +14,10 @@ import numpy as np
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from scripts.fuzz_arguments import Call, call_of, wrong_call
-from scripts.fuzz_files import Case, Rng, rotor, rotor_solution
+from tests.hopper import monopod
+
+from .arguments import Call, call_of, wrong_call
+from .files import Case, Rng, rotor, rotor_solution
 
 RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
            "Solution", "Stage", "NoGait", "Problem", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
@@ -34,26 +36,18 @@ DRAWN = (
 )
 
 
-@cache
-def _monopod() -> od.Model:
-    """A trunk that does not turn on a leg that swings and stretches."""
-    builder = od.ModelBuilder("monopod")
-    builder.add_body("trunk", od.Translation(), joint_name="root", mass=8)
-    builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)
-    builder.add_body("leg", od.Prismatic("-z"), "hip", mass=1, com=(0, 0, -0.3), lower=0.0, upper=0.5)
-    builder.add_frame("foot", "leg", (0, 0, -0.5))
-    return builder.build()
+_model = cache(monopod)
 
 
 def _stand(path: Any = (), objective: Any = (), **options: Any) -> ocp.Problem:
     foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
     phase = ocp.Phase("stance", 3, 1.0, foot, path, objective)
-    return ocp.Problem(_monopod(), phase, unactuated=["root"], **options)
+    return ocp.Problem(_model(), phase, unactuated=["root"], **options)
 
 
 def _good() -> dict[str, Any]:
     """Good values by the names of parameters."""
-    model, solution = _monopod(), rotor_solution()
+    model, solution = _model(), rotor_solution()
     pair = ("foot", (0, 0, 0))
     return {
         "function": lambda *stages: 0, "name": "stance", "frame": "foot", "radius": 0.1, "points": [pair], "pairs": [(pair, ("leg", (0, 0, 0)))],

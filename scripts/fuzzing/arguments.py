@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 import ocp_dyn as od
-from scripts.fuzz_files import URDF, Case, Rng, model_data, pick
+
+from .files import URDF, Case, Rng, model_data, pick
 
 # Arguments of the public interface
 
@@ -71,8 +72,8 @@ def valid() -> dict[str, Any]:
 SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
            "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function"}  # fmt: skip
 """What is built by others, not by users; what writes files; what other kinds of input cover."""
-METHODS = ("with_gravity", "with_inertia", "with_frame", "attach", "lock_joints", "subtree", "scale", "q_slice", "qd_slice", "frame",
-           "q_dot", "integrate", "difference", "split_q", "split_v", "rest", "tangent_rate")  # fmt: skip
+METHODS = ("with_gravity", "with_inertia", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
+           "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_v", "rest", "tangent_rate")  # fmt: skip
 READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions")
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None}, "joint_work": {"qd": ca.DM.ones(7, 2), "tau": ca.DM.ones(7, 2)},
        "Contact": {"axes": "xyz"}, "Loop": {"axes": "ball"}, "Helical": {"axis": "x", "pitch": 0.1}}  # fmt: skip
