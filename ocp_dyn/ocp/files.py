@@ -17,10 +17,11 @@ import numpy as np
 
 from .._files import path_of, whole_file
 from .._types import Array, ModelError
-from ..io.json import model_from_dict, model_to_dict
+from ..io._classes import UnknownClass
+from ..io.json import known_joints, model_from_dict, model_to_dict
 from ..model import Model
 from ..passive import SLIP_SPEED
-from .constraint_files import constraint_from_dict, constraint_to_dict, finite
+from .constraint_files import constraint_from_dict, constraint_to_dict, finite, known_constraints
 from .npz import read_arrays
 from .record import Record
 
@@ -72,15 +73,19 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
     return path
 
 
-def load_solution(path: str | Path) -> Solution:
+def load_solution(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
     """Reads a file that `save_solution` wrote.
 
+    joints, constraints: classes of the user's own joints and constraints in the file; a file never imports code.
     Raises ModelError, a ValueError, that names the file, what is wrong and what to do, if it is another kind of file or
-    damaged; OSError if it cannot be read.
+    damaged, or names a class that is not given; OSError if it cannot be read.
     """
+    known_joints(joints), known_constraints(constraints)  # wrong arguments are no fault of the file
     path = path_of(path)
     try:
-        return _solution(_Content.of(read_arrays(path)))
+        return _solution(_Content.of(read_arrays(path)), joints, constraints)
+    except UnknownClass as error:
+        raise ModelError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:  # the latter from JSON nested without end
         raise ModelError(
             f"{path} is not a solution file, or it is damaged: {error}; save the solution again with Solution.save"
@@ -133,15 +138,16 @@ class _Content(NamedTuple):
             raise ValueError(f"{name!r} holds numbers that are not finite")
 
 
-def _solution(content: _Content) -> Solution:
+def _solution(content: _Content, joints: Any, constraints: Any) -> Solution:
     from .solution import Solution
 
     saved = content.entry("phases")
     if not isinstance(saved, list) or not saved:
         raise _wrong("a list of phases", saved)
     content.check_finite("phases", finite(saved))
-    model = model_from_dict(content.entry("model"))
-    phases = tuple(_phase(content, model, k, phase) for k, phase in enumerate(saved))
+    model = model_from_dict(content.entry("model"), joints=joints)
+    kinds = known_constraints(constraints)
+    phases = tuple(_phase(content, model, kinds, k, phase) for k, phase in enumerate(saved))
     record = _record(content)
     return Solution(
         model=model,
@@ -153,7 +159,7 @@ def _solution(content: _Content) -> Solution:
     )
 
 
-def _phase(content: _Content, model: Model, k: int, saved: Any) -> PhaseSolution:
+def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, saved: Any) -> PhaseSolution:
     from .solution import PhaseSolution
 
     where = f"phases[{k}]"
@@ -161,7 +167,7 @@ def _phase(content: _Content, model: Model, k: int, saved: Any) -> PhaseSolution
         raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
-    contacts = tuple(constraint_from_dict(c, model) for c in saved["contacts"])
+    contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
     places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):

@@ -256,7 +256,10 @@ class Solution:
         return save_solution(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> Solution:
+    def load(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
         """Reads a file that `save` wrote; ValueError for another kind of file or a damaged one, OSError if it is
-        unreadable."""
-        return load_solution(path)
+        unreadable.
+
+        joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
+        """
+        return load_solution(path, joints=joints, constraints=constraints)
