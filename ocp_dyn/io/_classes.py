@@ -40,7 +40,8 @@ def known_classes(library: Mapping[str, Any], given: Any, option: str, fits: Cal
     """
     known = dict(library)
     expected = f"{option} must be a tuple of classes, frozen dataclasses of {option}, such as {option}=(MyClass,)"
-    for kind in (given,) if isinstance(given, type) else sequence(given, expected):
+    alone = isinstance(given, type) or fits(type(given))
+    for kind in (given,) if alone else sequence(given, expected):
         if not isinstance(kind, type) or not is_own_dataclass(kind) or not fits(kind):
             remedy = f": give the class, {type(kind).__name__}" if fits(type(kind)) else ""
             raise TypeError(f"{expected}, got {shown(kind)} among them{remedy}")
