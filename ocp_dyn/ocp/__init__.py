@@ -10,6 +10,7 @@ from .collisions import Obstacle as Obstacle
 from .continuation import solve_along as solve_along
 from .floquet import Floquet as Floquet
 from .foot_plan import FootPlan as FootPlan
+from .integrators import Scheme as Scheme
 from .limits import CaptureMargin as CaptureMargin
 from .limits import JointMargin as JointMargin
 from .limits import PowerLimit as PowerLimit

@@ -22,6 +22,7 @@ from ..io.json import known_joints, model_from_dict, model_to_dict
 from ..model import Model
 from ..passive import SLIP_SPEED
 from .constraint_files import constraint_from_dict, constraint_to_dict, finite, known_constraints
+from .integrators import Scheme
 from .npz import read_arrays
 from .record import Record
 
@@ -62,6 +63,8 @@ def save_solution(solution: Solution, path: str | Path) -> Path:
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
     about |= {key: getattr(solution, key) for key in ENTRIES}
+    if isinstance(integrator := solution.stats.get("integrator"), Scheme):
+        about["stats"] = solution.stats | {"integrator": integrator.to_dict()}
     if solution.record is not None:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
         about["record"] = solution.record.names()
@@ -284,7 +287,17 @@ def _stats(value: Any) -> dict[str, Any]:
     if not isinstance(found.get("status", ""), str):
         raise _wrong("a text as 'status'", found["status"])
     _texts(found.get("transitions", []))
+    if isinstance(tableau := found.get("integrator", ""), dict):
+        return found | {"integrator": _integrator(tableau)}
     return found
+
+
+def _integrator(tableau: dict[str, Any]) -> Scheme:
+    """The scheme of `Scheme.to_dict`."""
+    try:
+        return Scheme(**tableau)
+    except TypeError as error:
+        raise ValueError(f"'integrator' is no tableau: {error}") from None
 
 
 def _shape(shape: tuple[int | None, ...]) -> str:

@@ -52,7 +52,8 @@ class Problem:
     feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the last state.
     parameters: see `Parameter`.
 
-    form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
+    form: see `ocp_dyn.ocp.steps`; integrator: a name or a `Scheme`, see `ocp_dyn.ocp.integrators`; steps: of the
+    integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
     means against the drift of contacts, see `ocp_dyn.ocp.contact_levels`. passive, armature: True if springs, damping
     and friction of the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves
@@ -71,7 +72,7 @@ class Problem:
     posture: Array | None = None
     guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
     form: str = "implicit"
-    integrator: str = ""
+    integrator: str | Scheme = ""
     limits: bool = True
     terminal: Sequence[Terminal] = ()
     parameters: Sequence[Parameter] = ()
@@ -196,11 +197,16 @@ class Problem:
         truth(self.passive, "passive")
         truth(self.armature, "armature")
         positive(self.slip_speed, "slip_speed [rad/s, m/s]")
-        at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
-        if at_ends and not method.holds_positions:
+        level = self.contact_level if self.form == "implicit" and any(p.held for p in self.phases) else ""
+        if level == "position" and not method.holds_positions:
             raise ValueError(
-                f"integrator {self.integrator!r} cannot hold contacts at contact_level 'position': the positions at the "
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'position': the positions at the "
                 "end of a step follow from the velocities at both; use 'velocity' or 'acceleration', or another integrator"
+            )
+        if level == "velocity" and not method.holds_velocities:
+            raise ValueError(
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no weight "
+                "in the velocity at the end of a step; use 'acceleration', or another integrator"
             )
 
     @property

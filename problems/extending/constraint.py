@@ -1,8 +1,8 @@
-"""A constraint of your own is a frozen dataclass with the methods of `od.Constraint`: rows, position, jacobian, hessian.
+"""A constraint of your own is a frozen dataclass with the methods of `od.Constraint`.
 
-`position` is phi(q), zero where the constraint is met; `jacobian` is G, with `G qd = d(phi)/dt`; `hessian` is gamma =
--(dG/dt) qd. All algorithms and `ocp.Phase(constraints=...)` take it. A file of a solution names the class, and you give
-the class when you load the file: `ocp.Solution.load(path, constraints=(Rod,))`.
+`rows` names its rows; `position` is phi(q), zero where it is met; `jacobian` is G, `G qd = d(phi)/dt`; `hessian` is gamma
+= -(dG/dt) qd. All algorithms take it, and so does a phase: `ocp.Phase(..., constraints=Rod(...))`. To load a file of a
+solution with it, give the class: `ocp.Solution.load(path, constraints=(Rod,))`.
 
     python -m problems.extending.constraint
 """
