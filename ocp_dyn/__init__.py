@@ -107,6 +107,7 @@ from .joints import Fixed as Fixed
 from .joints import FloatingBase as FloatingBase
 from .joints import Helical as Helical
 from .joints import Joint as Joint
+from .joints import JointState as JointState
 from .joints import MultiDof as MultiDof
 from .joints import Planar as Planar
 from .joints import Prismatic as Prismatic

@@ -302,9 +302,11 @@ def test_constraints_come_back_or_are_refused() -> None:
         with pytest.raises(od.ModelError, match="cannot be made or does not fit the model"):
             constraint_from_dict(saved | {"unknown": 1}, model)
     assert max(map(len, errors)) < 500
-    for wrong in (None, [], {}, {"kind": "CustomConstraint"}, {"kind": ["Contact"]}):
+    for wrong in (None, [], {}, {"kind": ["Contact"]}):
         with pytest.raises(od.ModelError, match="a kind of Contact, "):
             constraint_from_dict(wrong, model)
+    with pytest.raises(od.ModelError, match="no kind of constraint 'CustomConstraint'; known: Contact, "):
+        constraint_from_dict({"kind": "CustomConstraint"}, model)
 
 
 # Models

@@ -1,5 +1,6 @@
 """Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`."""
 
+from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
 from ..limit_cycles import StepMap as StepMap

@@ -28,7 +28,8 @@ class Problem(Statement):
     feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the last state.
     parameters: see `Parameter`.
 
-    form and integrator: see `ocp_dyn.ocp.transcription.intervals` and `ocp_dyn.integrators`; steps: of the integrator, per interval.
+    form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`; steps: of the
+    integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
     means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. passive, armature: True if springs, damping
     and friction of the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves

@@ -98,7 +98,10 @@ class Solution(Motion):
         return save_motion(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> Solution:
+    def load(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
         """Reads a file that `save` wrote; ValueError for another kind of file or a damaged one, OSError if it is
-        unreadable."""
-        return load_motion(path, Solution)
+        unreadable.
+
+        joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
+        """
+        return load_motion(path, Solution, joints=joints, constraints=constraints)

@@ -69,7 +69,7 @@ def valid() -> dict[str, Any]:
     }  # fmt: skip
 
 
-SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
+SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "JointState", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
            "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function"}  # fmt: skip
 """What is built by others, not by users; what writes files; what other kinds of input cover."""
 METHODS = ("with_gravity", "with_inertia", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",

@@ -18,8 +18,10 @@ import numpy as np
 from ..._files import path_of, whole_file
 from ..._types import Array, ModelError
 from ...dynamics.passive import SLIP_SPEED
-from ...io.constraints import constraint_from_dict, constraint_to_dict, finite
-from ...io.json import model_from_dict, model_to_dict
+from ...integrators import Scheme
+from ...io._classes import UnknownClass
+from ...io.constraints import constraint_from_dict, constraint_to_dict, finite, known_constraints
+from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from .motion import Motion, PhaseMotion
@@ -61,6 +63,8 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
     about |= {key: getattr(solution, key) for key in ENTRIES}
+    if isinstance(integrator := solution.stats.get("integrator"), Scheme):
+        about["stats"] = solution.stats | {"integrator": integrator.to_dict()}
     if solution.record is not None:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
         about["record"] = solution.record.names()
@@ -72,15 +76,19 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
     return path
 
 
-def load_motion(path: str | Path, kind: type[M]) -> M:
+def load_motion(path: str | Path, kind: type[M], *, joints: Any = (), constraints: Any = ()) -> M:
     """Reads a file that `save_motion` wrote, as a motion of this kind.
 
+    joints, constraints: classes of the user's own joints and constraints in the file; a file never imports code.
     Raises ModelError, a ValueError, that names the file, what is wrong and what to do, if it is another kind of file or
-    damaged; OSError if it cannot be read.
+    damaged, or names a class that is not given; OSError if it cannot be read.
     """
+    known_joints(joints), known_constraints(constraints)  # wrong arguments are no fault of the file
     path = path_of(path)
     try:
-        return _motion(_Content.of(read_arrays(path)), kind)
+        return _motion(_Content.of(read_arrays(path)), kind, joints, constraints)
+    except UnknownClass as error:
+        raise ModelError(f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:  # the latter from JSON nested without end
         raise ModelError(
             f"{path} is not a solution file, or it is damaged: {error}; save the solution again with Solution.save"
@@ -133,14 +141,15 @@ class _Content(NamedTuple):
             raise ValueError(f"{name!r} holds numbers that are not finite")
 
 
-def _motion(content: _Content, kind: type[M]) -> M:
+def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> M:
 
     saved = content.entry("phases")
     if not isinstance(saved, list) or not saved:
         raise _wrong("a list of phases", saved)
     content.check_finite("phases", finite(saved))
-    model = model_from_dict(content.entry("model"))
-    phases = tuple(_phase(content, model, k, phase) for k, phase in enumerate(saved))
+    model = model_from_dict(content.entry("model"), joints=joints)
+    kinds = known_constraints(constraints)
+    phases = tuple(_phase(content, model, kinds, k, phase) for k, phase in enumerate(saved))
     record = _record(content)
     return kind(
         model=model,
@@ -152,14 +161,14 @@ def _motion(content: _Content, kind: type[M]) -> M:
     )
 
 
-def _phase(content: _Content, model: Model, k: int, saved: Any) -> PhaseMotion:
+def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, saved: Any) -> PhaseMotion:
 
     where = f"phases[{k}]"
     if not isinstance(saved, dict) or not {"name", "contacts", "places"} <= saved.keys():
         raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
-    contacts = tuple(constraint_from_dict(c, model) for c in saved["contacts"])
+    contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
     places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
@@ -276,7 +285,17 @@ def _stats(value: Any) -> dict[str, Any]:
     if not isinstance(found.get("status", ""), str):
         raise _wrong("a text as 'status'", found["status"])
     _texts(found.get("transitions", []))
+    if isinstance(tableau := found.get("integrator", ""), dict):
+        return found | {"integrator": _integrator(tableau)}
     return found
+
+
+def _integrator(tableau: dict[str, Any]) -> Scheme:
+    """The scheme of `Scheme.to_dict`."""
+    try:
+        return Scheme(**tableau)
+    except TypeError as error:
+        raise ValueError(f"'integrator' is no tableau: {error}") from None
 
 
 def _shape(shape: tuple[int | None, ...]) -> str:

@@ -31,11 +31,25 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     return members
 
 
+PARTS: dict[type, tuple[str, ...]] = {
+    PathConstraint: ("where", "rows"),
+    Objective: ("weight", "integrand"),
+    RateObjective: ("weight", "rate_integrand"),
+}
+"""Members that a class of the user's own needs to be one of these."""
+
+
 def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
     """Advice for an object of the wrong kind: what was probably meant; empty if nothing is known."""
     if isinstance(member, type):
         return f": write {member.__name__}()"
     if not callable(member):
+        for kind, needed in PARTS.items():
+            lacks = [part for part in needed if not hasattr(member, part)]
+            if kind in kinds and 0 < len(lacks) < len(needed):
+                return (
+                    f": for {kind.__name__} its class needs {' and '.join(needed)}, and it lacks {' and '.join(lacks)}"
+                )
         return ""
     wrappers = "Jump" if Jump in kinds else "Terminal" if Terminal in kinds else "Path, Integral or Boundary"
     return f": wrap a function in {wrappers}"
@@ -158,6 +172,8 @@ class Phase:
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:
             choice(term.where, WHERE, f"{here}: where of {shown(term)}")
+        for cost in self.objective:
+            finite(cost.weight, f"{here}: weight of {shown(cost)}")
         none = isinstance(self.constraints, (tuple, list)) and not self.constraints
         object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
         names = [foothold.name for foothold in self.footholds]

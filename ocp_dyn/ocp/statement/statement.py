@@ -45,7 +45,7 @@ class Statement:
     posture: Array | None = None
     guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
     form: str = "implicit"
-    integrator: str = ""
+    integrator: str | Scheme = ""
     limits: bool = True
     terminal: Sequence[Terminal] = ()
     parameters: Sequence[Parameter] = ()
@@ -170,11 +170,16 @@ class Statement:
         truth(self.passive, "passive")
         truth(self.armature, "armature")
         positive(self.slip_speed, "slip_speed [rad/s, m/s]")
-        at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
-        if at_ends and not method.holds_positions:
+        level = self.contact_level if self.form == "implicit" and any(p.held for p in self.phases) else ""
+        if level == "position" and not method.holds_positions:
             raise ValueError(
-                f"integrator {self.integrator!r} cannot hold contacts at contact_level 'position': the positions at the "
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'position': the positions at the "
                 "end of a step follow from the velocities at both; use 'velocity' or 'acceleration', or another integrator"
+            )
+        if level == "velocity" and not method.holds_velocities:
+            raise ValueError(
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no weight "
+                "in the velocity at the end of a step; use 'acceleration', or another integrator"
             )
 
     @property

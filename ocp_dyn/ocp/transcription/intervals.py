@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from ..._types import Expr
@@ -112,7 +113,8 @@ def _lifted(
     """The states at the stages as inner variables; a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
-        (rows.inner(q), rows.inner(v)) if c else (q, v) for (q, v), c in zip(states, method.c[:last], strict=False)
+        (rows.inner(q), rows.inner(v)) if np.any(row) else (q, v)
+        for (q, v), row in zip(states, method.A[:last], strict=False)
     ]
     return [*inside, end] if method.ends_at_stage else inside
 

@@ -195,7 +195,7 @@ def _stiff(t: Transcription) -> Iterator[str]:
         if h > STABLE * time:
             yield (
                 f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase {phase.name!r} are "
-                f"{h:.2g} s: an explicit scheme such as {problem.integrator!r} runs away; take an implicit one (gauss:2), "
+                f"{h:.2g} s: an explicit scheme such as {problem.scheme.name!r} runs away; take an implicit one (gauss:2), "
                 "more steps, a larger slip_speed, or passive=False"
             )
 
