@@ -25,11 +25,13 @@ def half_period(s: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def problem(intervals: int = 40) -> ocp.Problem:
-    swing = ocp.Phase("swing", intervals, (0.8, 2.0), objective=ocp.TorqueSquared())
+    swing = ocp.Phase("swing", intervals, (0.8, 2.0), objective=[ocp.TorqueSquared()])
     distance = ocp.Parameter("distance", 1.0, bounds=(0.4, 1.6))
     body = ocp.Parameter("payload:link2", [2.0] + 9 * [0])  # mass, first moment and inertia at the joint of the arms
-    known = {"boundary": ocp.Boundary(rows), "parameters": (distance, body), "guess": half_period}
-    return ocp.Problem(od.models.pendulum(2), swing, unactuated=["joint1"], integrator="gauss:2", **known)
+    return ocp.Problem(
+        od.models.pendulum(2), [swing], boundary=[ocp.Boundary(rows)], unactuated=["joint1"],
+        parameters=[distance, body], guess=half_period, integrator="gauss:2",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

