@@ -204,3 +204,8 @@ def test_a_body_without_extent_is_a_ball() -> None:
     ball = next(segment for segment in skeleton(model) if segment.kind == "ball")
     assert ball.name == "cart"
     assert ball.radii[0] == pytest.approx(0.1 * 0.5)  # at most a tenth of the model
+
+
+def test_a_root_that_moves_in_a_plane_is_on_no_rail() -> None:
+    model = importlib.import_module("problems.small.hopper").hopper()
+    assert [(s.name, s.kind) for s in skeleton(model) if s.kind == "rail"] == [("leg", "rail")]

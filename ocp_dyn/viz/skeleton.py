@@ -167,10 +167,12 @@ class _Anatomy:
         """A rail from where a sliding joint starts to where it is; a pivot where the ground holds a turning one."""
         model, p = self.model, self.model.parent[i]
         start = Point(p, *_floats(model.X_tree[i].r))
-        moved = joint_states(model, DM(model.random_q(np.random.default_rng(0))), bodies=[i])[i].XJ.r
-        slides = math.dist(_floats(moved), start[1:]) > 1e-9
+        rng = np.random.default_rng(0)
+        states = [joint_states(model, DM(model.random_q(rng)), bodies=[i])[i] for _ in range(2)]
+        one, other = (np.array(_floats(state.XJ.r)) - start[1:] for state in states)
+        slides, straight = np.linalg.norm(one) > 1e-9, np.linalg.norm(np.cross(one, other)) < 1e-9
         thin = 0.006 * self.reach
-        if slides and not (p == 0 and model.joints[i].nv > 2):  # a free base is not tied to the ground
+        if slides and (straight or p):  # a free base is not tied to the ground
             return [Segment(model.body_names[i - 1], "rail", self.side[i], (start, Point(i)), (thin, thin))]
         if p == 0 and not slides:
             return [Segment(model.body_names[i - 1], "pivot", "middle", (start,), (3 * thin,))]

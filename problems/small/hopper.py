@@ -1,4 +1,4 @@
-"""A hopper on one leg travels at 1 m/s: stance, flight, landing, for ever.
+"""A hopper on one leg travels at 1 m/s: a quarter of a second on the ground at most, and one in the air at least.
 
 Shows: phases with and without a contact, the impact that joins them, and a period whose step length is free. Over a
 period T the ground gives back the momentum m g T that gravity takes, by its force and by the impulse of the landing.
@@ -13,7 +13,9 @@ def hopper() -> od.Model:
     builder = od.ModelBuilder("hopper")
     slide = od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)])  # along x and z
     builder.add_body("trunk", slide, mass=8, joint_name="root")
-    builder.add_body("hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8)
+    builder.add_body(
+        "hip", od.Revolute("y"), "trunk", mass=1, inertia=(0.1, 0.1, 0.1), lower=-0.8, upper=0.8, effort=10
+    )
     builder.add_body("leg", od.Prismatic("-z"), "hip", mass=1, com=(0, 0, -0.3), lower=0.0, upper=0.3)
     builder.add_frame("foot", "leg", (0, 0, -0.5))
     return builder.build()

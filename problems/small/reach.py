@@ -1,7 +1,7 @@
 """A two-link arm reaches past a ball, from rest to rest in one second, at least squared torque.
 
 Shows: a distance kept along the path (`NoCollision`), and a guess of one's own that says how to pass: the arm folds.
-The cost is 1.65 (N m)^2 s without the ball, and 2.48 with it.
+The cost is 1.65 (N m)^2 s without the ball, and about 2.5 with it.
 """
 
 import casadi as ca

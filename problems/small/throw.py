@@ -1,7 +1,7 @@
 """A two-link arm throws a ball as far as it can, from hanging at rest: torques up to 40 and 15 N m.
 
 Shows: a cost of one's own of the last state (`Terminal`), here the distance at which the ball lands: it leaves the hand
-with its last position and velocity. The answer is 22.9 m, with one swing back.
+with its last position and velocity. The answer is about 23 m, with one swing back.
 """
 
 import casadi as ca
