@@ -173,7 +173,11 @@ def test_rails_and_pivots() -> None:
     builder = od.ModelBuilder("cart")
     builder.add_body("cart", od.Prismatic("x"), mass=1.0, inertia=(1, 1, 1))
     builder.add_body("pole", od.Revolute("y"), "cart", mass=0.2, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
-    assert [(s.name, s.kind) for s in skeleton(builder.build())] == [("cart", "rail"), ("pole", "limb")]
+    assert [(s.name, s.kind) for s in skeleton(builder.build())] == [
+        ("cart", "rail"),
+        ("cart", "ball"),
+        ("pole", "limb"),
+    ]
     assert [s.kind for s in skeleton(pendulum(2))] == ["pivot", "limb", "limb"]
 
 

@@ -331,7 +331,8 @@ class Model:
     def weight(self) -> float:
         """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
         symbolic = not all(isinstance(g, (int, float)) for g in self.gravity)
-        return self.mass * (ca.norm_2(self.gravity_vector) if symbolic else float(np.linalg.norm(self.gravity)))
+        g: Any = ca.norm_2(self.gravity_vector) if symbolic else float(np.linalg.norm(self.gravity))
+        return g * self.mass  # type: ignore[no-any-return]
 
     @cached_property
     def gravity_vector(self) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,10 +145,10 @@ class Phase:
     name: str
     intervals: int
     duration: Any
-    footholds: tuple[Foothold, ...] = ()
-    path: tuple[PathConstraint, ...] = ()
-    objective: tuple[Objective | RateObjective, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
+    footholds: Sequence[Foothold] = ()
+    path: Sequence[PathConstraint] = ()
+    objective: Sequence[Objective | RateObjective] = ()
+    constraints: Sequence[Constraint] = ()
     held: tuple[Foothold | Held, ...] = field(init=False)
     """Footholds and constraints: everything that has constraint rows."""
     shared_duration: Parameter | None = field(init=False, default=None)

@@ -42,7 +42,7 @@ class Statement:
     boundary: Sequence[Boundary] = ()
     unactuated: Sequence[str] | None = None
     per_distance: bool = False
-    posture: Array | None = None
+    posture: Array | Sequence[float] | None = None
     guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
     form: str = "implicit"
     integrator: str | Scheme = ""
