@@ -114,6 +114,7 @@ from .momentum import zero_moment_point as zero_moment_point
 from .parameters import with_parameters as with_parameters
 from .passive import passive_force as passive_force
 from .passive import spring_energy as spring_energy
+from .quantities import Quantity as Quantity
 from .reduction import reduce as reduce
 from .regressor import inertial_parameters as inertial_parameters
 from .regressor import inverse_dynamics_regressor as inverse_dynamics_regressor
@@ -123,5 +124,7 @@ from .rotations import quaternion_matrix as quaternion_matrix
 from .rotations import rpy_matrix as rpy_matrix
 from .second_derivatives import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
 from .second_derivatives import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
+from .signature import Signature as Signature
+from .signature import algorithm as algorithm
 from .spatial import Inertia as Inertia
 from .spatial import Transform as Transform

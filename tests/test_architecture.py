@@ -29,7 +29,7 @@ LAYERS = {
         "lightest",
         "formulations",
     ),
-    7: ("functions", "registry", "checked"),
+    7: ("functions", "registry", "signature", "quantities", "static_arguments", "checked"),
     8: ("codegen", "viz"),
     9: ("ocp",),
     10: ("cli", "__main__"),
@@ -47,7 +47,13 @@ SAME_LAYER = {
     ("_rounding", "_types"),
     ("constrained", "joint_space"),
     ("functions", "registry"),
+    ("functions", "signature"),
+    ("functions", "quantities"),
+    ("functions", "static_arguments"),
     ("functions", "checked"),
+    ("registry", "signature"),
+    ("signature", "quantities"),
+    ("quantities", "static_arguments"),
     ("constrained", "derivatives"),
     ("second_derivatives", "derivatives"),
     ("call_derivatives", "derivatives"),
@@ -122,6 +128,16 @@ ASK_FOR_THEM = {"equations.py", "differentiated_dynamics.py", "mirror.py"}
 def test_optimal_control_has_its_equations_of_motion_from_one_place(path):
     if room(path) == "ocp" and path.name not in ASK_FOR_THEM:
         assert not rooms_imported(path, path.read_text()) & FORCES
+
+
+ALGORITHMS = FORCES | {"constraints", "coriolis", "inverse_kinematics", "kinematics", "momentum", "regressor"}
+"""Rooms of algorithms. The maker of Functions knows them through signatures only."""
+
+
+def test_functions_name_no_algorithm():
+    path = ROOT / "functions.py"
+    imported = rooms_imported(path, path.read_text())
+    assert imported & ALGORITHMS == {"call_derivatives"}, "what `derivative_options` gives stands in signatures"
 
 
 @every_module

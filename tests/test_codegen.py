@@ -20,7 +20,8 @@ from casadi import DM, MX, SX
 import ocp_dyn as od
 from ocp_dyn.codegen.names import filled, macro_stems, parameters, prefix_of, printable
 from ocp_dyn.functions import describe
-from ocp_dyn.registry import REGISTRY, UNITS
+from ocp_dyn.quantities import QUANTITIES
+from ocp_dyn.registry import REGISTRY
 from tests.helpers import State, close
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -195,7 +196,9 @@ def test_tables_of_rows_and_columns(built):
     assert pattern.nnz() < pattern.numel()
     assert ("robot_H_H_row" in header) is not dense
     layout = "row-major" if dense else f"sparse, {pattern.nnz()} nonzeros"
-    assert f" H [{MODEL.nv} x {MODEL.nv}, {layout}], out; {UNITS['H']}; rows: list 2; columns: list 2" in header
+    assert (
+        f" H [{MODEL.nv} x {MODEL.nv}, {layout}], out; {QUANTITIES['H'].units}; rows: list 2; columns: list 2" in header
+    )
     assert f"#define ROBOT_H_H_SIZE {pattern.numel() if dense else pattern.nnz()}\n" in header
     assert f"#define ROBOT_H_H_ROWS {MODEL.nv}\n" in header
     if not dense:
@@ -381,9 +384,9 @@ def test_the_header_says_sizes_orders_and_units():
     header = od.codegen.generate(functions, "robot")["robot.h"]
     text = re.sub(r"\s+\*\s+", " ", header)
     assert "int robot_FDc(const double *q, const double *qd, const double *tau, double *qdd, double *lam);" in header
-    assert f"q [{model.nq}], in; {UNITS['q']}; entries: list 1" in text
-    assert f"qd [{model.nv}], in; {UNITS['qd']}; entries: list 2" in text
-    assert f"lam [1], out; {UNITS['lam']}; entries: list 3" in text
+    assert f"q [{model.nq}], in; {QUANTITIES['q'].units}; entries: list 1" in text
+    assert f"qd [{model.nv}], in; {QUANTITIES['qd'].units}; entries: list 2" in text
+    assert f"lam [1], out; {QUANTITIES['lam'].units}; entries: list 3" in text
     assert "f_ext [6 x 2, column-major], in; N m, N;" in text
     assert "columns: list 4" in text
     assert model.name in header

@@ -46,6 +46,8 @@ ROOMS = [
     "passive",
     "reduction",
     "registry",
+    "signature",
+    "quantities",
     "regressor",
     "rotations",
     "second_derivatives",

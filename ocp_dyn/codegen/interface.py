@@ -12,7 +12,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import sequence, shown
-from ..functions import Description, Label, describe
+from ..functions import Description, describe
+from ..quantities import Label
 from .differentiated import differentiated
 from .names import macro_stems, parameters
 

@@ -208,6 +208,8 @@ SOLVERS: dict[str, Solver] = {
     "aba": by_test_forces,
     "proximal": proximal,
 }
+BY_INVERSE = ("range", "aba", "proximal")
+"""Solvers that divide by H, which must have an inverse; the others need it on the null space of G only."""
 
 
 def solver_of(name: str) -> Solver:

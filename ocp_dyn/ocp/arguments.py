@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, cast
 
 import casadi as ca
@@ -16,7 +15,7 @@ import numpy as np
 from casadi import DM, SX
 
 from .. import _types
-from .._types import Array, sequence, shown
+from .._types import Array, meant, sequence, shown
 
 FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
@@ -118,7 +117,7 @@ def choice(value: Any, known: Iterable[str], what: str) -> str:
     """One of a few words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{what} must be one of {', '.join(words)}, got {shown(value)}{_meant(value, words)}")
+        raise ValueError(f"{what} must be one of {', '.join(words)}, got {shown(value)}{meant(value, words)}")
     return value
 
 
@@ -128,7 +127,7 @@ def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
     if isinstance(name, str) and name in there:
         return name
     label(name, f"{what}: the name of a {kind}")
-    near = _meant(name, there)
+    near = meant(name, there)
     rest = f", {len(there) - LISTED} more" if len(there) > LISTED else ""
     listed = near if near else f"; there are: {', '.join(there[:LISTED]) or 'none'}{rest}"
     raise KeyError(f"{what}: no {kind} {shown(name)}{listed}")
@@ -184,7 +183,7 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
     except KeyError as error:
         asked = error.args[0] if error.args else ""
         there = tuple(values)
-        hint = _meant(asked, there) or (f"; stage.values holds {', '.join(there[:LISTED])}" if there else "")
+        hint = meant(asked, there) or (f"; stage.values holds {', '.join(there[:LISTED])}" if there else "")
         said = asked if isinstance(asked, str) and " " in asked else f"KeyError: {shown(asked)}{hint}"
         raise ValueError(f"{what}: the function raised {said}") from error
     except Exception as error:
@@ -231,11 +230,6 @@ def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
                 f"{what} has {found.numel()} rows but {limit.size} bounds: give one number, or {found.numel()}"
             )
     return found, value[1], value[2]
-
-
-def _meant(name: Any, names: Sequence[str]) -> str:
-    near = get_close_matches(name, names, 3, 0.6) if isinstance(name, str) else []
-    return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def _text(error: BaseException) -> str:
