@@ -222,7 +222,7 @@ def test_a_constraint_on_time(rng):
     close(gamma, plain - 10 * rate - 25 * phi)
     with pytest.raises(ValueError, match="'swing' depends on time and none is given"):
         od.constraint_jacobian(model, moving, DM(s.q))
-    with pytest.raises(ValueError, match=r"t is a time \[s\] or 'input', got 'now'"):
+    with pytest.raises(ValueError, match=r"t is a value \(s\) or 'input', got 'now'"):
         od.function(od.constrained_dynamics, model, moving, t="now")
 
 
