@@ -91,6 +91,7 @@ from .kinematics import point_velocity as point_velocity
 from .kinematics import point_velocity_6d as point_velocity_6d
 from .kinematics import pose as pose
 from .layouts import Layout as Layout
+from .loads import Loads as Loads
 from .model import Frame as Frame
 from .model import Model as Model
 from .momentum import angular_momentum as angular_momentum

@@ -20,6 +20,7 @@ from casadi import DM, SX
 from ._types import Expr, shown, split
 from .joints import Joint, Spherical
 from .lightest import lightest
+from .loads import NO_LOADS, Loads
 from .model import Model
 from .reduction import unfolded
 from .second_derivatives import SecondOrder, inverse_dynamics_both_orders
@@ -47,7 +48,7 @@ class Call(NamedTuple):
 
 
 def derivative_options(
-    derivatives: Derivatives, model: Model, call: Call, order: int, *, armature: bool = False
+    derivatives: Derivatives, model: Model, call: Call, order: int, *, loads: Loads = NO_LOADS
 ) -> dict[str, Any]:
     """Options that give the Function of a call derivatives up to an order (1 or 2) for CasADi to find.
 
@@ -63,9 +64,9 @@ def derivative_options(
     T = _tangent_map(model, q)
     second = None
     if order == 1:
-        first = derivatives.first(model, q, qd, x, armature=armature)
+        first = derivatives.first(model, q, qd, x, loads=loads)
     else:
-        first, second = derivatives.both(model, q, qd, x, call.weights, armature=armature)
+        first, second = derivatives.both(model, q, qd, x, call.weights, loads=loads)
     J = [first[0] @ T, *first[1:]]
     empty = SX(model.nv, 1)
     inputs = [*call.inputs.values(), empty]

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ from .checked import CheckedFunction
 from .invertible import check_invertible
 from .joints import Joint
 from .lightest import lightest
+from .loads import NO_LOADS, Loads, check_loads, refuse_parts
 from .model import Model
 from .parameters import parameter, parameter_size
 from .quantities import Label, Quantity
@@ -63,7 +64,7 @@ def function(
     *static: Any,
     name: str | None = None,
     signature: str | Signature | None = None,
-    external: tuple[str, ...] = (),
+    loads: Loads = NO_LOADS,
     parameters: tuple[str, ...] = (),
     derivatives: int = 0,
     reduce: bool = True,
@@ -74,8 +75,8 @@ def function(
     static: what the algorithm takes between the model and q, such as a constraint set. name: instead of
     the registry's. signature: for an algorithm of the user's own without the decorator `od.algorithm`, e.g. "q qd -> E"
     or "q p[3] -> d", or an `od.Signature` with units, labels and traits.
-    external: names of frames that wrenches act on; adds the input f_ext (6 x k), the last. Other options go to
-    the algorithm. Those that its signature marks as inputs on request are one with "input": t="input" adds time, for
+    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external
+    the last input is f_ext (6 x k), a column for each. Other options go to the algorithm. Those that its signature marks as inputs on request are one with "input": t="input" adds time, for
     constraints on time, e="input" the restitution of an impact, e="rows" one for each row of the constraints.
     columns=k: so many columns of the inputs that the signature marks so, such as tau of `mass_matrix_inverse_product`.
 
@@ -84,13 +85,13 @@ def function(
     constraint set among the static arguments that holds one.
 
     derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option
-    but armature: the analytic derivatives up to that order go with the Function, so that CasADi finds them when an MX
+    but name and loads=od.Loads(armature=True): the analytic derivatives up to that order go with the Function, so that CasADi finds them when an MX
     expression that calls it is differentiated, as an optimiser's constraints are (not those of its `map`). By the
     entries of q, quaternions included. Off by default: they take longer to build than the Function itself.
 
     reduce: joint-space algorithms run on a dynamically equivalent model of fewer operations, see `ocp_dyn.reduction`,
     and of algorithms with an equal result the shortest is taken; equal to rounding. False: on the model as it is, by
-    the algorithm itself. With external or parameters the model is always as it is.
+    the algorithm itself. With external wrenches or parameters the model is always as it is.
 
     Called with numbers it returns DM; with SX it expands; with MX it is one call node. The Function is
     built with common subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get
@@ -98,14 +99,17 @@ def function(
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
-    _check_options(algorithm, name, signature, external, parameters, derivatives)
+    _check_options(algorithm, name, signature, parameters, derivatives)
+    _check_loads(algorithm, model, loads, options)
     truth(reduce, "reduce")
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
-    if derivatives and (static or external or parameters or options.keys() - {"armature"}):
-        raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
+    if derivatives and (static or loads.external or loads.passive or parameters or options):
+        raise ValueError(
+            "derivatives= goes with name= and loads=od.Loads(armature=True) alone: leave out the other options"
+        )
     spec = _specification(algorithm, name, signature)
     _check_asked(spec, options)
-    request = _Request(algorithm, static, spec, tuple(external), tuple(parameters), derivatives, reduce, options)
+    request = _Request(algorithm, static, spec, loads, tuple(parameters), derivatives, reduce, options)
     with _building:
         kept = _cache.setdefault(model, {})
         try:
@@ -122,7 +126,7 @@ def function(
         return f
 
 
-def _check_options(algorithm: Any, name: Any, signature: Any, external: Any, parameters: Any, derivatives: Any) -> None:
+def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:
     """Raises errors about arguments of `function` that can be found before anything is built."""
     if not callable(algorithm):
         raise TypeError(f"od.function needs an algorithm, such as od.inverse_dynamics, first; got {shown(algorithm)}")
@@ -130,19 +134,29 @@ def _check_options(algorithm: Any, name: Any, signature: Any, external: Any, par
         raise TypeError(f"name must be a string or None, got {shown(name)}")
     if signature is not None and not isinstance(signature, (str, Signature)):
         raise TypeError(f"signature must be a string or None, or an od.Signature, got {shown(signature)}")
-    for what, kind, names in (("external", "frame names", external), ("parameters", "names", parameters)):
-        if isinstance(names, str):
-            raise TypeError(f"{what} must be a tuple of {kind}, got the string {shown(names)}: write ({shown(names)},)")
-        if not isinstance(names, (tuple, list)) or not all(isinstance(one, str) for one in names):
-            raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
+    if isinstance(parameters, str):
+        raise TypeError(
+            f"parameters must be a tuple of names, got the string {shown(parameters)}: write ({shown(parameters)},)"
+        )
+    if not isinstance(parameters, (tuple, list)) or not all(isinstance(one, str) for one in parameters):
+        raise TypeError(f"parameters must be a tuple of names, got {shown(parameters)}")
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
 
 
+def _check_loads(algorithm: Algorithm, model: Model, loads: Any, options: dict[str, Any]) -> None:
+    """Raises errors about loads, and about parts of them that are given as options."""
+    for frame in check_loads(loads).external:
+        model.frame(frame)
+    name = getattr(algorithm, "__name__", "the algorithm")
+    if any(part.name in options for part in fields(Loads)):
+        refuse_parts(options, inspect.signature(algorithm).parameters, name)
+
+
 def _check_asked(spec: Signature, options: dict[str, Any]) -> None:
     """Raises errors about options of an algorithm that decide which inputs and outputs there are."""
-    for flag in ("armature", *(output.name for output in spec.optional_outputs)):
-        truth(options.get(flag, False), flag)
+    for output in spec.optional_outputs:
+        truth(options.get(output.name, False), output.name)
     columns = options.get("columns")
     if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
         raise ValueError(
@@ -158,7 +172,7 @@ class _Request:
     algorithm: Algorithm
     static: tuple[Any, ...]
     spec: Signature
-    external: tuple[str, ...]
+    loads: Loads
     parameters: tuple[str, ...]
     order: int
     reduce: bool
@@ -169,12 +183,12 @@ class _Request:
         """Key that identifies the request among those for the same model."""
         chosen = tuple(sorted(self.options.items()))
         return (
-            self.algorithm, self.static, self.spec, self.external, self.parameters, self.order, self.reduce, chosen
+            self.algorithm, self.static, self.spec, self.loads, self.parameters, self.order, self.reduce, chosen
         )  # fmt: skip
 
     def setting(self, model: Model) -> tuple[Model, tuple[Any, ...], tuple[str, ...]]:
         """All that sizes and labels of quantities depend on."""
-        return model, self.static, self.external
+        return model, self.static, tuple(self.loads.external)
 
 
 @dataclass
@@ -193,10 +207,10 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
     outputs = spec.outputs_with(request.options)
     inputs = _inputs(request, model, outputs)
     if spec.needs_inverse(request.options):
-        check_invertible(model, armature=bool(request.options.get("armature")))
+        check_invertible(model, loads=request.loads)
     if request.parameters:
         model, static = with_values(model, static, inputs.parameters)
-    if request.reduce and spec.joint_space and not request.external and not request.parameters:
+    if request.reduce and spec.joint_space and not request.loads.external and not request.parameters:
         model = lightest(model, static, velocities="qd" in spec.input_names(), unfold=not spec.joint_names)
     found: dict[str, Any] = {"cse": True}
     if request.order:
@@ -241,7 +255,7 @@ def _derivatives(request: _Request, model: Model, inputs: _Inputs) -> dict[str, 
         )
     y = spec.outputs[0].name
     call = Call(spec.name, inputs.symbols, y, ca.SX.sym(f"adj_{y}", model.nv))
-    return derivative_options(spec.derivatives, model, call, request.order, **request.options)
+    return derivative_options(spec.derivatives, model, call, request.order, loads=request.loads)
 
 
 def _inputs(request: _Request, model: Model, outputs: tuple[Quantity, ...]) -> _Inputs:
@@ -259,8 +273,12 @@ def _inputs(request: _Request, model: Model, outputs: tuple[Quantity, ...]) -> _
         size = _asked_size(quantity, options.get(quantity.name), request, model)
         if size is not None:
             symbols[quantity.name] = options[quantity.name] = ca.SX.sym(quantity.name, *size)
-    if request.external:
-        options["external"] = request.external
+    if request.loads.external and "f_ext" not in symbols:
+        raise ValueError(
+            f"{spec.name} has no input f_ext: external wrenches do not enter it; leave external out of its loads"
+        )
+    if request.loads != NO_LOADS:
+        options["loads"] = request.loads
     labels = [_parameter_label(name) for name in request.parameters]
     _check_names(spec.name, [*symbols, *labels, *names])
     made = {n: ca.SX.sym(label, parameter_size(n)) for n, label in zip(request.parameters, labels, strict=True)}
@@ -270,7 +288,7 @@ def _inputs(request: _Request, model: Model, outputs: tuple[Quantity, ...]) -> _
 def _asked_size(quantity: Quantity, value: Any, request: _Request, model: Model) -> tuple[int, int] | None:
     """The size of an optional input, from the value of its option; None if it is not to be an input."""
     if quantity.name == "f_ext":
-        return quantity.size(*request.setting(model)) if request.external else None
+        return quantity.size(*request.setting(model)) if request.loads.external else None
     if not isinstance(value, str):
         return None
     if value == "input":

@@ -43,7 +43,7 @@ class Signature:
     """Name, inputs, outputs and traits of an algorithm; `Signature.parse("ID: q qd qdd f_ext? -> tau")` makes one.
 
     inputs, outputs: in the algorithm's order. optional_inputs: options that become inputs, the last, if they are
-    "input"; f_ext if there are external forces. optional_outputs: outputs, the last, that an option of that name adds.
+    "input"; f_ext if loads.external names frames. optional_outputs: outputs, the last, that an option of that name adds.
     several: names of inputs with as many columns as the option `columns` says.
     joint_space: True if the result depends on the model only through joint-space dynamics and frame poses; an
     equivalent, cheaper model may then be used. joint_names: it also depends on which joints there are: none is split.

@@ -92,7 +92,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
-        slip_speed=SLIP_SPEED,
+        loads=od.Loads(passive=True, armature=True, slip_speed=SLIP_SPEED),
     )
 
 

@@ -113,7 +113,7 @@ def problem(
         limits=limits,
         integrator="gauss:2",  # on as many intervals the midpoint rule misses TALOS by 2 %, and every node by 0.2 degrees
         torque="linear",
-        slip_speed=SLIP_SPEED,
+        loads=od.Loads(passive=True, armature=True, slip_speed=SLIP_SPEED),
         options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
 

@@ -16,7 +16,7 @@ LAYERS = {
     0: ("_types", "_rounding", "_autodiff", "_files", "linalg"),
     1: ("spatial", "rotations"),
     2: ("joints",),
-    3: ("model", "builder", "boundary", "joint_derivatives"),
+    3: ("model", "builder", "boundary", "loads", "joint_derivatives"),
     4: ("io", "models", "kinematics", "layouts", "reduction", "passive", "parameters", "invertible"),
     5: ("dynamics", "momentum", "constraints", "coriolis", "regressor"),
     6: (
@@ -40,6 +40,7 @@ SAME_LAYER = {
     ("rotations", "spatial"),
     ("builder", "model"),
     ("boundary", "model"),
+    ("boundary", "loads"),
     ("linalg", "_types"),
     ("_files", "_types"),
     ("_autodiff", "_types"),

@@ -133,7 +133,7 @@ def test_joints_that_move_no_inertia_have_no_forward_dynamics(algorithm):
         model = builder.build()
         with pytest.raises(od.ModelError, match=r"joint 'tip_joint' moves body 'tip', .*armature=True"):
             od.function(algorithm, model)
-        od.function(algorithm, model, armature=True)
+        od.function(algorithm, model, loads=od.Loads(armature=True))
         tau = od.function(od.inverse_dynamics, model)(model.neutral(), np.ones(model.nv), np.ones(model.nv))
         assert np.all(np.isfinite(np.array(tau)))
     text = """<robot name="r"><link name="base"><inertial><mass value="1"/></inertial></link><link name="tip"/>

@@ -113,7 +113,7 @@ def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
     if CC is None:
         pytest.skip("no C compiler")
     functions = [registered(name) for name in ALGORITHMS]
-    functions.append(registered("ID", external=("body5", "body2"), name="ID_ext"))
+    functions.append(registered("ID", loads=od.Loads(external=("body5", "body2")), name="ID_ext"))
     directory = od.codegen.export(functions, tmp_path_factory.mktemp("c") / "robot", dense=request.param)
     return directory, compiled(directory), request.param
 
@@ -134,7 +134,7 @@ def test_compiled_c_equals_python(rng, built, name):
 @pytest.mark.slow
 def test_matrix_inputs(rng, built):
     _, library, dense = built
-    f = registered("ID", external=("body5", "body2"), name="ID_ext")
+    f = registered("ID", loads=od.Loads(external=("body5", "body2")), name="ID_ext")
     assert f.size_in("f_ext") == (6, 2)
     values = state(f, rng)
     near(call_c(library, "robot_ID_ext", f, values, dense), f.call(values))
@@ -380,7 +380,10 @@ def test_a_function_given_twice_counts_once():
 def test_the_header_says_sizes_orders_and_units():
     model = random_model()
     contacts = (od.Contact("body6", axes="z"),)
-    functions = [registered("FDc", model, contacts), registered("ID", model, external=("body5", "body2"))]
+    functions = [
+        registered("FDc", model, contacts),
+        registered("ID", model, loads=od.Loads(external=("body5", "body2"))),
+    ]
     header = od.codegen.generate(functions, "robot")["robot.h"]
     text = re.sub(r"\s+\*\s+", " ", header)
     assert "int robot_FDc(const double *q, const double *qd, const double *tau, double *qdd, double *lam);" in header

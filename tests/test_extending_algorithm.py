@@ -12,7 +12,7 @@ from ocp_dyn.functions import describe
 from ocp_dyn.quantities import QUANTITIES
 from tests.helpers import State, close, tree
 
-MODEL = tree("chain")
+MODEL, LOADS = tree("chain"), od.Loads()
 
 
 @od.algorithm("reach: q p -> d power", od.Quantity("p", "m, world axes", rows=("x", "y", "z")), od.Quantity("d", "m"))
@@ -62,13 +62,13 @@ def test_traits(rng):
     bent = od.random_tree(3, 1.0, [od.Revolute((1, 2, 3))])
 
     @od.algorithm("lossy: q qd f_ext? s? tau* -> C residual?", od.Quantity("s", "1", rows=1), joint_space=True)
-    def lossy(model, q, qd, tau, f_ext=None, *, external=(), s=1.0, columns=1, residual=False):
-        C = s * od.bias_force(model, q, qd, f_ext, external=external)
+    def lossy(model, q, qd, tau, f_ext=None, *, loads=LOADS, s=1.0, columns=1, residual=False):
+        C = s * od.bias_force(model, q, qd, f_ext, loads=loads)
         return (C, C - tau) if residual else C
 
     plain, light = (od.function(lossy, bent, reduce=reduce) for reduce in (False, True))
     assert light.n_instructions() < plain.n_instructions()
-    f = od.function(lossy, bent, external=("body1",), s="input", columns=2, residual=True)
+    f = od.function(lossy, bent, loads=od.Loads(external=("body1",)), s="input", columns=2, residual=True)
     assert f.name_in() == ["q", "qd", "tau", "f_ext", "s"]
     assert (f.size_in("tau"), f.name_out()) == ((3, 2), ["C", "residual"])
 

@@ -247,11 +247,11 @@ def test_a_model_that_is_gone_frees_its_functions():
 
 
 def test_external_adds_the_last_input():
-    function = entry("ID", external=("b4", "b1"))
+    function = entry("ID", loads=od.Loads(external=("b4", "b1")))
     assert function.name_in() == ["q", "qd", "qdd", "f_ext"]
     assert function.size_in("f_ext") == (6, 2)
-    assert entry("FDc", external=("b1",)).name_in()[-1] == "f_ext"
-    assert entry("ID", external=()) is entry("ID")
+    assert entry("FDc", loads=od.Loads(external=("b1",))).name_in()[-1] == "f_ext"
+    assert entry("ID", loads=od.Loads(external=())) is entry("ID")
 
 
 def test_residual_adds_an_output():
@@ -300,8 +300,8 @@ REFUSED = [
     (ValueError, "needs a name of its own, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
     (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
     (ValueError, "'mass matrix' cannot name a Function", lambda: entry("H", name="mass matrix")),
-    (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", external="b1")),
-    (KeyError, "no frame 'hand'", lambda: entry("ID", external=("hand",))),
+    (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", loads=od.Loads(external="b1"))),
+    (KeyError, "no frame 'hand'", lambda: entry("ID", loads=od.Loads(external=("hand",)))),
     (ValueError, "e is a value .* or 'rows', got 'some'", lambda: entry("impact", e="some")),
     (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
     (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*follows the model", lambda:

@@ -37,6 +37,7 @@ ROOMS = [
     "kinematics",
     "layouts",
     "lightest",
+    "loads",
     "linalg",
     "model",
     "models",

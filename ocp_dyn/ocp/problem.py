@@ -15,10 +15,10 @@ import numpy as np
 
 from .._types import Array, is_one_of, shown
 from ..kinematics import resolve
+from ..loads import JOINT_LOADS, Loads, check_loads
 from ..model import Model
 from ..parameters import MODEL_PARAMETERS, parameter_size
-from ..passive import SLIP_SPEED
-from .arguments import choice, known, listed_names, not_negative, numbers, positive, truth, whole
+from .arguments import choice, known, listed_names, not_negative, numbers, truth, whole
 from .equations import Equations
 from .integrators import Scheme, scheme
 from .mirror import MirrorMap, mirror_map
@@ -54,11 +54,10 @@ class Problem:
 
     form and integrator: see `ocp_dyn.ocp.steps` and `ocp_dyn.ocp.integrators`; steps: of the integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
-    means against the drift of contacts, see `ocp_dyn.ocp.contact_levels`. passive, armature: True if springs, damping
-    and friction of the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves
-    them out, here and in all methods of the solution (tau is the motors' torque in any case). slip_speed [rad/s, m/s]:
-    speed over which friction changes sign, see `od.passive_force`; solvers need a value not much below the speeds of
-    the motion. options: of IPOPT, for a start from the guess.
+    means against the drift of contacts, see `ocp_dyn.ocp.contact_levels`. loads: springs, damping and
+    friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
+    `loads=od.Loads()` leaves them out, here and in all methods of the solution (tau is the motors' torque in any case).
+    loads.slip_speed [rad/s, m/s]: solvers need a value not much below the speeds of the motion. options: of IPOPT, for a start from the guess.
     """
 
     model: Model
@@ -80,9 +79,7 @@ class Problem:
     contact_level: str = ""
     baumgarte: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
-    passive: bool = True
-    armature: bool = True
-    slip_speed: float = SLIP_SPEED
+    loads: Loads = JOINT_LOADS
     _kept: Any = field(default=None, init=False, repr=False)
     """The program that the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without
     it."""
@@ -193,9 +190,11 @@ class Problem:
         choice(self.torque, TORQUES, "torque")
         choice(self.contact_level, LEVELS, "contact_level")
         not_negative(self.baumgarte, "baumgarte [1/s]")
-        truth(self.passive, "passive")
-        truth(self.armature, "armature")
-        positive(self.slip_speed, "slip_speed [rad/s, m/s]")
+        if check_loads(self.loads).external:
+            raise ValueError(
+                f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
+                "are found, others are not supported yet"
+            )
         at_ends = self.form == "implicit" and self.contact_level == "position" and any(p.held for p in self.phases)
         if at_ends and not method.holds_positions:
             raise ValueError(
@@ -212,7 +211,7 @@ class Problem:
     def equations(self) -> Equations:
         """The equations of motion; passive forces and rotor inertia of the joints are included unless the problem
         leaves them out."""
-        return Equations(self.model, self.passive, self.armature, self.slip_speed)
+        return Equations(self.model, self.loads)
 
     @property
     def collocated(self) -> bool:
@@ -247,7 +246,7 @@ class Problem:
     def mirror(self) -> MirrorMap | None:
         """The mirror map of a mirrored periodic problem."""
         mirrored = self.periodic is not None and self.periodic.mirror
-        return mirror_map(self.model, passive=self.passive, armature=self.armature) if mirrored else None
+        return mirror_map(self.model, loads=self.loads) if mirrored else None
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
         """Transcribes and solves; see `ocp_dyn.ocp.solve`. values: of parameters, in place of those declared.
