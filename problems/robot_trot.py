@@ -21,7 +21,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, symmetric
+from ._robots import LOADS, symmetric
 from ._robots import numbers as gait_numbers
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
@@ -92,7 +92,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
-        loads=od.Loads(passive=True, armature=True, slip_speed=SLIP_SPEED),
+        loads=LOADS,
     )
 
 
