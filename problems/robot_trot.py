@@ -21,7 +21,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, about, symmetric
+from ._robots import LOADS, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -91,7 +91,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
-        slip_speed=SLIP_SPEED,
+        loads=LOADS,
     )
 
 

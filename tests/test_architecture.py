@@ -120,7 +120,7 @@ def test_urdf_is_parsed_in_one_place(path):
     assert not uses or room_of(name_of(path)) == "io"
 
 
-EQUATIONS = {"constrained_motion", "derivatives", "dynamics/recursions", "dynamics/joint_space"}
+EQUATIONS = {"constrained_motion", "derivatives", "dynamics/rnea_crba_aba", "dynamics/joint_space"}
 """Rooms and modules whose equations of motion hold springs, losses and rotors only when asked for them."""
 
 
@@ -129,6 +129,13 @@ def test_optimal_control_has_its_equations_of_motion_from_one_place(path):
     if name_of(path).startswith("ocp_dyn.ocp.") and path.name != "equations.py":
         names = {name.removeprefix("ocp_dyn.").replace(".", "/") for name in of_the_library(path, path.read_text())}
         assert not {name for name in names if any(name.startswith(room) for room in EQUATIONS)}
+
+
+def test_functions_name_no_algorithm():
+    """The maker of Functions knows algorithms through signatures only."""
+    path = ROOT / "casadi_functions" / "make.py"
+    rooms = {room_of(name) for name in of_the_library(path, path.read_text())}
+    assert not rooms & {"constrained_motion", "constraints", "derivatives", "dynamics"}
 
 
 SYMBOL_MAKERS = ("casadi_functions", "_autodiff", "_rounding", "codegen", "limit_cycles", "ocp")

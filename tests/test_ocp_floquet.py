@@ -169,7 +169,7 @@ def test_losses_of_the_root_feel_a_turn_and_springs_a_shift():
         builder.add_body("box", od.FloatingBase("euler_xyz") if data else od.FloatingBase(), mass=1, inertia=(1, 1, 1), **data)  # fmt: skip
         model = builder.build()
         for passive in (True, False):
-            bound = floquet._bound_by_joints(Equations(model, passive=passive))
+            bound = floquet._bound_by_joints(Equations(model, od.Loads(passive=passive)))
             for k, name in enumerate(("x", "y", "yaw")):
                 d = np.eye(12)[5 if name == "yaw" else k]
                 assert bound(name, d) == (passive and name == felt)

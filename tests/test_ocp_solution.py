@@ -16,6 +16,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.mechanism.loads import JOINT_LOADS
 from ocp_dyn.models import compass_walker, human, pendulum
 from ocp_dyn.ocp import PhaseMotion, Solution
 from ocp_dyn.ocp.analysis.defects import Flow, advance
@@ -151,7 +152,7 @@ def test_derivatives_of_a_flow_are_those_of_differences(
     phase = PhaseMotion(
         "p", np.array([0, h]), np.array([q, q]), np.array([v, v]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
     )
-    equations = Equations(model, slip_speed=0.5)
+    equations = Equations(model, replace(JOINT_LOADS, slip_speed=0.5))
     found = flow_derivatives(equations, phase, 0.0005 if joints else 0.0025)[0]
     flow, torques = Flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
 

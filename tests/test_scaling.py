@@ -335,7 +335,7 @@ def test_random_trees(seed):
 @pytest.mark.parametrize("units", UNITS[:2], ids=str)
 def test_what_joints_do_by_themselves(units):
     for algorithm in (od.inverse_dynamics, od.forward_dynamics, od.forward_dynamics_crba):
-        SMALL.compare(algorithm, units, passive=True, armature=True)
+        SMALL.compare(algorithm, units, loads=od.Loads(passive=True, armature=True))
 
 
 # Robots of a millimetre and of a kilometre

@@ -11,7 +11,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.dynamics.kinematics import body_transforms
-from ocp_dyn.dynamics.recursions import gravity_force, mass_matrix
+from ocp_dyn.dynamics.rnea_crba_aba import gravity_force, mass_matrix
 from ocp_dyn.io import load_urdf, parse_urdf
 from ocp_dyn.spatial_algebra.rotations import rpy_matrix
 

@@ -18,23 +18,24 @@ import casadi as ca
 from casadi import DM, SX
 
 from .._types import Expr, shown, split
-from ..derivatives.first import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from ..derivatives.second import SecondOrder, forward_dynamics_both_orders, inverse_dynamics_both_orders
-from ..dynamics.recursions import forward_dynamics, inverse_dynamics
+from ..derivatives.second import SecondOrder, inverse_dynamics_both_orders
 from ..joints import Joint, Spherical
 from ..mechanism import Model
+from ..mechanism.loads import NO_LOADS, Loads
 from ..mechanism.reduction import unfolded
 from ..spatial_algebra.spatial import skew
 from .cheapest import lightest
 
-_FIRST: dict[Callable[..., Any], Callable[..., Any]] = {
-    inverse_dynamics: inverse_dynamics_derivatives,
-    forward_dynamics: forward_dynamics_derivatives,
-}
-_BOTH: dict[Callable[..., Any], Callable[..., tuple[tuple[Any, Any, Any], SecondOrder]]] = {
-    inverse_dynamics: inverse_dynamics_both_orders,
-    forward_dynamics: forward_dynamics_both_orders,
-}
+
+class Derivatives(NamedTuple):
+    """The analytic derivatives of an algorithm (q, qd, x) -> y, x being qdd or tau.
+
+    first(model, q, qd, x): dy/dq, dy/dqd, dy/dx, q along its tangent; both(model, q, qd, x, mu): these, and the second
+    derivatives of mu' y.
+    """
+
+    first: Callable[..., Any]
+    both: Callable[..., tuple[tuple[Any, Any, Any], SecondOrder]]
 
 
 class Call(NamedTuple):
@@ -47,18 +48,13 @@ class Call(NamedTuple):
 
 
 def derivative_options(
-    algorithm: Callable[..., Any], model: Model, call: Call, order: int, *, armature: bool = False
+    derivatives: Derivatives, model: Model, call: Call, order: int, *, loads: Loads = NO_LOADS
 ) -> dict[str, Any]:
     """Options that give the Function of a call derivatives up to an order (1 or 2) for CasADi to find.
 
-    Algorithms: `inverse_dynamics`, `forward_dynamics`. jac_penalty tells CasADi from how many directions on to take a
-    whole Jacobian: more than one, and a tenth of the outputs.
+    jac_penalty tells CasADi from how many directions on to take a whole Jacobian: more than one, and a tenth of the
+    outputs.
     """
-    if algorithm not in _FIRST:
-        raise ValueError(
-            f"derivatives={order} is for {', '.join(sorted(f.__name__ for f in _FIRST))}, "
-            f"got {shown(getattr(algorithm, '__name__', algorithm))}: leave it out, CasADi differentiates the graph"
-        )
     if order not in (1, 2):
         raise ValueError(f"derivatives is the highest order, 1 or 2, got {shown(order)}")
     model = unfolded(model)
@@ -68,9 +64,9 @@ def derivative_options(
     T = _tangent_map(model, q)
     second = None
     if order == 1:
-        first = _FIRST[algorithm](model, q, qd, x, armature=armature)
+        first = derivatives.first(model, q, qd, x, loads=loads)
     else:
-        first, second = _BOTH[algorithm](model, q, qd, x, call.weights, armature=armature)
+        first, second = derivatives.both(model, q, qd, x, call.weights, loads=loads)
     J = [first[0] @ T, *first[1:]]
     empty = SX(model.nv, 1)
     inputs = [*call.inputs.values(), empty]

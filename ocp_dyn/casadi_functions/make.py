@@ -1,6 +1,6 @@
 """Algorithms as `casadi.Function`s: named inputs and outputs, built in SX when first asked for, then kept.
 
-A signature, from the registry or the user's own, says what the inputs and outputs are called and how large they are.
+All that is known of an algorithm stands in its signature, from the registry or the user's own.
 """
 
 from __future__ import annotations
@@ -10,35 +10,25 @@ import os
 import re
 import threading
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from .. import constrained_motion as constrained
-from .. import constraints
-from .._types import is_whole, shown, truth
-from ..derivatives import first as derivatives_of
-from ..derivatives import second as second_derivatives
-from ..dynamics import joint_space, regressor
-from ..dynamics import recursions as dynamics
+from .._types import is_whole, listed, meant, shown, truth
 from ..joints import Joint
 from ..mechanism import Model
 from ..mechanism.invertible import check_invertible
-from ..mechanism.parameters import of_constraint, parameter, parameter_size, with_parameters
+from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
+from ..mechanism.parameters import parameter, parameter_size
 from .casadi_derivatives import Call, derivative_options
 from .cheapest import lightest
 from .checked import CheckedFunction
-from .registry import REGISTRY, SIZES, UNITS, Algorithm, Signature
-
-
-class Label(NamedTuple):
-    """Units of an input or output, and the names of its rows and columns; empty if they have no names."""
-
-    units: str
-    rows: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
+from .quantities import Label, Quantity
+from .registry import REGISTRY
+from .signature import Algorithm, Signature, signature_of
+from .static_arguments import rows_of_constraints, with_values
 
 
 class Description(NamedTuple):
@@ -52,20 +42,6 @@ class Description(NamedTuple):
 
 MOST_COLUMNS = 10_000
 """Columns of tau in one Function: each adds as many operations."""
-
-_BY_INVERSE = (
-    dynamics.forward_dynamics,
-    dynamics.forward_dynamics_crba,
-    joint_space.mass_matrix_inverse,
-    joint_space.mass_matrix_inverse_product,
-    derivatives_of.forward_dynamics_derivatives,
-    second_derivatives.forward_dynamics_second_derivatives,
-    constrained.constrained_dynamics,
-    constrained.constrained_dynamics_derivatives,
-    constrained.impact,
-    constrained.impact_derivatives,
-)
-"""Algorithms that need H^-1; those of constraints with most of their solvers."""
 
 _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionary()
 _building = threading.RLock()
@@ -87,8 +63,8 @@ def function(
     model: Model,
     *static: Any,
     name: str | None = None,
-    signature: str | None = None,
-    external: tuple[str, ...] = (),
+    signature: str | Signature | None = None,
+    loads: Loads = NO_LOADS,
     parameters: tuple[str, ...] = (),
     derivatives: int = 0,
     reduce: bool = True,
@@ -96,37 +72,50 @@ def function(
 ) -> ca.Function:
     """`algorithm(model, *static, ...)` as a casadi.Function with named inputs and outputs.
 
-    static: what the algorithm takes between the model and q, such as a constraint set. name: instead of
-    the registry's. signature: for an algorithm of the user's own, e.g. "q qd -> E" or "q p[3] -> d".
-    external: names of frames that wrenches act on; adds the input f_ext (6 x k), the last. Other options go to
-    the algorithm; `impact` takes e as a number or a tuple with one per row or, with e="input" (one for all rows) or
-    e="rows", as a last input. `mass_matrix_inverse_product` takes columns=k, so many columns of tau. t="input" adds time to the inputs, for constraints on time.
+    static: what the algorithm takes between the model and q, such as a constraint set. name: instead of the registry's.
+    signature: for an algorithm of the user's own without the decorator `od.algorithm`, e.g. "q qd -> E" or
+    "q p[3] -> d", or an `od.Signature` with units, labels and traits.
 
-    parameters: names of what stays an input, such as ("gravity", "inertia:foot"), see `ocp_dyn.mechanism.parameters`; the last
-    inputs, called "gravity", "inertia_foot". ("point:foot",) is the point of the contact on the frame foot, in every
-    constraint set among the static arguments that holds one.
+    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external the
+    last input is f_ext (6 x k), a column for each. Other options go to the algorithm; those that its signature marks
+    become inputs on request: t="input" adds time, for constraints on time, e="input" the restitution of an impact,
+    e="rows" one for each row of the constraints. columns=k: number of columns of an input that the signature marks so,
+    such as tau of `mass_matrix_inverse_product`.
 
-    derivatives: 1 or 2, for `inverse_dynamics` and `forward_dynamics` with no option but armature: the analytic
-    derivatives up to that order go with the Function, so that CasADi finds them when an MX expression that calls it
-    is differentiated, as an optimiser's constraints are (not those of its `map`). By the entries of q, quaternions
+    parameters: names of what stays an input, such as ("gravity", "inertia:foot"), see `ocp_dyn.mechanism.parameters`;
+    the last inputs, called "gravity", "inertia_foot". ("point:foot",) is the point of the contact on the frame foot, in
+    every constraint set among the static arguments that holds one.
+
+    derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option but
+    name and loads=od.Loads(armature=True). The analytic derivatives up to that order go with the Function: CasADi finds
+    them when an MX expression that calls it is differentiated (not its `map`). By the entries of q, quaternions
     included. Off by default: they take longer to build than the Function itself.
 
-    reduce: joint-space algorithms of the registry run on a dynamically equivalent model of fewer operations, see
-    `ocp_dyn.mechanism.reduction`, and the shorter of two algorithms stands for `forward_dynamics`; equal to rounding. False: on
-    the model as it is. With external, parameters or signature the model is always as it is.
+    reduce: joint-space algorithms run on a dynamically equivalent model of fewer operations, see
+    `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal to
+    rounding. False, or external wrenches or parameters: on the model as it is.
 
-    Called with numbers it returns DM; with SX it expands; with MX it is one call node. The Function is
-    built with common subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get
-    the same one.
+    Called with numbers it returns DM; with SX it expands; with MX it is one call node. It is built with common
+    subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get the same one.
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
-    _check_options(algorithm, name, signature, external, parameters, derivatives, options | {"reduce": reduce})
+    _check_options(algorithm, name, signature, parameters, derivatives)
+    _check_loads(algorithm, model, loads, options)
+    truth(reduce, "reduce")
     static = tuple(tuple(s) if isinstance(s, list) else s for s in static)
-    if derivatives and (static or external or parameters or signature or options.keys() - {"armature"}):
-        raise ValueError("derivatives= goes with name= and armature= alone: leave out the other options")
+    if derivatives and (static or loads.external or loads.passive or parameters or options):
+        raise ValueError(
+            "derivatives= goes with name= and loads=od.Loads(armature=True) alone: leave out the other options"
+        )
     spec = _specification(algorithm, name, signature)
-    request = _Request(algorithm, static, spec, tuple(external), tuple(parameters), derivatives, reduce, options)
+    _check_asked(spec, options)
+    request = _Request(algorithm, static, spec, loads, tuple(parameters), derivatives, reduce, options)
+    return _kept(request, model)
+
+
+def _kept(request: _Request, model: Model) -> ca.Function:
+    """The Function that an earlier request built, or a new one."""
     with _building:
         kept = _cache.setdefault(model, {})
         try:
@@ -135,38 +124,50 @@ def function(
         except (TypeError, NotImplementedError):  # the latter from symbols
             raise TypeError(
                 "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (what stays an "
-                f"input is named by parameters=), got {shown(static)} and {shown(options)}"
+                f"input is named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
-        f = _build(request, model)
-        labels = _labels(f, request, model, registered=signature is None)
+        f, labels = _build(request, model)
         _descriptions[f] = Description(model.name, model.joints, labels)
         kept[request.key] = f
         return f
 
 
-def _check_options(
-    algorithm: Any, name: Any, signature: Any, external: Any, parameters: Any, derivatives: Any, options: dict[str, Any]
-) -> None:
+def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:
     """Raises errors about arguments of `function` that can be found before anything is built."""
     if not callable(algorithm):
         raise TypeError(f"od.function needs an algorithm, such as od.inverse_dynamics, first; got {shown(algorithm)}")
-    for what, text in (("name", name), ("signature", signature)):
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{what} must be a string or None, got {shown(text)}")
-    for what, kind, names in (("external", "frame names", external), ("parameters", "names", parameters)):
-        if isinstance(names, str):
-            raise TypeError(f"{what} must be a tuple of {kind}, got the string {shown(names)}: write ({shown(names)},)")
-        if not isinstance(names, (tuple, list)) or not all(isinstance(one, str) for one in names):
-            raise TypeError(f"{what} must be a tuple of {kind}, got {shown(names)}")
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a string or None, got {shown(name)}")
+    if signature is not None and not isinstance(signature, (str, Signature)):
+        raise TypeError(f"signature must be a string or None, or an od.Signature, got {shown(signature)}")
+    if isinstance(parameters, str):
+        raise TypeError(
+            f"parameters must be a tuple of names, got the string {shown(parameters)}: write ({shown(parameters)},)"
+        )
+    if not isinstance(parameters, (tuple, list)) or not all(isinstance(one, str) for one in parameters):
+        raise TypeError(f"parameters must be a tuple of names, got {shown(parameters)}")
     if isinstance(derivatives, bool) or not isinstance(derivatives, int) or derivatives not in (0, 1, 2):
         raise ValueError(f"derivatives must be 0, 1 or 2, got {shown(derivatives)}")
-    for flag in ("residual", "armature", "reduce"):
-        truth(options.get(flag, False), flag)
+
+
+def _check_loads(algorithm: Algorithm, model: Model, loads: Any, options: dict[str, Any]) -> None:
+    """Raises errors about loads, and about parts of them that are given as options."""
+    for frame in check_loads(loads).external:
+        model.frame(frame)
+    name = getattr(algorithm, "__name__", "the algorithm")
+    if any(part.name in options for part in fields(Loads)):
+        refuse_parts(options, inspect.signature(algorithm).parameters, name)
+
+
+def _check_asked(spec: Signature, options: dict[str, Any]) -> None:
+    """Raises errors about options of an algorithm that decide which inputs and outputs there are."""
+    for output in spec.optional_outputs:
+        truth(options.get(output.name, False), output.name)
     columns = options.get("columns")
     if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
         raise ValueError(
-            f"columns must be a whole number of columns of tau, from 1 to {MOST_COLUMNS}, got {shown(columns)}: call the "
-            "Function several times for more"
+            f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {MOST_COLUMNS}, got "
+            f"{shown(columns)}: call the Function several times for more"
         )
 
 
@@ -177,7 +178,7 @@ class _Request:
     algorithm: Algorithm
     static: tuple[Any, ...]
     spec: Signature
-    external: tuple[str, ...]
+    loads: Loads
     parameters: tuple[str, ...]
     order: int
     reduce: bool
@@ -188,8 +189,12 @@ class _Request:
         """Key that identifies the request among those for the same model."""
         chosen = tuple(sorted(self.options.items()))
         return (
-            self.algorithm, self.static, self.spec, self.external, self.parameters, self.order, self.reduce, chosen
+            self.algorithm, self.static, self.spec, self.loads, self.parameters, self.order, self.reduce, chosen
         )  # fmt: skip
+
+    def setting(self, model: Model) -> tuple[Model, tuple[Any, ...], tuple[str, ...]]:
+        """All that sizes and labels of quantities depend on."""
+        return model, self.static, tuple(self.loads.external)
 
 
 @dataclass
@@ -202,61 +207,102 @@ class _Inputs:
     parameters: dict[str, ca.SX] = field(default_factory=dict)
 
 
-def _build(request: _Request, model: Model) -> ca.Function:
-    """The Function, made of whichever algorithm with this result takes the fewest operations."""
-    spec, static = request.spec, request.static
-    outputs = (*spec.outputs, "residual") if request.options.get("residual") else spec.outputs
+def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Label]]:
+    """The Function, made of whichever algorithm with this result takes the fewest operations, and its labels."""
+    spec, static, given = request.spec, request.static, model
+    outputs = spec.outputs_with(request.options)
     inputs = _inputs(request, model, outputs)
-    if request.algorithm in _BY_INVERSE and request.options.get("solver", "range") in ("range", "proximal", "aba"):
-        check_invertible(model, armature=bool(request.options.get("armature")))
+    if spec.needs_inverse(request.options):
+        check_invertible(model, loads=request.loads)
     if request.parameters:
-        model, static = _with_values(model, static, inputs.parameters)
-    if request.reduce and spec.joint_space and not request.external and not request.parameters:
-        by_joints = request.algorithm is constrained.constrained_inverse_dynamics  # names the actuated ones
-        model = lightest(model, static, velocities="qd" in spec.inputs, unfold=not by_joints)
+        model, static = with_values(model, static, inputs.parameters)
+    if request.reduce and spec.joint_space and not request.loads.external and not request.parameters:
+        model = lightest(model, static, velocities="qd" in spec.input_names(), unfold=not spec.joint_names)
     found: dict[str, Any] = {"cse": True}
     if request.order:
-        call = Call(spec.name, inputs.symbols, outputs[0], ca.SX.sym(f"adj_{outputs[0]}", model.nv))
-        found |= derivative_options(request.algorithm, model, call, request.order, **request.options)
+        found |= _derivatives(request, model, inputs)
     names, symbols = list(inputs.symbols), list(inputs.symbols.values())
+    _check_arguments(request.algorithm, (model, *static, *inputs.positional), inputs)
+    labels = _labels(request, outputs, [*names, *(output.name for output in outputs)], given)
     candidates = []
-    for route in _routes(request.algorithm, model) if request.reduce else (request.algorithm,):
-        _check_arguments(route, (model, *static, *inputs.positional), inputs)
+    for route in _candidates(request, model):
         result = route(model, *static, *inputs.positional, **inputs.options)
-        values = list(result) if isinstance(result, (tuple, list)) else [result]
-        if len(values) != len(outputs):
-            raise ValueError(f"{spec.name}: signature names outputs {outputs}, the algorithm returned {len(values)}")
-        values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
-        candidates.append(ca.Function(spec.name, symbols, values, names, list(outputs), found))
-    return CheckedFunction(min(candidates, key=ca.Function.n_instructions))
+        values = _results(spec, outputs, labels, result)
+        candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
+    return CheckedFunction(min(candidates, key=ca.Function.n_instructions)), labels
 
 
-def _inputs(request: _Request, model: Model, outputs: tuple[str, ...]) -> _Inputs:
+def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:
+    """The values that an algorithm returned: as many as its signature names, and as many rows as are named."""
+    values = list(result) if isinstance(result, (tuple, list)) else [result]
+    if len(values) != len(outputs):
+        named = tuple(output.name for output in outputs)
+        raise ValueError(f"{spec.name}: signature names outputs {named}, the algorithm returned {len(values)}")
+    values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
+    for output, value in zip(outputs, values, strict=True):
+        label = labels.get(output.name, Label(""))
+        for what, names, got in (("rows", label.rows, value.shape[0]), ("columns", label.columns, value.shape[1])):
+            if names and len(names) != got:
+                raise ValueError(
+                    f"{spec.name}: {output.name} has {got} {what}, its quantity names {len(names)}: {listed(names)}"
+                )
+    return values
+
+
+def _derivatives(request: _Request, model: Model, inputs: _Inputs) -> dict[str, Any]:
+    """Options of CasADi that give the Function its analytic derivatives."""
+    spec = request.spec
+    if spec.derivatives is None:
+        known = sorted(algorithm.__name__ for algorithm, other in REGISTRY.items() if other.derivatives)
+        name = getattr(request.algorithm, "__name__", spec.name)
+        raise ValueError(
+            f"derivatives={request.order} is for {', '.join(known)}, got {shown(name)}: leave it out, CasADi "
+            "differentiates the graph"
+        )
+    y = spec.outputs[0].name
+    call = Call(spec.name, inputs.symbols, y, ca.SX.sym(f"adj_{y}", model.nv))
+    return derivative_options(spec.derivatives, model, call, request.order, loads=request.loads)
+
+
+def _inputs(request: _Request, model: Model, outputs: tuple[Quantity, ...]) -> _Inputs:
     """Symbols for what the signature names, then for what the options ask to be an input."""
-    spec, options = request.spec, dict(request.options)
-    sizes = [_size(text, model) for text in spec.inputs]
-    _check_names(spec.name, [*(label for label, _ in sizes), *outputs])
-    columns = options.get("columns") or 1
-    symbols = {label: ca.SX.sym(label, size, columns if label == "tau" else 1) for label, size in sizes}
+    spec, options, setting = request.spec, dict(request.options), request.setting(model)
+    names = [output.name for output in outputs]
+    _check_names(spec.name, [*spec.input_names(), *names])
+    several = options.get("columns") or 1
+    symbols = {}
+    for quantity in spec.inputs:
+        rows, columns = quantity.size(*setting)
+        symbols[quantity.name] = ca.SX.sym(quantity.name, rows, several if quantity.name in spec.several else columns)
     positional = list(symbols.values())
-    if isinstance(options.get("e"), str):
-        if options["e"] not in ("input", "rows"):
-            raise ValueError(
-                f"e is a number in [0, 1] or 'input', or by row a tuple or 'rows', got {shown(options['e'])}"
-            )
-        rows = 1 if options["e"] == "input" else len(constraints.constraint_rows(request.static[0]))
-        symbols["e"] = options["e"] = ca.SX.sym("e", rows)
-    if isinstance(options.get("t"), str):
-        if options["t"] != "input":
-            raise ValueError(f"t is a time [s] or 'input', got {shown(options['t'])}")
-        symbols["t"] = options["t"] = ca.SX.sym("t")
-    if request.external:
-        symbols["f_ext"] = ca.SX.sym("f_ext", 6, len(request.external))
-        options |= {"f_ext": symbols["f_ext"], "external": request.external}
+    for quantity in spec.optional_inputs:
+        size = _asked_size(quantity, options.get(quantity.name), request, model)
+        if size is not None:
+            symbols[quantity.name] = options[quantity.name] = ca.SX.sym(quantity.name, *size)
+    if request.loads.external and "f_ext" not in symbols:
+        raise ValueError(
+            f"{spec.name} has no input f_ext: external wrenches do not enter it; leave external out of its loads"
+        )
+    if request.loads != NO_LOADS:
+        options["loads"] = request.loads
     labels = [_parameter_label(name) for name in request.parameters]
-    _check_names(spec.name, [*symbols, *labels, *outputs])
+    _check_names(spec.name, [*symbols, *labels, *names])
     made = {n: ca.SX.sym(label, parameter_size(n)) for n, label in zip(request.parameters, labels, strict=True)}
     return _Inputs(symbols | dict(zip(labels, made.values(), strict=True)), positional, options, made)
+
+
+def _asked_size(quantity: Quantity, value: Any, request: _Request, model: Model) -> tuple[int, int] | None:
+    """The size of an optional input, from the value of its option; None if it is not to be an input."""
+    if quantity.name == "f_ext":
+        return quantity.size(*request.setting(model)) if request.loads.external else None
+    if not isinstance(value, str):
+        return None
+    if value == "input":
+        return quantity.size(*request.setting(model))
+    if value == "rows" and quantity.per_row:
+        return len(rows_of_constraints(request.static)), 1
+    words = "'input', or by row a tuple or 'rows'" if quantity.per_row else "'input'"
+    raise ValueError(f"{quantity.name} is a value ({quantity.units}) or {words}, got {shown(value)}")
 
 
 def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: _Inputs) -> None:
@@ -271,70 +317,34 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
         ) from error
 
 
-def _routes(algorithm: Algorithm, model: Model) -> tuple[Algorithm, ...]:
-    """Algorithms with the same result, whose operations are to be counted.
-
-    ABA is always shorter if dofs are supported by more than about eight others.
-    """
-    if algorithm is not dynamics.forward_dynamics:
-        return (algorithm,)
-    depths: list[int] = []
-    for parent in model.dof_parent:
-        depths.append(depths[parent] + 1 if parent >= 0 else 0)
-    return (algorithm, dynamics.forward_dynamics_crba) if sum(depths) <= 8 * model.nv else (algorithm,)
+def _candidates(request: _Request, model: Model) -> tuple[Algorithm, ...]:
+    """Algorithms with the same result, whose operations are to be counted."""
+    others = request.spec.alternatives if request.reduce else ()
+    return (request.algorithm, *(other.algorithm for other in others if other.may_be_shorter(model)))
 
 
-def _with_values(model: Model, static: tuple[Any, ...], values: Mapping[str, Any]) -> tuple[Model, tuple[Any, ...]]:
-    """The model, and the constraint sets among the static arguments, with their parameters replaced by `values`."""
-    points = {name: value for name, value in values.items() if of_constraint(name)}
-    model = with_parameters(model, {name: value for name, value in values.items() if name not in points})
-    return model, constraints.in_every_set(static, points) if points else static
-
-
-def _labels(f: ca.Function, request: _Request, model: Model, *, registered: bool) -> dict[str, Label]:
-    """Labels of all inputs, and of the outputs whose meaning the registry knows."""
-    names = [name for name in f.name_in() if name in (*SIZES, "f_ext", "t")] + (f.name_out() if registered else [])
-    rows: tuple[str, ...] = ()
-    if not {"phi", "phi_dot", "G", "gamma", "lam", "Lam", "residual", "dlam_dq", "dLam_dq"}.isdisjoint(names):
-        rows = constraints.constraint_rows(request.static[0])
-    dofs = model.qd_names
-    entries: dict[str, tuple[tuple[str, ...], ...]] = {
-        "q": (model.q_names,),
-        **dict.fromkeys(("qd", "qdd", "qdd_c", "tau", "v", "mu", "C", "tau_g", "qd_plus"), (dofs,)),
-        **dict.fromkeys(("phi", "phi_dot", "gamma", "lam", "Lam", "residual"), (rows,)),
-        **dict.fromkeys(("H", "H_inv", "Minv", "C_mat", "dtau_dq", "dtau_dqd", "dqdd_dq", "dqdd_dqd"), (dofs, dofs)),
-        **dict.fromkeys(("L_qq", "L_q_qd", "L_qd_qd", "L_q_qdd", "L_q_tau"), (dofs, dofs)),
-        **dict.fromkeys(("dqdd_dtau", "dqd_plus_dq", "dqd_plus_dqd"), (dofs, dofs)),
-        **dict.fromkeys(("dlam_dq", "dlam_dqd", "dlam_dtau", "dLam_dq", "dLam_dqd"), (rows, dofs)),
-        **dict.fromkeys(("A_G", "J_com", "J", "J6", "J_dot"), ((), dofs)),
-        "P": (dofs,),
-        "Y": (dofs, regressor.parameter_names(model)),
-        "G": (rows, dofs),
-        "f_ext": ((), request.external),
-    }
-    known = {name: Label(UNITS[name], *entries.get(name, ())) for name in names if name in UNITS}
+def _labels(request: _Request, outputs: tuple[Quantity, ...], names: list[str], model: Model) -> dict[str, Label]:
+    """Labels of the inputs and outputs of these names, of which something is known."""
+    spec = request.spec
+    quantities = {quantity.name: quantity for quantity in (*spec.inputs, *spec.optional_inputs, *outputs)}
+    found = {name: quantities[name].label(*request.setting(model)) for name in names if name in quantities}
+    known = {name: label for name, label in found.items() if any(label)}
     return known | {_parameter_label(name): Label(*parameter(name)) for name in request.parameters}
 
 
-def _specification(algorithm: Algorithm, name: str | None, signature: str | None) -> Signature:
-    if signature is not None:
-        return Signature.parse(name or _identifier(getattr(algorithm, "__name__", "")), signature)
-    if algorithm not in REGISTRY:
-        known = ", ".join(sorted(a.__name__ for a in REGISTRY))
+def _specification(algorithm: Algorithm, name: str | None, signature: str | Signature | None) -> Signature:
+    """The signature that is given, else the one of the decorator, else the registry's."""
+    spec = Signature.parse(signature) if isinstance(signature, str) else signature or signature_of(algorithm)
+    own_name = getattr(algorithm, "__name__", "")
+    if spec is None and algorithm not in REGISTRY:
+        known = sorted(a.__name__ for a in REGISTRY)
         raise KeyError(
-            f"{shown(getattr(algorithm, '__name__', algorithm))} is not in the registry ({known}); "
-            'pass its signature, e.g. signature="q qd -> E"'
+            f"{shown(own_name or algorithm)} is not in the registry ({listed(known)}); "
+            'pass its signature, e.g. signature="q qd -> E", or give it one by @od.algorithm("E: q qd -> E")'
+            f"{meant(own_name, known)}"
         )
-    return REGISTRY[algorithm]._replace(name=name or REGISTRY[algorithm].name)
-
-
-def _size(text: str, model: Model) -> tuple[str, int]:
-    match = re.fullmatch(r"([A-Za-z]\w*)\[(\d+)\]", text)
-    if match:
-        return match[1], int(match[2])
-    if text not in SIZES:
-        raise KeyError(f"input {shown(text)} has no known size; known: {', '.join(SIZES)}. Give one, e.g. {text}[3]")
-    return text, SIZES[text](model)
+    spec = spec or REGISTRY[algorithm]
+    return spec.called(name or spec.name or _identifier(own_name))
 
 
 def _check_names(name: str, labels: list[str]) -> None:

@@ -27,9 +27,10 @@ from .._types import Expr, M, as_type
 from ..constraints import Constraints, as_set, constraint_hessian, constraint_velocity
 from ..constraints.sets import Constraint
 from ..derivatives.first import inverse_dynamics_derivatives
-from ..dynamics.recursions import Names, bias_force
+from ..dynamics.rnea_crba_aba import bias_force
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
 from .dynamics import restitution
 from .frames import Motions
 from .rows import acceleration_derivatives, force_derivatives, velocity_derivatives
@@ -45,15 +46,13 @@ def constrained_dynamics_derivatives(
     tau: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
     t: Any = None,
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M, M, M, M]:
     """(d qdd/dq, d qdd/d qd, d qdd/d tau, d lam/dq, d lam/d qd, d lam/d tau) of `constrained_dynamics`.
 
     d qdd/dx (nv x nv), d lam/dx (m x nv); columns by q are tangent directions: d/d(delta) at `integrate(q, delta)`.
-    External wrenches (fixed in the world), t, passive and armature as in `constrained_dynamics`; solver "range".
+    External wrenches (fixed in the world), t and loads as in `constrained_dynamics`; solver "range".
     The derivatives by tau: `d qdd/d tau` is symmetric and `G d qdd/d tau = 0`.
 
     Redundant rows: d qdd/dx is that of the one qdd; a row that depends on those before it has no force, so its rows of
@@ -62,11 +61,11 @@ def constrained_dynamics_derivatives(
     """
     members = as_set(constraints, t)
     given = Rows.of(model, members, q)
-    G, space = given.G, RangeSpace.of(model, given, q, armature)
-    C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
+    G, space = given.G, RangeSpace.of(model, given, q, loads)
+    C = bias_force(model, q, qd, f_ext, loads=loads)
     qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd))
     at = Motions(model, q, qd, qdd)
-    by_q, by_qd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, external=external, passive=passive)
+    by_q, by_qd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, loads=loads)
     rows = _stacked(acceleration_derivatives, members, at)
     forces = ca.horzcat(_forces(members, at, lam) - by_q, -by_qd)
     # by tau: unit forces; they and the inverse of A then give all other d(lam) at the price of products
@@ -87,18 +86,18 @@ def impact_derivatives(
     e: Any = 0.0,
     *,
     t: Any = None,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M, M]:
     """(d qd_plus/dq, d qd_plus/d qd, d Lam/dq, d Lam/d qd) of `impact`.
 
     d qd_plus/dx (nv x nv), d Lam/dx (m x nv); columns by q are tangent directions: d/d(delta) at `integrate(q, delta)`.
-    e, t, armature as in `impact`; solver "range", redundant rows as in `constrained_dynamics_derivatives`. With the
+    e, t, loads as in `impact`; solver "range", redundant rows as in `constrained_dynamics_derivatives`. With the
     jump u = qd_plus - qd held constant, H u = G' Lam is differentiated as ID(q, 0, u) without gravity, and the
     rows as those of the velocity error after the impact plus e times those before. O(nb depth^2 + m nv^2).
     """
     members, nv = as_set(constraints, t), model.nv
     given = Rows.of(model, members, q)
-    G, space = given.G, RangeSpace.of(model, given, q, armature)
+    G, space = given.G, RangeSpace.of(model, given, q, loads)
     factor: Expr = restitution(e, G.shape[0])
     before = constraint_velocity(model, members, q, qd)
     jump, Lam = space.solve(model.rest(q), -(1 + factor) * before)

@@ -11,9 +11,10 @@ from casadi import DM
 
 from .._types import Expr, M, numbers, shown
 from ..constraints import Constraints, constraint_hessian, constraint_jacobian, constraint_velocity
-from ..dynamics.recursions import Names, bias_force, mass_matrix
+from ..dynamics.rnea_crba_aba import bias_force, mass_matrix
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
 from .solvers import Rows, solver_of
 
 
@@ -26,25 +27,23 @@ def constrained_dynamics(
     tau: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
     residual: bool = False,
     solver: str = "range",
     t: Any = None,
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
     """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 10].
 
     qdd (nv); lam (m) [N; N m for angular rows], acting on the robot. With residual=True a third output,
     `G qdd - gamma` (m), tells what a redundant or contradictory set leaves over. solver: "range", "kkt", "null",
-    "aba" or "proximal", see `ocp_dyn.constrained_motion.solvers`. t: time [s], for constraints on time. passive
-    and armature as in `inverse_dynamics`. O(nb depth^2 + m^2 nv + m^3) with "range".
+    "aba" or "proximal", see `ocp_dyn.constrained_motion.solvers`. t: time [s], for constraints on time. loads
+    as in `inverse_dynamics`. O(nb depth^2 + m^2 nv + m^3) with "range".
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)
     gamma = constraint_hessian(model, constraints, q, qd, t=t)
-    C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
-    qdd, lam = solve(model, q, rows, tau - C, gamma, armature)
+    C = bias_force(model, q, qd, f_ext, loads=loads)
+    qdd, lam = solve(model, q, rows, tau - C, gamma, loads)
     return (qdd, lam, rows.G @ qdd - gamma) if residual else (qdd, lam)
 
 
@@ -59,20 +58,20 @@ def impact(
     residual: bool = False,
     solver: str = "range",
     t: Any = None,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
     """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
     sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers and
     residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`.
-    Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
+    Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)
     before = constraint_velocity(model, constraints, q, qd, t=t)
     wanted = -(1 + restitution(e, rows.G.shape[0])) * before
-    jump, Lam = solve(model, q, rows, model.rest(q), wanted, armature)
+    jump, Lam = solve(model, q, rows, model.rest(q), wanted, loads)
     return (qd + jump, Lam, rows.G @ jump - wanted) if residual else (qd + jump, Lam)
 
 
@@ -84,15 +83,13 @@ def constrained_equations(
     qd: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
     t: Any = None,
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M, M]:
     """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function, they share their kinematics."""
     return (
-        mass_matrix(model, q, armature=armature),
-        bias_force(model, q, qd, f_ext, external=external, passive=passive),
+        mass_matrix(model, q, loads=loads),
+        bias_force(model, q, qd, f_ext, loads=loads),
         constraint_jacobian(model, constraints, q, t=t),
         constraint_hessian(model, constraints, q, qd, t=t),
     )

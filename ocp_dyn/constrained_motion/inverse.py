@@ -11,9 +11,10 @@ from casadi import DM
 
 from .._types import ROUNDING, Expr, M, finite, sequence, shown
 from ..constraints import Constraints, constraint_hessian
-from ..dynamics.recursions import Names, bias_force, mass_matrix
+from ..dynamics.rnea_crba_aba import bias_force, mass_matrix
 from ..mechanism import Model
 from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.loads import NO_LOADS, Loads
 from .reflections import Reflections, least_solution, lengths, solve_upper, solve_upper_transposed
 from .solvers import Rows, range_space
 
@@ -33,10 +34,8 @@ def constrained_inverse_dynamics(
     *,
     actuated: Actuated = None,
     relaxed: bool | None = None,
-    external: Names = (),
     t: Any = None,
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:
     """(tau, lam, qdd_c): `H qdd_c + C = tau + G' lam`, `G qdd_c = gamma`, tau = 0 where unactuated.
 
@@ -56,21 +55,21 @@ def constrained_inverse_dynamics(
     where the equations of motion send them. If the constraints and earlier dofs already determine an actuated dof's
     acceleration, its torque is zero and its wanted acceleration is ignored.
 
-    passive and armature as in `inverse_dynamics`.
+    loads as in `inverse_dynamics`.
     tau, qdd_c (nv) [N m, N; rad/s^2, m/s^2], lam (m) [N, N m]. O(nv^3) at worst.
     """
     a, u = actuated_dofs(model, actuated)
     rows = Rows.of(model, constraints, q, t)
     m = rows.G.shape[0]
     gamma = constraint_hessian(model, constraints, q, qd, t=t)
-    C = bias_force(model, q, qd, f_ext, external=external, passive=passive)
+    C = bias_force(model, q, qd, f_ext, loads=loads)
     if len(u) > m if relaxed is None else relaxed:
-        return _relaxed(model, q, rows, gamma, C, qdd, a, armature)
+        return _relaxed(model, q, rows, gamma, C, qdd, a, loads)
     if len(u) > m:
         raise ValueError(
             f"{m} constraint rows cannot actuate {len(u)} unactuated dofs: leave relaxed out or set it to True"
         )
-    H = mass_matrix(model, q, armature=armature)
+    H = mass_matrix(model, q, loads=loads)
     _check_actuation(rows, H, u)
     return _exact(rows, H, gamma, C, qdd, a, u)
 
@@ -127,13 +126,13 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
 
 
 def _relaxed(
-    model: Model, q: Expr, rows: Rows, gamma: Expr, C: Expr, qdd: Expr, a: list[int], armature: bool
+    model: Model, q: Expr, rows: Rows, gamma: Expr, C: Expr, qdd: Expr, a: list[int], loads: Loads
 ) -> tuple[Expr, Expr, Expr]:
     """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the constraints."""
     n, m = model.nv, rows.G.shape[0]
     S = DM.eye(n)[a, :]
     together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
-    x, forces = range_space(model, q, together, -C, ca.vertcat(gamma, qdd[a]), armature)
+    x, forces = range_space(model, q, together, -C, ca.vertcat(gamma, qdd[a]), loads)
     tau: Expr = type(forces)(n, 1)
     tau[a] = forces[m:]
     return tau, forces[:m], x

@@ -11,7 +11,7 @@
 | aba | test forces: H^-1 [f, G'] by articulated-body inertias (Kokkevis & Metaxas 1998) | lam = 0 |
 | proximal | as range, lam by proximal iterations: the forces of least norm among all that fit | shared |
 
-With armature=True the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
+With loads.armature the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
 it is unique. A row depends on those before it if what is left of it is below 1e-6 of the terms that it was computed
 from (`Rows.terms`): also one whose terms cancel by themselves, such as that of a planar loop across its plane. So
 dependent rows stay dependent where positions are a little off, as a loop's after a while of integration.
@@ -28,8 +28,9 @@ from casadi import DM
 from .._types import Expr, is_one_of, shown
 from ..constraints import Constraints, constraint_jacobian, constraint_magnitudes
 from ..dynamics.joint_space import articulated_answers
-from ..dynamics.recursions import mass_matrix
+from ..dynamics.rnea_crba_aba import mass_matrix
 from ..mechanism import Model
+from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import LTDL, Semidefinite, ancestors, chain, ltdl, solve_spd
 from .reflections import DEPENDENT, Reflections, solve_upper, solve_upper_transposed
 
@@ -65,7 +66,7 @@ class Rows(NamedTuple):
         return joining or len(supports) > len(tree) or any(last.count(k) > 6 for k in set(last))
 
 
-Solver = Callable[[Model, Expr, Rows, Expr, Expr, bool], Solution]
+Solver = Callable[[Model, Expr, Rows, Expr, Expr, Loads], Solution]
 
 
 class RangeSpace(NamedTuple):
@@ -80,8 +81,8 @@ class RangeSpace(NamedTuple):
     """Whether forces are solved for twice, see `_forces`: where `Rows.may_depend`."""
 
     @staticmethod
-    def of(model: Model, rows: Rows, q: Expr, armature: bool) -> RangeSpace:
-        return RangeSpace.on(mass_matrix(model, q, armature=armature), model.dof_parent, rows)
+    def of(model: Model, rows: Rows, q: Expr, loads: Loads) -> RangeSpace:
+        return RangeSpace.on(mass_matrix(model, q, loads=loads), model.dof_parent, rows)
 
     @staticmethod
     def on(H: Expr, tree: Sequence[int], rows: Rows) -> RangeSpace:
@@ -121,30 +122,30 @@ def _forces(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], refi
     return lam + factor.solve(b - product(lam)) if refined else lam
 
 
-def range_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def range_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
     """(x, lam) by block elimination on the branch-sparse factor of H; f and g may have several columns.
 
     O(nb depth^2 + m^2 nv + m^3).
     """
-    return RangeSpace.of(model, rows, q, armature).solve(f, g)
+    return RangeSpace.of(model, rows, q, loads).solve(f, g)
 
 
-def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
     """(x, lam) by LDL' of the whole matrix, which knows nothing of the tree. O((nv + m)^3).
 
     H stands first: its pivots are positive, those of -G H^-1 G' after it negative, so none needs exchanging.
     """
     # a factor takes the last dof first: in reverse order it takes the root first, and the branches fill in
     back = list(range(model.nv))[::-1]
-    H = mass_matrix(model, q, armature=armature)[back, back]
+    H = mass_matrix(model, q, loads=loads)[back, back]
     dense = RangeSpace.on(H, chain(model.nv), Rows(rows.G[:, back], rows.magnitudes[:, back]))
     x, lam = dense._replace(refined=rows.may_depend(model.dof_parent)).solve(f[back, :], g)
     return x[back, :], lam
 
 
-def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
     """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. What rows lack is solved for once more."""
-    space = RangeSpace.of(model, rows, q, armature)
+    space = RangeSpace.of(model, rows, q, loads)
     x, lam = space.solve(f, g, space.least_forces)
     dx, dlam = space.solve(type(q)(model.nv, 1), g - rows.G @ x, space.least_forces)
     return x + dx, lam + dlam
@@ -169,7 +170,7 @@ def solve_proximal(A: Expr, b: Expr, terms: Expr, rho: float = 2e-6, iterations:
     return y
 
 
-def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
     """(x, lam) by projection on the null space of G. O(m nv^2 + (nv - m)^3).
 
     With G' = [Y Z] [R; 0]: R' y = g, (Z'HZ) z = Z' (f - H Y y), x = Y y + Z z, and the forces from
@@ -178,7 +179,7 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bo
     n, m = model.nv, rows.G.shape[0]
     if m > n:
         raise ValueError(f'solver "null" needs independent rows, got {m} of them for {n} dofs: use "proximal"')
-    H = mass_matrix(model, q, armature=armature)
+    H = mass_matrix(model, q, loads=loads)
     unit, terms = 1 / ca.sqrt(ca.diag(H)), rows.terms(ca.diag(H))
     H, f = ca.diag(unit) @ H @ ca.diag(unit), unit * f
     Q = Reflections.of(ca.densify(unit * rows.G.T), ca.sqrt(terms), DEPENDENT)
@@ -190,11 +191,11 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bo
     return unit * x, solve_upper(Q.R, Q.apply_transpose(H @ x - f)[:m])
 
 
-def by_test_forces(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, armature: bool = False) -> Solution:
+def by_test_forces(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
     """(x, lam) from the accelerations of the tree without constraints, under f and under a unit force along each row.
     O(m nb + m^3)."""
     G = rows.G
-    answers, D = articulated_answers(model, q, ca.horzcat(f, G.T), armature=armature)
+    answers, D = articulated_answers(model, q, ca.horzcat(f, G.T), loads=loads)
     free, M = answers[:, 0], answers[:, 1:]
     factor = Semidefinite.of(_symmetric(G @ M), rows.terms(D))
     lam = _forces(factor, g - G @ free, lambda lam: G @ (M @ lam), rows.may_depend(model.dof_parent))
@@ -208,6 +209,8 @@ SOLVERS: dict[str, Solver] = {
     "aba": by_test_forces,
     "proximal": proximal,
 }
+BY_INVERSE = ("range", "aba", "proximal")
+"""Solvers that divide by H, which must have an inverse; the others need it on the null space of G only."""
 
 
 def solver_of(name: str) -> Solver:

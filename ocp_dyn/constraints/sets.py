@@ -162,8 +162,8 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
 def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
     """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
-    Wrenches of several constraints on a frame are added. Each can be passed to `inverse_dynamics(..., external=...)`
-    without change. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
+    Wrenches of several constraints on a frame are added. Each can be a column of `f_ext`, its frame in
+    `Loads.external`. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
     """
     if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:

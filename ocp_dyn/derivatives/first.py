@@ -31,12 +31,13 @@ from .._types import Expr, M, as_type
 from ..dynamics.coriolis import CoriolisInertia, each, put
 from ..dynamics.kinematics import joint_states, without_drift
 from ..dynamics.passive import passive_derivatives, with_armature
-from ..dynamics.recursions import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
+from ..dynamics.rnea_crba_aba import bias_force, body_wrenches, factor, mass_matrix, minus_gravity
 from ..joints import JointState
 from ..joints.derivatives import JointDerivatives, joint_derivatives
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.invertible import check_invertible
+from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.spatial import Inertia, Transform, crf, crm
 
 
@@ -93,23 +94,21 @@ def inverse_dynamics_derivatives(
     qdd: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:
     """(d tau/dq, d tau/d qd, H) of tau = ID(q, qd, qdd); d tau/d qdd = H [Singh, Russell & Wensing 2022].
 
     nv x nv each, rows tau, columns tangent directions of q, entries of qd, of qdd. External wrenches (6 x k, fixed in
-    the world), passive and armature as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
+    the world), loads as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
     """
-    sweep = swept(model, q, qd, qdd, f_ext, external)
+    sweep = swept(model, q, qd, qdd, f_ext, loads.external)
     wrenches = DM() if f_ext is None else ca.vec(f_ext)
     buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
-    if passive:
-        passive_dq, passive_dqd = passive_derivatives(model, q, qd)
+    if loads.passive:
+        passive_dq, passive_dqd = passive_derivatives(model, q, qd, slip_speed=loads.slip_speed)
         dq, dqd = dq - passive_dq, dqd - passive_dqd
-    return dq, dqd, with_armature(model, H) if armature else H
+    return dq, dqd, with_armature(model, H) if loads.armature else H
 
 
 def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> tuple[Expr, Expr, Expr]:
@@ -178,9 +177,7 @@ def forward_dynamics_derivatives(
     tau: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:
     """(d qdd/dq, d qdd/d qd, H^-1) of qdd = FD(q, qd, tau); d qdd/d tau = H^-1.
 
@@ -188,15 +185,15 @@ def forward_dynamics_derivatives(
     derivatives of rigid body dynamics algorithms, RSS 2018], by the branch-sparse L'DL factor of H. nv x nv each,
     columns as in `inverse_dynamics_derivatives`. O(nb depth nv).
     """
-    check_invertible(model, armature=armature)
-    H = factor(model, mass_matrix(model, q, armature=armature))
-    qdd = H.solve(tau - bias_force(model, q, qd, f_ext, external=external, passive=passive))
-    dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, external=external, passive=passive)
+    check_invertible(model, loads=loads)
+    H = factor(model, mass_matrix(model, q, loads=loads))
+    qdd = H.solve(tau - bias_force(model, q, qd, f_ext, loads=loads))
+    dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, loads=loads)
     inverse = as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
     return H.solve(-dq), H.solve(-dqd), inverse
 
 
-def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Names = ()) -> Sweep:
+def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
     """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)

@@ -34,11 +34,12 @@ from .._autodiff import derivatives, repeated
 from .._types import Expr, M, split
 from ..dynamics.coriolis import CoriolisInertia, each, put
 from ..dynamics.passive import armature_force, with_armature
-from ..dynamics.recursions import bias_force, factor, mass_matrix
+from ..dynamics.rnea_crba_aba import bias_force, factor, mass_matrix
 from ..joints.derivatives import has_constant_subspace
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.invertible import check_invertible
+from ..mechanism.loads import NO_LOADS, Loads, refuse_all_but_armature
 from ..mechanism.reduction import unfolded
 from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, skew
 from .first import Sweep, forward_dynamics_derivatives, inverse_dynamics_blocks, inverse_dynamics_derivatives, swept
@@ -70,7 +71,7 @@ def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M
 
 @boundary()
 def forward_dynamics_second_derivatives(
-    model: Model, q: M, qd: M, tau: M, mu: M, *, armature: bool = False
+    model: Model, q: M, qd: M, tau: M, mu: M, *, loads: Loads = NO_LOADS
 ) -> tuple[M, M, M, M]:
     """(L_qq, L_q_qd, L_qd_qd, L_q_tau): second derivatives of L = mu' FD(q, qd, tau) at constant mu (nv).
 
@@ -80,31 +81,33 @@ def forward_dynamics_second_derivatives(
         L_qq = A dtau/dq + (A dtau/dq)' - N_qq,    L_q_qd = A dtau/dqd - N_q_qd,    L_qd_qd = -N_qd_qd,    L_q_tau = -A.
 
     Directions of q and sparsity as in `inverse_dynamics_second_derivatives`, but L_qq, L_q_qd and L_q_tau are full
-    where branches are joined. With armature=True as in `forward_dynamics`. O(nb depth nv + nv^2 depth).
+    where branches are joined. With loads.armature as in `forward_dynamics`; ValueError for other loads. O(nb depth nv + nv^2 depth).
     """
-    return forward_dynamics_second_order(model, q, qd, tau, mu, armature=armature)[3:]
+    return forward_dynamics_second_order(model, q, qd, tau, mu, loads=loads)[3:]
 
 
 def inverse_dynamics_second_order(
-    model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, armature: bool = False
+    model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' ID(q, qd, qdd), as in `inverse_dynamics_second_derivatives`. O(nb depth)."""
+    refuse_all_but_armature(loads, "second derivatives")
     model = unfolded(model)
-    return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, armature)
+    return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, loads)
 
 
 def inverse_dynamics_both_orders(
-    model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, armature: bool = False
+    model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
     """`inverse_dynamics_derivatives` and `inverse_dynamics_second_order`, from one pass over the model."""
+    refuse_all_but_armature(loads, "second derivatives")
     model = unfolded(model)
     sweep = swept(model, q, qd, qdd)
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))
-    second = _second_order(model, sweep, q, qd, qdd, mu, armature)
-    return (dq, dqd, with_armature(model, H) if armature else H), second
+    second = _second_order(model, sweep, q, qd, qdd, mu, loads)
+    return (dq, dqd, with_armature(model, H) if loads.armature else H), second
 
 
-def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: Expr, armature: bool) -> SecondOrder:
+def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: Expr, loads: Loads) -> SecondOrder:
     virtual = _virtual(model, sweep, mu)
     buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
     gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
@@ -128,17 +131,18 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
         if p:
             Bu[p] = Bu[p] + Bu[i].to_parent(X)
             forces[p] = forces[p].plus(forces[i].to_parent(X))
-    if armature:
+    if loads.armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
     return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
 
 
 def forward_dynamics_second_order(
-    model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, armature: bool = False
+    model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' FD(q, qd, tau), as in `forward_dynamics_second_derivatives`."""
-    check_invertible(model, armature=armature)
-    H = factor(model, mass_matrix(model, q, armature=armature))
+    refuse_all_but_armature(loads, "second derivatives")
+    check_invertible(model, loads=loads)
+    H = factor(model, mass_matrix(model, q, loads=loads))
     qdd = H.solve(tau - bias_force(model, q, qd))
     weights = H.solve(mu)
     inverse = inverse_dynamics_second_order(model, q, qd, qdd, weights)
@@ -157,11 +161,11 @@ def forward_dynamics_second_order(
 
 
 def forward_dynamics_both_orders(
-    model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, armature: bool = False
+    model: Model, q: Expr, qd: Expr, tau: Expr, mu: Expr, *, loads: Loads = NO_LOADS
 ) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
     """`forward_dynamics_derivatives` and `forward_dynamics_second_order`."""
-    first = forward_dynamics_derivatives(model, q, qd, tau, armature=armature)
-    return first, forward_dynamics_second_order(model, q, qd, tau, mu, armature=armature)
+    first = forward_dynamics_derivatives(model, q, qd, tau, loads=loads)
+    return first, forward_dynamics_second_order(model, q, qd, tau, mu, loads=loads)
 
 
 # Outward pass: quantities that depend on mu, in addition to those of the first derivatives

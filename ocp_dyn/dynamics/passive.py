@@ -1,8 +1,8 @@
 """Passive joint forces (springs, damping, friction), and the inertia of the motors' rotors.
 
 The data belong to the model (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=,
-armature=)`). They enter an algorithm's equation of motion only with passive=True and armature=True, and that of an
-optimal control problem unless `ocp.Problem(passive=False, armature=False)` leaves them out:
+armature=)`). They enter an algorithm's equation of motion only with `loads=od.Loads(passive=True, armature=True)`, and that of
+an optimal control problem unless `ocp.Problem(loads=od.Loads())` leaves them out:
 
     (H + diag(armature)) qdd + C = tau + passive_force.
 """
@@ -15,12 +15,10 @@ import casadi as ca
 from casadi import DM
 
 from .._autodiff import derivatives
-from .._types import Expr, M, as_type, exact, finite, shown
+from .._types import Expr, M, as_type, exact
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-
-SLIP_SPEED = 0.01
-"""Default of the speed over which friction changes sign [rad/s, m/s]."""
+from ..mechanism.loads import SLIP_SPEED, positive_speed
 
 
 @boundary()
@@ -31,8 +29,7 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     Friction is Coulomb's, smoothed: 96 % of it at twice the slip speed [rad/s, m/s], so that a joint under a
     load smaller than its friction creeps instead of sticking. O(nv).
     """
-    if not finite(slip_speed, "slip_speed [rad/s, m/s]") > 0:
-        raise ValueError(f"slip_speed must be positive, got {shown(slip_speed)} rad/s (m/s)")
+    slip_speed = positive_speed(slip_speed)
     damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
     springs = exact(model.dofs.stiffness) * _stretch(model, q)
     return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)

@@ -16,6 +16,7 @@ from casadi import DM, MX, SX
 
 from .._types import check_kind, numbers, shown, truth
 from . import Model
+from .loads import check_loads, refuse_parts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,14 +27,14 @@ SIZES: dict[str, Callable[[Model], int]] = {
 """Rows of what an algorithm takes, by name."""
 OTHERS = ("e", "t", "point", "normal")
 """Arguments that may hold expressions though they are no matrices."""
-FLAGS = ("passive", "armature", "residual", "relaxed", "limits")
+FLAGS = ("residual", "relaxed", "limits")
 
 
 def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
     """A decorator for functions of a model: TypeError, ValueError or KeyError for arguments that they cannot take.
 
-    By name: `model`; matrices (`SIZES`, f_ext), a CasADi type each, of one kind, and a column; external; flags; t, of
-    constraints. None passes where it is the default. several: matrices that may have several columns. own: arguments
+    By name: `model`; matrices (`SIZES`, f_ext), a CasADi type each, of one kind, and a column; loads and their frames; flags; t,
+    of constraints. None passes where it is the default. several: matrices that may have several columns. own: arguments
     that the function checks itself. It costs some microseconds a call, and no operation of a graph.
     """
 
@@ -47,6 +48,8 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            if kwargs and "loads" in parameters:
+                refuse_parts(kwargs, parameters, function.__name__)
             # what is missing, too much or misspelt is left to the call itself
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             given = {name: value for name, value in given.items() if value is not None or name not in optional}
@@ -56,8 +59,9 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
             for name in flags:
                 if name in given:
                     truth(given[name], name)
-            if "external" in given:
-                _check_names(given["external"])
+            if "loads" in given:
+                for frame in check_loads(given["loads"]).external:
+                    given["model"].frame(frame)
             if timed and "t" in given:
                 _check_time(given["t"])
             return function(*args, **kwargs)
@@ -94,12 +98,6 @@ def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Co
         if name in SIZES and name not in several and value.shape[1] != 1:
             raise ValueError(f"{name} must be one column of {rows} entries, got shape {value.shape}")
     check_kind(*matrices.values(), *(given[name] for name in OTHERS if name in given))
-
-
-def _check_names(names: Any) -> None:
-    expected = "external must be a tuple of frame names"
-    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{expected}, got {shown(names)}")
 
 
 def _check_time(t: Any) -> None:

@@ -10,6 +10,7 @@ from casadi import DM
 
 from .._types import ModelError, shown
 from . import Model
+from .loads import NO_LOADS, Loads
 
 LOST = 1e-12
 """Threshold of a joint's articulated inertia, relative to the inertia with all joints beyond it locked.
@@ -20,24 +21,24 @@ At or below this threshold H counts as singular.
 _found: WeakKeyDictionary[Model, dict[bool, int]] = WeakKeyDictionary()
 
 
-def check_invertible(model: Model, *, armature: bool = False) -> None:
-    """ModelError, with the body's name, where H (with armature=True plus diag(armature)) is singular everywhere.
+def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
+    """ModelError, with the body's name, where H (with loads.armature plus diag(armature)) is singular everywhere.
 
     Tried at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3]; a
     configuration in which H happens to be singular is not looked for. A model with symbols passes. Cost: once per model.
     """
-    armature = bool(armature)
+    armature = loads.armature
     kept = _found.setdefault(model, {})
     if armature not in kept:
         kept[armature] = _without_inertia(model, armature)
     i = kept[armature]
     if not i:
         return
-    remedy = " an armature," if armature else " an armature (and take it with armature=True),"
+    remedy = " an armature," if armature else " an armature (and take it with loads=od.Loads(armature=True)),"
     if armature or not model.dofs.armature[model.dofs_of(i)].all():
         remedy = f" give the joint{remedy}"
     else:
-        remedy = " take the joint's armature with armature=True,"
+        remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
         f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and what that carries, without any "
         "inertia against it: H has no inverse and there is no forward dynamics (there is inverse dynamics). "

@@ -88,8 +88,8 @@ class DofData:
     """Data of a model's dofs that the equations of the tree do not contain.
 
     Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
-    The following enter an algorithm only with `passive=True` or `armature=True`, see `ocp_dyn.dynamics.passive`; in optimal
-    control they enter unless these are set to False:
+    The following enter an algorithm only with `od.Loads(passive=True, armature=True)`, see `ocp_dyn.mechanism.loads`; in optimal
+    control they enter by default:
     damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
     at `rest` (nq), armature (nv) [kg m^2 or kg].
     """

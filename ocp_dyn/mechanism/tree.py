@@ -18,7 +18,7 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, Vector, check_kind, listed, numbers, shown, sparse_beside, split
+from .._types import Array, Expr, M, Vector, check_kind, listed, meant, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from . import editing
@@ -188,7 +188,9 @@ class Model:
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one."""
         if not isinstance(name, str) or name not in self.frames:
-            raise KeyError(f"no frame {shown(name)}; frames are: {listed(self.frame_names)}")
+            raise KeyError(
+                f"no frame {shown(name)}; frames are: {listed(self.frame_names)}{meant(name, self.frame_names)}"
+            )
         return self.frames[name]
 
     def body(self, name: str) -> Frame:

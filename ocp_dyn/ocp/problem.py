@@ -31,11 +31,11 @@ class Problem(Statement):
     form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`; steps: of the
     integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
-    means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. passive, armature: True if springs, damping
-    and friction of the model's joints, and the inertia of their rotors, are in the equations of motion; False leaves
-    them out, here and in all methods of the solution (tau is the motors' torque in any case). slip_speed [rad/s, m/s]:
-    speed over which friction changes sign, see `od.passive_force`; solvers need a value not much below the speeds of
-    the motion. options: of IPOPT, for a start from the guess.
+    means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, damping and
+    friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
+    `loads=od.Loads()` leaves them out, here and in all methods of the solution (tau is the motors' torque in any case).
+    loads.slip_speed [rad/s, m/s]: solvers need a value not much below the speeds of the motion.
+    options: of IPOPT, for a start from the guess.
     """
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:

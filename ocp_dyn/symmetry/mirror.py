@@ -17,9 +17,10 @@ from casadi import DM
 from .._types import Array, Expr, ModelError
 from ..casadi_functions.make import function
 from ..dynamics.kinematics import body_transforms, point_jacobian_6d
-from ..dynamics.recursions import inverse_dynamics
+from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
+from ..mechanism.loads import JOINT_LOADS, Loads
 from ..spatial_algebra.spatial import Transform
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
@@ -79,18 +80,18 @@ class MirrorMap:
 
 
 @boundary()
-def mirror_map(model: Model, *, passive: bool = True, armature: bool = True) -> MirrorMap:
+def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     """Derives the mirror map of a left-right symmetric model; ModelError, with the place, if it is not symmetric.
 
     Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be a symmetric
     posture; signs come from the bodies' Jacobians there. The result is checked at random states: the forces of inverse
     dynamics of the mirrored motion must be the mirrored forces. Springs and losses of the joints, and their rotors,
-    must be mirrored too, unless passive=False or armature=False leaves them out. For a robot that is symmetric except
+    must be mirrored too, unless the loads leave them out (`od.Loads()` leaves out all). For a robot that is symmetric except
     for its cables use its `symmetric_twin`.
     """
     mirror = kinematic_mirror(model)
     _check(mirror)
-    _check_joints(mirror, (*PASSIVE * passive, *ROTORS * armature))
+    _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
     return mirror
 
 
@@ -193,7 +194,7 @@ def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
             raise ModelError(
                 f"{model!r} is not left-right symmetric: dof {model.qd_names[worst]!r} has {kind} {own[worst]:.6g}, its "
                 f"mirror image {image[worst]:.6g}: make them equal, walk with its `symmetric_twin`, or leave them out by "
-                f"{'armature' if kind in ROTORS else 'passive'}=False"
+                f"loads=od.Loads({'passive' if kind in ROTORS else 'armature'}=True)"
             )
     if "stiffness" not in kinds:
         return
@@ -202,5 +203,5 @@ def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
     if dofs.stiffness[worst] and abs(apart[worst]) > TOLERANCE:
         raise ModelError(
             f"{model!r} is not left-right symmetric: the spring of dof {model.qd_names[worst]!r} rests {abs(apart[worst]):.4g} "
-            "away from where its mirror image does: make `rest` symmetric, or leave springs out by passive=False"
+            "away from where its mirror image does: make `rest` symmetric, or leave springs out by loads=od.Loads(armature=True)"
         )

@@ -17,13 +17,13 @@ import numpy as np
 
 from ..._files import path_of, whole_file
 from ..._types import Array, ModelError
-from ...dynamics.passive import SLIP_SPEED
 from ...integrators import Scheme
 from ...io._classes import UnknownClass
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite, known_constraints
 from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
+from ...mechanism.loads import SLIP_SPEED, Loads
 from .motion import Motion, PhaseMotion
 from .program_table import Record
 
@@ -63,13 +63,14 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
     about |= {key: getattr(solution, key) for key in ENTRIES}
+    about |= {key: getattr(solution.loads, key) for key in LOADS}
     if isinstance(integrator := solution.stats.get("integrator"), Scheme):
         about["stats"] = solution.stats | {"integrator": integrator.to_dict()}
     if solution.record is not None:
         arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
         about["record"] = solution.record.names()
     about["not_finite"] = [name for name, value in arrays.items() if not np.all(np.isfinite(value))]
-    about["not_finite"] += [key for key in ("phases", *ENTRIES) if not finite(about[key])]
+    about["not_finite"] += [key for key in ("phases", *ENTRIES, *LOADS) if not finite(about[key])]
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial, partial.open("wb") as file:
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
@@ -157,6 +158,7 @@ def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> 
         impulses=_impulses(content, phases),
         iterate=_iterate(content, record),
         record=record,
+        loads=Loads(**{key: _plain(content, key, entry) for key, entry in LOADS.items()}),
         **{key: _plain(content, key, entry) for key, entry in ENTRIES.items()},
     )
 
@@ -312,9 +314,13 @@ ENTRIES = {
     "step_length": Entry(_number),
     "mirrored": Entry(_boolean),
     "stats": Entry(_stats, finite=False),
+}
+"""Fields of a solution that a file holds as plain data. A new field must give its value for older files."""
+
+LOADS = {
     # files of earlier versions lack these: joints had no passive forces and no rotor inertia then
     "passive": Entry(_boolean, before=False),
     "armature": Entry(_boolean, before=False),
     "slip_speed": Entry(_number, before=SLIP_SPEED),
 }
-"""Fields of a solution that a file holds as plain data. A new field must give its value for older files."""
+"""Fields of a solution's loads, likewise."""

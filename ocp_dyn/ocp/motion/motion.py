@@ -10,8 +10,8 @@ from casadi import DM
 
 from ..._types import LARGEST, Array, numbers, shown
 from ...constraints import Constraint, Contact, RollingContact
-from ...dynamics.passive import SLIP_SPEED
 from ...mechanism import Model
+from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Equations
 from ..statement.instant import Foothold
@@ -69,8 +69,8 @@ class Motion:
     """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
 
     iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: names, bounds and
-    values of these. passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its
-    equations, as in `Problem`.
+    values of these. loads: whether the joints' springs and losses, and their rotors, are in its equations, as in
+    `Problem`.
     """
 
     model: Model
@@ -82,9 +82,7 @@ class Motion:
     stats: dict[str, Any]
     iterate: dict[str, Array] = field(default_factory=dict)
     record: Record | None = None
-    passive: bool = True
-    armature: bool = True
-    slip_speed: float = SLIP_SPEED
+    loads: Loads = JOINT_LOADS
 
     def __repr__(self) -> str:
         status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
@@ -95,7 +93,7 @@ class Motion:
     @property
     def equations(self) -> Equations:
         """The equations of motion that the motion was found for."""
-        return Equations(self.model, self.passive, self.armature, self.slip_speed)
+        return Equations(self.model, self.loads)
 
     @property
     def converged(self) -> bool:
@@ -149,7 +147,7 @@ class Motion:
 
     def mirror(self) -> MirrorMap | None:
         """The mirror map if the motion repeats mirrored, else None."""
-        return mirror_map(self.model, passive=self.passive, armature=self.armature) if self.mirrored else None
+        return mirror_map(self.model, loads=self.loads) if self.mirrored else None
 
     def sample(self, times: Array) -> Array:
         """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import choice, known, listed_names, not_negative, numbers, positive, truth, whole
+from ..._arguments import choice, known, listed_names, not_negative, numbers, truth, whole
 from ..._types import Array, shown
 from ...dynamics.kinematics import resolve
-from ...dynamics.passive import SLIP_SPEED
 from ...integrators import Scheme, scheme
 from ...mechanism import Model
+from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Terminal
@@ -54,9 +54,7 @@ class Statement:
     contact_level: str = ""
     baumgarte: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
-    passive: bool = True
-    armature: bool = True
-    slip_speed: float = SLIP_SPEED
+    loads: Loads = JOINT_LOADS
     _kept: Any = field(default=None, init=False, repr=False)
     """The program that the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without
     it."""
@@ -167,9 +165,11 @@ class Statement:
         choice(self.torque, TORQUES, "torque")
         choice(self.contact_level, LEVELS, "contact_level")
         not_negative(self.baumgarte, "baumgarte [1/s]")
-        truth(self.passive, "passive")
-        truth(self.armature, "armature")
-        positive(self.slip_speed, "slip_speed [rad/s, m/s]")
+        if check_loads(self.loads).external:
+            raise ValueError(
+                f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
+                "are found, others are not supported yet"
+            )
         level = self.contact_level if self.form == "implicit" and any(p.held for p in self.phases) else ""
         if level == "position" and not method.holds_positions:
             raise ValueError(
@@ -220,7 +220,7 @@ class Statement:
     def mirror(self) -> MirrorMap | None:
         """The mirror map of a mirrored periodic problem."""
         mirrored = self.periodic is not None and self.periodic.mirror
-        return mirror_map(self.model, passive=self.passive, armature=self.armature) if mirrored else None
+        return mirror_map(self.model, loads=self.loads) if mirrored else None
 
     def __getstate__(self) -> dict[str, Any]:
         """State for copies and pickles, without the program that was built."""

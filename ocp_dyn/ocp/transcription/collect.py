@@ -56,9 +56,7 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         mirrored=t.mirror is not None,
         stats=stats | _about(problem),
         record=record(t, program, x),
-        passive=problem.passive,
-        armature=problem.armature,
-        slip_speed=problem.slip_speed,
+        loads=problem.loads,
     )
 
 

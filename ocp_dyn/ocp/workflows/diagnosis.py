@@ -196,7 +196,7 @@ def _stiff(t: Transcription) -> Iterator[str]:
             yield (
                 f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase {phase.name!r} are "
                 f"{h:.2g} s: an explicit scheme such as {problem.scheme.name!r} runs away; take an implicit one (gauss:2), "
-                "more steps, a larger slip_speed, or passive=False"
+                "more steps, a larger loads.slip_speed, or loads=od.Loads(armature=True)"
             )
 
 

@@ -2,7 +2,7 @@
 
 Each function is one textbook recursion over (model, q, qd, ...), on SX, MX or DM. Body quantities
 v[i], a[i], f[i] are in body coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the
-frames named in `external`: wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
+frames that `loads.external` names: wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..joints import JointState
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.invertible import check_invertible
+from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
 from ..spatial_algebra.spatial import ArticulatedInertia, Inertia, Transform
 from .kinematics import Acceleration, joint_states, without_drift
@@ -33,15 +34,13 @@ def inverse_dynamics(
     qdd: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> M:
     """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
 
     In classical accelerations of the bodies' origins [Luh, Walker & Paul 1980], which need no linear velocities.
-    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with passive=True less
-    `passive_force(q, qd)`, with armature=True more by `diag(armature) qdd`. O(nb).
+    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with loads.passive
+    less `passive_force(q, qd)`, with loads.armature more by `diag(armature) qdd`, see `Loads`. O(nb).
     """
     states = joint_states(model, q, without_drift(model, qd))
     accelerations = model.split_v(qdd, "qdd")
@@ -49,25 +48,25 @@ def inverse_dynamics(
     for i, p in model.edges:
         bodies.append(bodies[p].next(states[i], accelerations[i]))
     f = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
-    _subtract_external(model, f, states, f_ext, external)
+    _subtract_external(model, f, states, f_ext, loads.external)
     tau = []
     for i, p in reversed(list(model.edges)):
         tau.append(states[i].S.T @ f[i])
         if p:
             f[p] = f[p] + states[i].XJ.apply_transpose(f[i])
     total = _column(tau[::-1], q)
-    if armature:
+    if loads.armature:
         total = total + armature_force(model, qdd)
-    return total - passive_force(model, q, qd) if passive else total
+    return total - passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else total
 
 
 @boundary()
-def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, external: Names = (), passive: bool = False) -> M:
+def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
     """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
 
-    With passive=True less `passive_force(q, qd)`.
+    With loads.passive less `passive_force(q, qd)`.
     """
-    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, external=external, passive=passive)
+    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)
 
 
 @boundary()
@@ -78,10 +77,10 @@ def gravity_force(model: Model, q: M) -> M:
 
 
 @boundary()
-def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
+def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
-    Symmetric (nv x nv), positive definite, structurally zero between separate branches; with armature=True plus
+    Symmetric (nv x nv), positive definite, structurally zero between separate branches; with loads.armature plus
     diag(armature). O(nb depth).
     """
     states = joint_states(model, q)
@@ -106,7 +105,7 @@ def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
                 F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
             j = model.parent[j]
             _write(H, model, i, j, F.T @ states[j].S)
-    return with_armature(model, H) if armature else H
+    return with_armature(model, H) if loads.armature else H
 
 
 @boundary()
@@ -117,21 +116,20 @@ def forward_dynamics(
     tau: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
 ) -> M:
     """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
 
     In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
-    accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. passive and armature as in
+    accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. loads as in
     `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
     `forward_dynamics_crba` in its place where that is shorter, on small models of many branches. ModelError for a
     joint that moves no inertia.
     """
-    check_invertible(model, armature=armature)
+    check_invertible(model, loads=loads)
     states = joint_states(model, q, without_drift(model, qd))
-    forces = model.split_v(tau + passive_force(model, q, qd) if passive else tau, "tau")
+    driven = tau + passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else tau
+    forces = model.split_v(driven, "tau")
     c: list[Expr] = [DM(6, 1)]
     bodies = [Acceleration(*[DM(3, 1)] * 3)]
     for i, p in model.edges:
@@ -139,7 +137,7 @@ def forward_dynamics(
         c.append(ca.vertcat(bias.dw, bias.a))
         bodies.append(Acceleration(bias.w, DM(3, 1), DM(3, 1)))
     pA = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
-    _subtract_external(model, pA, states, f_ext, external)
+    _subtract_external(model, pA, states, f_ext, loads.external)
 
     IA = [ArticulatedInertia.of(body) for body in model.I]
     U: dict[int, Expr] = {}
@@ -149,7 +147,7 @@ def forward_dynamics(
         X, S = states[i].XJ, states[i].S
         U[i] = IA[i].apply(S)
         D = ca.triu2symm(ca.triu(S.T @ U[i]))
-        if armature:
+        if loads.armature:
             D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
         u = forces[i] - S.T @ pA[i]
         solved = solve_spd(D, ca.horzcat(u, U[i].T))
@@ -177,22 +175,20 @@ def forward_dynamics_crba(
     tau: M,
     f_ext: M | None = None,
     *,
-    external: Names = (),
-    passive: bool = False,
-    armature: bool = False,
+    loads: Loads = NO_LOADS,
     method: str = "ltdl",
 ) -> M:
     """qdd = H^-1 (tau - C) from CRBA, RNEA and a factor of H [RBDA, 6.5].
 
     method: "ltdl" or "ltl", the branch-sparse L'DL or L'L factor, O(nb depth^2); "cholesky", a dense L L' that
-    knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). passive and
-    armature as in `inverse_dynamics`.
+    knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). loads as
+    in `inverse_dynamics`.
     """
     if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
         raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
-    check_invertible(model, armature=armature)
-    H = mass_matrix(model, q, armature=armature)
-    b = tau - bias_force(model, q, qd, f_ext, external=external, passive=passive)
+    check_invertible(model, loads=loads)
+    H = mass_matrix(model, q, loads=loads)
+    b = tau - bias_force(model, q, qd, f_ext, loads=loads)
     if method == "cholesky":
         return as_type(solve_cholesky(H, b), q)
     return as_type((ltl(H, model.dof_parent) if method == "ltl" else factor(model, H)).solve(b), q)
@@ -213,10 +209,12 @@ def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | Non
     W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
     if f_ext is None:
         if external:
-            raise ValueError(f"external={shown(external)} names bodies but no f_ext (6 x {len(external)}) is given")
+            raise ValueError(
+                f"loads.external={shown(external)} names frames but no f_ext (6 x {len(external)}) is given"
+            )
         return W
     if f_ext.shape != (6, len(external)):
-        raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in external, got {f_ext.shape}")
+        raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in loads.external, got {f_ext.shape}")
     for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
         body = model.frame(name).body
         X0 = Transform.identity()
