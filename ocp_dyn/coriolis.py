@@ -9,7 +9,6 @@ and `dH/dt - 2 C` is skew-symmetric because `h x^` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,8 +19,9 @@ from ._types import Expr, M, as_type
 from .boundary import boundary
 from .joint_derivatives import subspace_rate
 from .kinematics import joint_states
+from .linalg import put
 from .model import Model
-from .spatial import Inertia, Transform, congruence, crm, halves, skew
+from .spatial import Inertia, Transform, congruence, crm, each, halves, skew
 
 
 @dataclass(frozen=True)
@@ -92,27 +92,16 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
         S = states[i].S
         F = each(Ic[i].apply, S_rate[i]) + each(Bc[i].apply, S[:3, :])  # S_j' F: column i, from its own row upwards
         IS, BS = each(Ic[i].apply, S), each(Bc[i].apply_transpose, S)  # the same for row i, leftwards
-        put(C, model, i, i, S.T @ F)
+        put(C, model.dofs_of(i), model.dofs_of(i), S.T @ F)
         j = i
         while model.parent[j]:
             X = states[j].XJ
             F, IS, BS = each(X.apply_transpose, F), each(X.apply_transpose, IS), X.E.T @ BS
             j = model.parent[j]
             S = states[j].S
-            put(C, model, j, i, S.T @ F)
-            put(C, model, i, j, IS.T @ S_rate[j] + BS.T @ S[:3, :])
+            put(C, model.dofs_of(j), model.dofs_of(i), S.T @ F)
+            put(C, model.dofs_of(i), model.dofs_of(j), IS.T @ S_rate[j] + BS.T @ S[:3, :])
         if p:
             Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
             Bc[p] = Bc[p] + Bc[i].to_parent(states[i].XJ)
     return as_type(C, q)
-
-
-def each(operation: Callable[[Expr], Expr], A: Expr) -> Expr:
-    """An operation on 6-vectors, column by column."""
-    return ca.horzcat(*(operation(column) for column in ca.horzsplit(A)))
-
-
-def put(A: Expr, model: Model, i: int, j: int, block: Expr) -> None:
-    """Writes the block of joints (i, j) into a matrix over the dofs."""
-    rows, columns = model.dofs_of(i), model.dofs_of(j)
-    A[rows.start : rows.stop, columns.start : columns.stop] = block

@@ -29,15 +29,16 @@ from casadi import DM, SX
 from ._autodiff import repeated
 from ._types import Expr, M, as_type
 from .boundary import boundary
-from .coriolis import CoriolisInertia, each, put
+from .coriolis import CoriolisInertia
 from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
 from .invertible import check_invertible
 from .joint_derivatives import JointDerivatives, joint_derivatives
 from .joints import JointState
 from .kinematics import joint_states, without_drift
+from .linalg import put, symmetric
 from .model import Model
 from .passive import passive_derivatives, with_armature
-from .spatial import Inertia, Transform, crf, crm
+from .spatial import Inertia, Transform, crf, crm, each
 
 
 class Columns(NamedTuple):
@@ -117,12 +118,12 @@ def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> t
     dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
     Ic, B2, F, W = sweep.composite
     for i, _ in model.edges:
-        S, own = sweep.states[i].S, sweep.columns[i]
+        S, own, own_dofs = sweep.states[i].S, sweep.columns[i], model.dofs_of(i)
         found = repeated(_own, *_parts(Ic[i]), *_parts(B2[i]), F[i], W[i], S, own.psi, own.phi, own.chi)
         carried, (by_q, by_qd, by_qdd) = found[:5], found[5:]
-        put(dq, model, i, i, by_q + _own_turning(own.dS, F[i] - W[i]))
-        put(dqd, model, i, i, by_qd)
-        put(H, model, i, i, by_qdd)
+        put(dq, own_dofs, own_dofs, by_q + _own_turning(own.dS, F[i] - W[i]))
+        put(dqd, own_dofs, own_dofs, by_qd)
+        put(H, own_dofs, own_dofs, by_qdd)
         j = i
         while model.parent[j]:
             X, j = sweep.states[j].XJ, model.parent[j]
@@ -130,8 +131,8 @@ def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> t
             found = repeated(_above, X.E, X.r, *carried, sweep.states[j].S, other.psi, other.phi, other.chi)
             carried, blocks = found[:5], found[5:]
             for A, above, below in zip((dq, dqd, H), blocks[::2], blocks[1::2], strict=True):
-                put(A, model, j, i, above)
-                put(A, model, i, j, below)
+                put(A, model.dofs_of(j), own_dofs, above)
+                put(A, own_dofs, model.dofs_of(j), below)
     dq, dqd, H = (ca.sparsify(A) if buffer is SX else A for A in (dq, dqd, H))
     return dq, dqd, H
 
@@ -153,7 +154,7 @@ def _own(
     # columns of joint i, for forces at and above it
     Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
     Fqd = each(B2.apply, S[:3, :]) + each(Ic.apply, chi)
-    blocks = S.T @ Fq - WS.T @ S, S.T @ Fqd, ca.triu2symm(ca.triu(S.T @ IS))
+    blocks = S.T @ Fq - WS.T @ S, S.T @ Fqd, symmetric(S.T @ IS)
     return Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS, *blocks
 
 
@@ -192,8 +193,7 @@ def forward_dynamics_derivatives(
     H = factor(model, mass_matrix(model, q, armature=armature))
     qdd = H.solve(tau - bias_force(model, q, qd, f_ext, external=external, passive=passive))
     dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, external=external, passive=passive)
-    inverse = as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
-    return H.solve(-dq), H.solve(-dqd), inverse
+    return H.solve(-dq), H.solve(-dqd), as_type(H.inverse_matrix(), q)
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Names = ()) -> Sweep:

@@ -17,10 +17,10 @@ from .boundary import boundary
 from .invertible import check_invertible
 from .joints import JointState
 from .kinematics import Acceleration, joint_states, without_drift
-from .linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
+from .linalg import LTDL, ltdl, ltl, put, solve_cholesky, solve_spd, symmetric
 from .model import Model
 from .passive import armature_force, passive_force, with_armature
-from .spatial import ArticulatedInertia, Inertia, Transform
+from .spatial import ArticulatedInertia, Inertia, Transform, each
 
 Names = Sequence[str]
 
@@ -94,18 +94,18 @@ def mass_matrix(model: Model, q: M, *, armature: bool = False) -> M:
     H = type(q)(model.nv, model.nv)
     for i, _ in model.edges:
         S = states[i].S
-        F = ca.horzcat(*(Ic[i].apply(s) for s in ca.horzsplit(S)))
-        _write(H, model, i, i, ca.triu2symm(ca.triu(S.T @ F)))
+        F = each(Ic[i].apply, S)
+        put(H, model.dofs_of(i), model.dofs_of(i), symmetric(S.T @ F))
         j = i
         while model.parent[j]:
             X = states[j].XJ
-            if j == i and S.shape[1] == 1:
-                # the same force, and the axis of a joint lies still in its parent: S is constant there
-                F = Ic_in_parent[i].apply(X.apply_inverse(S))
-            else:
-                F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
+            # the force on the parent is the same by both ways; one axis is constant in the parent, and so the cheaper way
+            one_axis = j == i and S.shape[1] == 1
+            F = Ic_in_parent[i].apply(X.apply_inverse(S)) if one_axis else each(X.apply_transpose, F)
             j = model.parent[j]
-            _write(H, model, i, j, F.T @ states[j].S)
+            block = F.T @ states[j].S
+            put(H, model.dofs_of(i), model.dofs_of(j), block)
+            put(H, model.dofs_of(j), model.dofs_of(i), block.T)
     return with_armature(model, H) if armature else H
 
 
@@ -148,7 +148,7 @@ def forward_dynamics(
     for i, p in reversed(list(model.edges)):
         X, S = states[i].XJ, states[i].S
         U[i] = IA[i].apply(S)
-        D = ca.triu2symm(ca.triu(S.T @ U[i]))
+        D = symmetric(S.T @ U[i])
         if armature:
             D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
         u = forces[i] - S.T @ pA[i]
@@ -231,14 +231,6 @@ def _subtract_external(
 ) -> None:
     """f[i] -= the wrenches on body i."""
     f[:] = [force - wrench for force, wrench in zip(f, body_wrenches(model, states, f_ext, external), strict=True)]
-
-
-def _write(H: Expr, model: Model, i: int, j: int, block: Expr) -> None:
-    """Block (i, j) of H and, for i != j, its transpose."""
-    rows, columns = model.dofs_of(i), model.dofs_of(j)
-    H[rows.start : rows.stop, columns.start : columns.stop] = block
-    if i != j:
-        H[columns.start : columns.stop, rows.start : rows.stop] = block.T
 
 
 def _column(parts: list[Expr], like: M) -> M:

@@ -7,13 +7,12 @@ from casadi import DM
 
 from ._types import Expr, M, as_type, exact, is_whole, shown
 from .boundary import boundary
-from .coriolis import each
 from .dynamics import Names, bias_force, factor, mass_matrix
 from .invertible import check_invertible
 from .kinematics import joint_states
-from .linalg import solve_spd
+from .linalg import solve_spd, symmetric
 from .model import Model
-from .spatial import ArticulatedInertia
+from .spatial import ArticulatedInertia, each
 
 
 @boundary()
@@ -63,7 +62,7 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = Fa
     for i, p in reversed(list(model.edges)):
         X, S = states[i].XJ, states[i].S
         U = IA[i].apply(S)
-        D = ca.triu2symm(ca.triu(S.T @ U))
+        D = symmetric(S.T @ U)
         if armature:
             D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
         felt[i] = ca.diag(D)
@@ -86,4 +85,4 @@ def mass_matrix_inverse(model: Model, q: M, *, armature: bool = False) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
     check_invertible(model, armature=armature)
     H = factor(model, mass_matrix(model, q, armature=armature))
-    return as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
+    return as_type(H.inverse_matrix(), q)

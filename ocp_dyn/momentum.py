@@ -10,7 +10,7 @@ from ._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
 from .boundary import boundary
 from .kinematics import as_point, joint_states
 from .model import Model
-from .spatial import Inertia, Transform, crm, halves, largest, skew
+from .spatial import Inertia, Transform, crm, each, halves, largest, skew
 
 
 @boundary()
@@ -98,7 +98,7 @@ def momentum_matrix(model: Model, q: M) -> M:
         X0.append(states[i].XJ @ X0[p])
     A: list[Expr] = [DM(6, 0)] * (model.nb + 1)
     for i, p in reversed(list(model.edges)):
-        A[i] = ca.horzcat(*(X0[i].apply_transpose(Ic[i].apply(s)) for s in ca.horzsplit(states[i].S)))
+        A[i] = each(X0[i].apply_transpose, each(Ic[i].apply, states[i].S))
         if p:
             Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
     return as_type(ca.horzcat(*A), q)

@@ -14,14 +14,11 @@ from ._types import Expr, M, as_type
 from .boundary import boundary
 from .kinematics import joint_states
 from .model import Model
-from .parameters import MODEL_PARAMETERS
-from .spatial import Transform, crm, halves, skew
+from .parameters import MODEL_PARAMETERS, inertia_parameters
+from .spatial import crm, each, halves, skew
 
 PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
-
-_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-"""Rows and columns of the last six parameters in the rotational inertia."""
 
 
 @boundary()
@@ -29,7 +26,7 @@ def inertial_parameters(model: Model) -> Expr:
     """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them."""
     parts: list[Expr] = [DM(0, 1)]
     for body in model.I[1:]:
-        parts.append(ca.vertcat(body.m, body.h, *(body.I[r, c] for r, c in _ENTRIES)))
+        parts.append(inertia_parameters(body))
     return ca.densify(ca.vertcat(*parts))
 
 
@@ -59,7 +56,7 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
         for j in reversed(model.path(i)):
             rows = model.dofs_of(j)
             Y[rows.start : rows.stop, 10 * (i - 1) : 10 * i] = states[j].S.T @ columns
-            columns = _to_parent(states[j].XJ, columns)
+            columns = each(states[j].XJ.apply_transpose, columns)
     return as_type(Y, q)
 
 
@@ -78,8 +75,3 @@ def _by_inertia(w: Expr) -> Expr:
     x, y, z = ca.vertsplit(w)
     o = type(w)(1, 1)
     return ca.blockcat([[x, y, o, z, o, o], [o, x, y, o, z, o], [o, o, o, x, y, z]])
-
-
-def _to_parent(X: Transform, F: Expr) -> Expr:
-    """Forces in the columns of F, from body to parent coordinates."""
-    return ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))

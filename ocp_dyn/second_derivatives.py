@@ -33,7 +33,7 @@ from casadi import DM, SX
 from ._autodiff import derivatives, repeated
 from ._types import Expr, M, split
 from .boundary import boundary
-from .coriolis import CoriolisInertia, each, put
+from .coriolis import CoriolisInertia
 from .derivatives import (
     Sweep,
     forward_dynamics_derivatives,
@@ -44,10 +44,11 @@ from .derivatives import (
 from .dynamics import bias_force, factor, mass_matrix
 from .invertible import check_invertible
 from .joint_derivatives import has_constant_subspace
+from .linalg import put, symmetric, symmetric_part
 from .model import Model
 from .passive import armature_force, with_armature
 from .reduction import unfolded
-from .spatial import Inertia, Transform, crf, crm, skew
+from .spatial import Inertia, Transform, crf, crm, each, skew
 
 
 class SecondOrder(NamedTuple):
@@ -124,13 +125,13 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
         rows, blocks = _own(columns, Ic[i], B2[i], Bu[i], forces[i])
-        _put_own(hessian, model, i, blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
+        _put_own(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
         j = i
         while model.parent[j]:
             X_j, j = sweep.states[j].XJ, model.parent[j]
             found = repeated(_above, X_j.E, X_j.r, *rows, *virtual.columns[j])
             rows = _Rows(*found[:6])
-            _put_pair(hessian, model, j, i, _Blocks(*found[6:]))
+            _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), _Blocks(*found[6:]))
         if p:
             Bu[p] = Bu[p] + Bu[i].to_parent(X)
             forces[p] = forces[p].plus(forces[i].to_parent(X))
@@ -155,7 +156,7 @@ def forward_dynamics_second_order(
         -inverse.L_q,
         -inverse.L_qd,
         weights,
-        ca.triu2symm(ca.triu(qq + qq.T - inverse.L_qq)),
+        symmetric(qq + qq.T - inverse.L_qq),
         A @ tau_qd - inverse.L_q_qd,
         -inverse.L_qd_qd,
         -A,
@@ -314,33 +315,28 @@ def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
     return U.T @ F + psi[:3, :].T @ G + phi.T @ h, S[:3, :].T @ G + chi.T @ h, S.T @ h
 
 
-def _put_pair(hessian: list[Expr], model: Model, k: int, m: int, blocks: _Blocks) -> None:
-    """Writes the blocks of joint k above joint m, and their mirror images."""
+def _put_pair(hessian: list[Expr], k: range, m: range, blocks: _Blocks) -> None:
+    """Writes the blocks of the dofs k of a joint above the one with the dofs m, and their mirror images."""
     L_qq, L_q_qd, L_qd_qd, L_q_qdd = hessian
     for A, block in ((L_qq, blocks.q_q), (L_qd_qd, blocks.qd_qd)):
-        put(A, model, k, m, block)
-        put(A, model, m, k, block.T)
+        put(A, k, m, block)
+        put(A, m, k, block.T)
     for A, block, mirrored in ((L_q_qd, blocks.q_qd, blocks.qd_q), (L_q_qdd, blocks.q_qdd, blocks.qdd_q)):
-        put(A, model, k, m, block)
-        put(A, model, m, k, mirrored.T)
+        put(A, k, m, block)
+        put(A, m, k, mirrored.T)
 
 
-def _put_own(hessian: list[Expr], model: Model, i: int, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
-    """Writes the diagonal blocks of joint i: symmetric parts, and the terms from an S that depends on q."""
-    own = (_symmetric(blocks.q_q), blocks.q_qd, _symmetric(blocks.qd_qd), blocks.q_qdd)
+def _put_own(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
+    """Writes the diagonal blocks of a joint's dofs: symmetric parts, and the terms from an S that depends on q."""
+    own = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
     for A, block, extra in zip(hessian, own, bending, strict=True):
-        put(A, model, i, i, block + extra)
+        put(A, dofs, dofs, block + extra)
 
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
     """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
     F, G, h = forces
     return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
-
-
-def _symmetric(A: Expr) -> Expr:
-    """(A + A') / 2."""
-    return A if A.shape == (1, 1) else ca.triu2symm(ca.triu(A + A.T)) / 2
 
 
 # Joints whose S depends on q
@@ -382,4 +378,4 @@ def _bending(
     turned = _turned(own.S, forces)
     counted = own.U.T @ turned.F + own.psi[:3, :].T @ turned.G + own.phi.T @ turned.h
     bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.columns[i].dS))
-    return _symmetric(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent
+    return symmetric_part(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent

@@ -29,6 +29,7 @@ from ..constraints import Constraints, as_set, constraint_hessian, constraint_ve
 from ..constraints.sets import Constraint
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics import Names, bias_force
+from ..linalg import symmetric
 from ..model import Model
 from .dynamics import restitution
 from .frames import Motions
@@ -71,11 +72,11 @@ def constrained_dynamics_derivatives(
     forces = ca.horzcat(_forces(members, at, lam) - by_q, -by_qd)
     # by tau: unit forces; they and the inverse of A then give all other d(lam) at the price of products
     qdd_tau, lam_tau = space.solve(DM.eye(model.nv), DM(G.shape[0], model.nv))
-    A_inverse = ca.triu2symm(ca.triu(space.forces(DM.eye(G.shape[0]))))
+    A_inverse = symmetric(space.forces(DM.eye(G.shape[0])))
     Lam = lam_tau @ forces - A_inverse @ rows
     X = space.raise_back(space.factor.solve_Lt(forces) + space.W @ Lam)
     qdd_q, qdd_qd, lam_q, lam_qd = (as_type(x, q) for y in (X, Lam) for x in ca.horzsplit(y, model.nv))
-    return qdd_q, qdd_qd, as_type(ca.triu2symm(ca.triu(qdd_tau)), q), lam_q, lam_qd, as_type(lam_tau, q)
+    return qdd_q, qdd_qd, as_type(symmetric(qdd_tau), q), lam_q, lam_qd, as_type(lam_tau, q)
 
 
 @boundary()
