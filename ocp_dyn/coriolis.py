@@ -18,9 +18,9 @@ from casadi import DM
 from ._types import Expr, M, as_type
 from .boundary import boundary
 from .joint_derivatives import subspace_rate
-from .kinematics import joint_states
 from .linalg import put
 from .model import Model
+from .recursions import composite, joint_states, velocities
 from .spatial import Inertia, Transform, congruence, crm, each, halves, skew
 
 
@@ -78,17 +78,15 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     """
     states = joint_states(model, q, qd)
     positions, rates = model.split_q(q), model.split_v(qd)
-    v = [DM(6, 1)]
-    S_rate: list[Expr] = [DM(6, 0)]
-    for i, p in model.edges:
-        X, S, vJ, _ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        apparent = subspace_rate(model.joints[i], positions[i], rates[i])
-        S_rate.append(each(partial(crm, v[i]), S) + apparent)
-    Ic = list(model.I)
-    Bc = [CoriolisInertia.zero()] + [CoriolisInertia.of(model.I[i], v[i]) for i, _ in model.edges]
+    v, _ = velocities(model, states)
+    S_rate = {
+        i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])
+        for i, state in states.items()
+    }
+    Ic, _ = composite(model, states, model.I)
+    Bc, _ = composite(model, states, [CoriolisInertia.of(body, v[i]) for i, body in enumerate(model.I)])
     C = type(ca.vertcat(q, qd))(model.nv, model.nv)  # numbers and symbols may mix
-    for i, p in reversed(list(model.edges)):
+    for i, _ in model.edges:
         S = states[i].S
         F = each(Ic[i].apply, S_rate[i]) + each(Bc[i].apply, S[:3, :])  # S_j' F: column i, from its own row upwards
         IS, BS = each(Ic[i].apply, S), each(Bc[i].apply_transpose, S)  # the same for row i, leftwards
@@ -101,7 +99,4 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
             S = states[j].S
             put(C, model.dofs_of(j), model.dofs_of(i), S.T @ F)
             put(C, model.dofs_of(i), model.dofs_of(j), IS.T @ S_rate[j] + BS.T @ S[:3, :])
-        if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
-            Bc[p] = Bc[p] + Bc[i].to_parent(states[i].XJ)
     return as_type(C, q)

@@ -30,14 +30,22 @@ from ._autodiff import repeated
 from ._types import Expr, M, as_type
 from .boundary import boundary
 from .coriolis import CoriolisInertia
-from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix, minus_gravity
+from .dynamics import Names, bias_force, body_wrenches, factor, mass_matrix
 from .invertible import check_invertible
 from .joint_derivatives import JointDerivatives, joint_derivatives
-from .joints import JointState
-from .kinematics import joint_states, without_drift
 from .linalg import put, symmetric
 from .model import Model
 from .passive import passive_derivatives, with_armature
+from .recursions import (
+    States,
+    accelerations,
+    composite,
+    composite_forces,
+    joint_states,
+    minus_gravity,
+    velocities,
+    without_drift,
+)
 from .spatial import Inertia, Transform, crf, crm, each
 
 
@@ -77,9 +85,9 @@ class Sweep(NamedTuple):
     the sums over subtrees.
     """
 
-    states: dict[int, JointState]
-    v: list[Expr]
-    a: list[Expr]
+    states: States
+    v: dict[int, Expr]
+    a: dict[int, Expr]
     f: list[Expr]
     B2: list[CoriolisInertia]
     columns: dict[int, Columns]
@@ -201,31 +209,18 @@ def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None,
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
-    v, a, f = [DM(6, 1)], [minus_gravity(model)], [DM(6, 1)]
-    B2, columns = [CoriolisInertia.zero()], dict[int, Columns]()
-    for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        vp, ap = X.apply(v[p]), X.apply(a[p])
-        v.append(vp + vJ)
-        a.append(ap + S @ at[i][3] + cJ + crm(v[i], vJ))
-        f.append(model.I[i].force(v[i], a[i]))
-        # by twice the inertia: so that no product is doubled one by one
-        B2.append(CoriolisInertia.of(model.I[i] + model.I[i], v[i]))
-        columns[i] = Columns.of(S, vp, ap, v[i], joint_derivatives(at[i][0], *at[i][1:]))
+    v, vp = velocities(model, states)
+    a, ap = accelerations(model, states, v, qdd, ground=minus_gravity(model))
+    columns = {}
+    for i, _ in model.edges:
+        columns[i] = Columns.of(states[i].S, vp[i], ap[i], v[i], joint_derivatives(*at[i]))
+    f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
+    # by twice the inertia: so that no product is doubled one by one
+    B2 = [CoriolisInertia.of(body + body, v[i]) for i, body in enumerate(model.I)]
     wrenches = body_wrenches(model, states, f_ext, external)
-    return Sweep(states, v, a, f, B2, columns, _composed(model, states, f, B2, wrenches))
-
-
-def _composed(
-    model: Model, states: dict[int, JointState], f: list[Expr], B2: list[CoriolisInertia], wrenches: list[Expr]
-) -> Composite:
-    Ic, B2, F, W = list(model.I), list(B2), list(f), list(wrenches)
-    for i, p in reversed(list(model.edges)):
-        if p:
-            X = states[i].XJ
-            Ic[p], B2[p] = Ic[p] + Ic[i].to_parent(X), B2[p] + B2[i].to_parent(X)
-            F[p], W[p] = F[p] + X.apply_transpose(F[i]), W[p] + X.apply_transpose(W[i])
-    return Composite(Ic, B2, F, W)
+    (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
+    sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
+    return Sweep(states, v, a, f, B2, columns, sums)
 
 
 def _turned(f: Expr, s: Expr) -> Expr:

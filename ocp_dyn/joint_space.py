@@ -5,14 +5,12 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from ._types import Expr, M, as_type, exact, is_whole, shown
+from ._types import Expr, M, as_type, is_whole, shown
 from .boundary import boundary
 from .dynamics import Names, bias_force, factor, mass_matrix
 from .invertible import check_invertible
-from .kinematics import joint_states
-from .linalg import solve_spd, symmetric
 from .model import Model
-from .spatial import ArticulatedInertia, each
+from .recursions import articulated_bodies, joint_states
 
 
 @boundary()
@@ -51,33 +49,10 @@ def mass_matrix_inverse_product(model: Model, q: M, tau: M, *, columns: int | No
 
 def articulated_answers(model: Model, q: Expr, tau: Expr, *, armature: bool = False) -> tuple[Expr, Expr]:
     """(H^-1 tau, D): D (nv) the articulated inertia that each dof feels, the rest of its joint held."""
-    states = joint_states(model, q)
-    forces = model.split_v(tau, "tau")
-    none = DM(6, tau.shape[1])
-    IA = [ArticulatedInertia.of(body) for body in model.I]
-    pA: list[Expr] = [none] * (model.nb + 1)
-    UDinv: dict[int, Expr] = {}
-    Dinv_u: dict[int, Expr] = {}
-    felt: dict[int, Expr] = {}
-    for i, p in reversed(list(model.edges)):
-        X, S = states[i].XJ, states[i].S
-        U = IA[i].apply(S)
-        D = symmetric(S.T @ U)
-        if armature:
-            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
-        felt[i] = ca.diag(D)
-        solved = solve_spd(D, ca.horzcat(forces[i] - S.T @ pA[i], U.T))
-        Dinv_u[i], UDinv[i] = solved[:, : tau.shape[1]], solved[:, tau.shape[1] :].T
-        if p:
-            IA[p] = IA[p] + IA[i].downdate(U, UDinv[i]).to_parent(X)
-            pA[p] = pA[p] + each(X.apply_transpose, pA[i] + U @ Dinv_u[i])
-    a: list[Expr] = [none]
-    qdd = []
-    for i, p in model.edges:
-        a_i = each(states[i].XJ.apply, a[p])
-        qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
-        a.append(a_i + states[i].S @ qdd[-1])
-    return ca.vertcat(*qdd), ca.vertcat(*(felt[i] for i, _ in model.edges))
+    states, none = joint_states(model, q), [DM(6, tau.shape[1])] * (model.nb + 1)
+    bodies = articulated_bodies(model, states, tau, none, none, armature=armature)
+    D = ca.vertcat(*(ca.diag(bodies.D[i]) for i, _ in model.edges))
+    return bodies.accelerations(model, states, none, ground=none[0]), D
 
 
 @boundary()

@@ -12,10 +12,11 @@ from casadi import DM
 
 from ._types import Expr, M, as_type
 from .boundary import boundary
-from .kinematics import joint_states
+from .linalg import put
 from .model import Model
 from .parameters import MODEL_PARAMETERS, inertia_parameters
-from .spatial import crm, each, halves, skew
+from .recursions import accelerations, joint_states, minus_gravity, velocities
+from .spatial import each, halves, skew
 
 PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
@@ -44,18 +45,13 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
     on the model's inertias. Units: of tau by those of pi. O(nb depth).
     """
     states = joint_states(model, q, qd)
-    accelerations = model.split_v(qdd, "qdd")
-    v: list[Expr] = [DM(6, 1)]
-    a: list[Expr] = [ca.vertcat(DM(3, 1), -model.gravity_vector)]
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, qdd, ground=minus_gravity(model))
     Y = type(ca.vertcat(q, qd, qdd))(model.nv, 10 * model.nb)  # numbers and symbols may mix
-    for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        a.append(X.apply(a[p]) + S @ accelerations[i] + cJ + crm(v[i], vJ))
+    for i, _ in model.edges:
         columns = _body_regressor(v[i], a[i])
         for j in reversed(model.path(i)):
-            rows = model.dofs_of(j)
-            Y[rows.start : rows.stop, 10 * (i - 1) : 10 * i] = states[j].S.T @ columns
+            put(Y, model.dofs_of(j), range(10 * (i - 1), 10 * i), states[j].S.T @ columns)
             columns = each(states[j].XJ.apply_transpose, columns)
     return as_type(Y, q)
 

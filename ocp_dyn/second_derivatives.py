@@ -24,6 +24,7 @@ Two dofs of one joint act at once, not one after the other: their block is the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ from .joint_derivatives import has_constant_subspace
 from .linalg import put, symmetric, symmetric_part
 from .model import Model
 from .passive import armature_force, with_armature
+from .recursions import composite, velocities
 from .reduction import unfolded
 from .spatial import Inertia, Transform, crf, crm, each, skew
 
@@ -119,9 +121,9 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
     rates = (model.split_v(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
     Ic, B2, _, _ = sweep.composite
-    Bu, forces = list(virtual.Bu), list(virtual.forces)
-    for i, p in reversed(list(model.edges)):
-        columns, X = virtual.columns[i], sweep.states[i].XJ
+    Bu, forces = virtual.Bu, virtual.forces
+    for i, _ in model.edges:
+        columns = virtual.columns[i]
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
         rows, blocks = _own(columns, Ic[i], B2[i], Bu[i], forces[i])
@@ -132,9 +134,6 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
             found = repeated(_above, X_j.E, X_j.r, *rows, *virtual.columns[j])
             rows = _Rows(*found[:6])
             _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), _Blocks(*found[6:]))
-        if p:
-            Bu[p] = Bu[p] + Bu[i].to_parent(X)
-            forces[p] = forces[p].plus(forces[i].to_parent(X))
     if armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
     return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
@@ -184,14 +183,15 @@ class _Columns(NamedTuple):
     chi: Expr
 
 
-class _Forces(NamedTuple):
-    """F (6), G (3) and h (6) of a body, then of its subtree."""
+@dataclass(frozen=True)
+class _Forces:
+    """F (6), G (3) and h (6) of a body, or of its subtree."""
 
     F: Expr
     G: Expr
     h: Expr
 
-    def plus(self, other: _Forces) -> _Forces:
+    def __add__(self, other: _Forces) -> _Forces:
         return _Forces(self.F + other.F, self.G + other.G, self.h + other.h)
 
     def to_parent(self, X: Transform) -> _Forces:
@@ -199,10 +199,11 @@ class _Forces(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """Quantities of every body that depend on mu: virtual velocity u, columns, B with u in place of v, forces."""
+    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v, and
+    forces."""
 
-    u: list[Expr]
-    columns: list[_Columns]
+    u: dict[int, Expr]
+    columns: dict[int, _Columns]
     Bu: list[CoriolisInertia]
     forces: list[_Forces]
 
@@ -210,19 +211,16 @@ class _Virtual(NamedTuple):
 def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     """Virtual velocities of all bodies and what depends on them."""
     weights = model.split_v(mu, "mu")
-    none = DM(6, 0)
-    u, columns = [DM(6, 1)], [_Columns(none, none, none, none, none)]
-    Bu = [CoriolisInertia.zero()]
-    forces = [_Forces(DM(6, 1), DM(3, 1), DM(6, 1))]
-    for i, p in model.edges:
-        body, own, S = model.I[i], sweep.columns[i], sweep.states[i].S
-        carried = sweep.states[i].XJ.apply(u[p])
-        u.append(carried + S @ weights[i])
+    states, columns = sweep.states, {}
+    u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
+    for i, _ in model.edges:
+        own, S = sweep.columns[i], states[i].S
         bent = ca.horzcat(*(direction @ weights[i] for direction in own.dS))
-        columns.append(_Columns(S, each(partial(crm, carried), S) + bent, own.psi, own.phi, own.chi))
-        Bu.append(CoriolisInertia.of(body, u[i]))
-        forces.append(_Forces(sweep.f[i], sweep.B2[i].apply_transpose(u[i]), body.apply(u[i])))
-    return _Virtual(u, columns, Bu, forces)
+        columns[i] = _Columns(S, each(partial(crm, up[i]), S) + bent, own.psi, own.phi, own.chi)
+    bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
+    Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
+    forces = [_Forces(f, B2.apply_transpose(u_i), I.apply(u_i)) for I, u_i, f, B2 in bodies]
+    return _Virtual(u, columns, Bu, composite(model, states, forces)[0])
 
 
 # Inward pass: rows, their products with columns, and the blocks
@@ -297,7 +295,7 @@ def _own(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
 ) -> tuple[_Rows, _Blocks]:
     """The rows of a joint, and their products with its own columns."""
-    found = repeated(_own_parts, Ic.m, Ic.h, Ic.I, B2.K, B2.p, Bu.K, Bu.p, *forces, *columns)
+    found = repeated(_own_parts, Ic.m, Ic.h, Ic.I, B2.K, B2.p, Bu.K, Bu.p, forces.F, forces.G, forces.h, *columns)
     return _Rows(*found[:6]), _Blocks(*found[6:])
 
 
@@ -311,7 +309,7 @@ def _own_parts(m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, Ku: Expr, pu: Expr, 
 def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
     """The gradient's entries of one joint: by q, qd and qdd."""
     S, U, psi, phi, chi = columns
-    F, G, h = forces
+    F, G, h = forces.F, forces.G, forces.h
     return U.T @ F + psi[:3, :].T @ G + phi.T @ h, S[:3, :].T @ G + chi.T @ h, S.T @ h
 
 
@@ -335,7 +333,7 @@ def _put_own(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[E
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
     """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
-    F, G, h = forces
+    F, G, h = forces.F, forces.G, forces.h
     return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
 
 
@@ -372,7 +370,7 @@ def _bending(
     def gradient(x: Expr) -> Expr:
         return derivatives(power, x, DM(2 * n, 1), rate).jacobian.T
 
-    x = ca.vertcat(q, qd, *above, sweep.v[i], *forces, qdd, mu)
+    x = ca.vertcat(q, qd, *above, sweep.v[i], forces.F, forces.G, forces.h, qdd, mu)
     second = derivatives(gradient, x, DM(2 * n, 1), rate).jacobian
     by_q, by_qd = split(second, n, n)
     turned = _turned(own.S, forces)

@@ -16,7 +16,7 @@ LAYERS = {
     0: ("_types", "_rounding", "_autodiff", "_files", "linalg"),
     1: ("spatial", "rotations"),
     2: ("joints",),
-    3: ("model", "builder", "boundary", "joint_derivatives"),
+    3: ("model", "builder", "boundary", "joint_derivatives", "recursions"),
     4: ("io", "models", "kinematics", "layouts", "reduction", "passive", "parameters", "invertible"),
     5: ("dynamics", "momentum", "constraints", "coriolis", "regressor"),
     6: (
@@ -39,6 +39,7 @@ ROOMS = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
 SAME_LAYER = {
     ("rotations", "spatial"),
     ("builder", "model"),
+    ("recursions", "model"),
     ("boundary", "model"),
     ("linalg", "_types"),
     ("_files", "_types"),

@@ -47,7 +47,7 @@ def test_symmetric_matrices(rng):
     close(symmetric_part(DM(A)), (A + A.T) / 2)
     assert symmetric(SX.sym("a", 2, 2))[1, 0].is_leaf()
     found = DM(3, 4)
-    put(found, range(1, 3), range(0, 3), DM(A[:2]))
+    put(found, range(1, 3), range(3), DM(A[:2]))
     close(found, np.block([[np.zeros((1, 4))], [A[:2], np.zeros((2, 1))]]))
     H = branch_sparse(rng, TREE)
     inverse = ltdl(ca.sparsify(DM(H)), TREE).inverse_matrix().full()

@@ -44,6 +44,7 @@ ROOMS = [
     "ocp",
     "parameters",
     "passive",
+    "recursions",
     "reduction",
     "registry",
     "regressor",

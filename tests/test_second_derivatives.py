@@ -12,7 +12,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import joint_states
+from ocp_dyn.recursions import joint_states
 from ocp_dyn.reduction import unfolded
 from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, symbols, tree
 

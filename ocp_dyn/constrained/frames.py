@@ -27,9 +27,10 @@ from casadi import DM
 from .._types import Expr, Vector
 from ..derivatives import Columns
 from ..joint_derivatives import joint_derivatives
-from ..kinematics import as_point, joint_states, resolve
+from ..kinematics import as_point, resolve
 from ..model import Frame, Model
-from ..spatial import Transform, crm, halves, skew
+from ..recursions import accelerations, joint_states, poses, velocities
+from ..spatial import Transform, halves, skew
 
 
 @dataclass(frozen=True)
@@ -105,16 +106,14 @@ class Motions:
     def _bodies(self) -> list[_Body]:
         model, none = self.model, DM(6, 0)
         states = joint_states(model, self.q, self.qd)
+        X0, (v, vp) = poses(model, states), velocities(model, states)
+        a, ap = accelerations(model, states, v, self.qdd)
         at = zip(model.joints, model.split_q(self.q), model.split_v(self.qd), model.split_v(self.qdd), strict=True)
         bodies = [_Body(Transform.identity(), DM(3, 1), DM(6, 1), DM(6, 1), none, Columns(none, none, none, []))]
         for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
-            X, S, vJ, cJ = states[i]
-            vp, ap = X.apply(bodies[p].v), X.apply(bodies[p].a)
-            v = vp + vJ
-            a = ap + S @ acceleration + cJ + crm(v, vJ)
-            own = joint_derivatives(joint, position, rate, acceleration)
-            X0 = bodies[p].X0
-            bodies.append(_Body(X @ X0, X0.E.T @ X.r, v, a, S, Columns.of(S, vp, ap, v, own)))
+            S, own = states[i].S, joint_derivatives(joint, position, rate, acceleration)
+            columns = Columns.of(S, vp[i], ap[i], v[i], own)
+            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], S, columns))
         return bodies
 
     def constant(self, value: Expr) -> Dual:

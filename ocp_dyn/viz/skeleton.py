@@ -17,8 +17,9 @@ from casadi import DM, SX, horzcat
 from .._types import Array, Expr
 from ..boundary import boundary
 from ..functions import function
-from ..kinematics import body_transforms, joint_states
+from ..kinematics import body_transforms
 from ..model import Model
+from ..recursions import joint_states
 
 Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
