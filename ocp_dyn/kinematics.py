@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 from casadi import DM
 
-from ._autodiff import traced
+from ._autodiff import as_function
 from ._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
 from .boundary import boundary
 from .joint_derivatives import subspace_rate
@@ -70,7 +70,7 @@ def placed(model: Model, body: int, q: Expr) -> Placed:
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
         return _placed(model, model.path(body), q)
     if model not in _kept:
-        _kept[model] = traced(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
+        _kept[model] = as_function(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
     if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
         return _placed(model, model.path(body), q)
     found = iter(_kept[model].call([q]))

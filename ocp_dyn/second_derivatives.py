@@ -23,7 +23,6 @@ Two dofs of one joint act at once, not one after the other: their block is the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -31,7 +30,7 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM, SX
 
-from ._autodiff import derivatives, repeated
+from ._autodiff import derivatives, templated
 from ._types import Expr, M, split
 from .boundary import boundary
 from .coriolis import CoriolisInertia
@@ -126,14 +125,13 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
         columns = virtual.columns[i]
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows, blocks = _own(columns, Ic[i], B2[i], Bu[i], forces[i])
+        rows, blocks = templated(_own, columns, Ic[i], B2[i], Bu[i], forces[i])
         _put_own(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
         j = i
         while model.parent[j]:
             X_j, j = sweep.states[j].XJ, model.parent[j]
-            found = repeated(_above, X_j.E, X_j.r, *rows, *virtual.columns[j])
-            rows = _Rows(*found[:6])
-            _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), _Blocks(*found[6:]))
+            rows, blocks = templated(_above, X_j, rows, virtual.columns[j])
+            _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), blocks)
     if armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
     return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
@@ -215,7 +213,7 @@ def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
     for i, _ in model.edges:
         own, S = sweep.columns[i], states[i].S
-        bent = ca.horzcat(*(direction @ weights[i] for direction in own.dS))
+        bent = ca.horzcat(*(direction @ weights[i] for direction in sweep.dS[i]))
         columns[i] = _Columns(S, each(partial(crm, up[i]), S) + bent, own.psi, own.phi, own.chi)
     bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
     Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
@@ -285,25 +283,18 @@ def _products(columns: _Columns, rows: _Rows) -> _Blocks:
     )
 
 
-def _above(E: Expr, r: Expr, *parts: Expr) -> Sequence[Expr]:
-    """Rows carried across a joint by its X = (E, r), and their products with the columns of the joint they come to."""
-    rows = _Rows(*parts[:6]).to_parent(Transform(E, r))
-    return *rows, *_products(_Columns(*parts[6:]), rows)
+def _above(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _Blocks]:
+    """Rows carried across a joint by its X, and their products with the columns of the joint they come to."""
+    rows = rows.to_parent(X)
+    return rows, _products(columns, rows)
 
 
 def _own(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
 ) -> tuple[_Rows, _Blocks]:
     """The rows of a joint, and their products with its own columns."""
-    found = repeated(_own_parts, Ic.m, Ic.h, Ic.I, B2.K, B2.p, Bu.K, Bu.p, forces.F, forces.G, forces.h, *columns)
-    return _Rows(*found[:6]), _Blocks(*found[6:])
-
-
-def _own_parts(m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, Ku: Expr, pu: Expr, *parts: Expr) -> Sequence[Expr]:
-    columns = _Columns(*parts[3:])
-    B2, Bu = CoriolisInertia(K, p), CoriolisInertia(Ku, pu)
-    rows = _rows(columns, Inertia(m, h, I), B2, Bu, _Forces(*parts[:3]))
-    return *rows, *_products(columns, rows)
+    rows = _rows(columns, Ic, B2, Bu, forces)
+    return rows, _products(columns, rows)
 
 
 def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
@@ -375,5 +366,5 @@ def _bending(
     by_q, by_qd = split(second, n, n)
     turned = _turned(own.S, forces)
     counted = own.U.T @ turned.F + own.psi[:3, :].T @ turned.G + own.phi.T @ turned.h
-    bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.columns[i].dS))
+    bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.dS[i]))
     return symmetric_part(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent

@@ -80,7 +80,7 @@ class FrameMotion:
 
 
 class _Body(NamedTuple):
-    """Ground to body X0, velocity, acceleration (without gravity) and the columns of the body's joint; body axes.
+    """Ground to body X0, velocity, acceleration (without gravity), columns and dS/d(delta_k) of the body's joint; body axes.
 
     step: the way from the parent's origin to the body's, world axes, as `kinematics.Placed` has it.
     """
@@ -89,8 +89,8 @@ class _Body(NamedTuple):
     step: Expr
     v: Expr
     a: Expr
-    S: Expr
     columns: Columns
+    dS: list[Expr]
 
 
 @dataclass(frozen=True)
@@ -104,16 +104,16 @@ class Motions:
 
     @cached_property
     def _bodies(self) -> list[_Body]:
-        model, none = self.model, DM(6, 0)
+        model, none, rest = self.model, DM(6, 0), DM(6, 1)
         states = joint_states(model, self.q, self.qd)
         X0, (v, vp) = poses(model, states), velocities(model, states)
         a, ap = accelerations(model, states, v, self.qdd)
         at = zip(model.joints, model.split_q(self.q), model.split_v(self.qd), model.split_v(self.qdd), strict=True)
-        bodies = [_Body(Transform.identity(), DM(3, 1), DM(6, 1), DM(6, 1), none, Columns(none, none, none, []))]
+        bodies = [_Body(X0[0], DM(3, 1), rest, rest, Columns(none, none, none, none), [])]
         for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
-            S, own = states[i].S, joint_derivatives(joint, position, rate, acceleration)
-            columns = Columns.of(S, vp[i], ap[i], v[i], own)
-            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], S, columns))
+            own = joint_derivatives(joint, position, rate, acceleration)
+            columns = Columns.of(states[i].S, vp[i], ap[i], v[i], own)
+            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], columns, own.dS))
         return bodies
 
     def constant(self, value: Expr) -> Dual:
@@ -165,7 +165,7 @@ class Motions:
             if i in at.levers:
                 R, lever = self._bodies[i].X0.E.T, at.levers[i]
                 wrench = ca.vertcat(R.T @ (n.value + ca.cross(lever, f.value)), R.T @ f.value)
-                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].columns.dS))
+                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].dS))
             own.append(block)
         return total + ca.diagcat(*own)
 
@@ -182,9 +182,8 @@ class Motions:
         model = self.model
         columns: list[Expr] = [DM(6, len(model.dofs_of(i))) for i in range(model.nb + 1)]
         for i, lever in levers.items():
-            X0, S, own = self._bodies[i].X0, self._bodies[i].S, self._bodies[i].columns
-            angular, linear = halves(S if kind == "S" else getattr(own, kind))
-            R = X0.E.T
+            R, own = self._bodies[i].X0.E.T, self._bodies[i].columns
+            angular, linear = halves(getattr(own, kind))
             angular = R @ angular
             columns[i] = ca.vertcat(angular, R @ linear - skew(lever) @ angular)
         return ca.horzcat(*columns)
