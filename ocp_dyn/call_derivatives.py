@@ -21,9 +21,9 @@ from ._types import Expr, shown, split
 from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from .dynamics import forward_dynamics, inverse_dynamics
 from .joints import Joint, Spherical
-from .lightest import lightest
+from .lightest import cheapest_equivalent
 from .model import Model
-from .reduction import unfolded
+from .reduction import split_joints
 from .second_derivatives import SecondOrder, forward_dynamics_both_orders, inverse_dynamics_both_orders
 from .spatial import skew
 
@@ -61,7 +61,7 @@ def derivative_options(
         )
     if order not in (1, 2):
         raise ValueError(f"derivatives is the highest order, 1 or 2, got {shown(order)}")
-    model = unfolded(model)
+    model = split_joints(model)
     penalty = max(0.1, 1.2 / max(model.nv, 1))
     y, labels = call.output, list(call.inputs)
     q, qd, x = call.inputs.values()
@@ -121,7 +121,7 @@ def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX
     The same derivatives that a Function with derivatives=2 finds, here as expressions. They are computed on the
     dynamically equivalent model with the fewest operations.
     """
-    model = unfolded(lightest(model))
+    model = split_joints(cheapest_equivalent(model))
     T = _tangent_map(model, q)
     first, second = inverse_dynamics_both_orders(model, q, qd, qdd, mu)
     gradient, H = _raw(model, q, second, T)
@@ -161,7 +161,7 @@ def _chained(model: Model, q: Expr, second: SecondOrder, T: Expr) -> Expr:
 
 
 def _is_quaternion(joint: Joint) -> bool:
-    """Whether the q of a joint of an unfolded model are a quaternion; if not they are plain coordinates, qd their rates."""
+    """Whether the q of a joint of a model with split joints are a quaternion; if not they are plain coordinates, qd their rates."""
     if isinstance(joint, Spherical):
         return True
     if type(joint).q_dot is Joint.q_dot:

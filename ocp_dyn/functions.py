@@ -23,7 +23,7 @@ from .call_derivatives import Call, derivative_options
 from .checked import CheckedFunction
 from .invertible import check_invertible
 from .joints import Joint
-from .lightest import lightest
+from .lightest import cheapest_equivalent
 from .model import Model
 from .parameters import of_constraint, parameter, parameter_size, with_parameters
 from .registry import REGISTRY, SIZES, UNITS, Algorithm, Signature
@@ -209,7 +209,7 @@ def _build(request: _Request, model: Model) -> ca.Function:
         model, static = _with_values(model, static, inputs.parameters)
     if request.reduce and spec.joint_space and not request.external and not request.parameters:
         by_joints = request.algorithm is constrained.constrained_inverse_dynamics  # names the actuated ones
-        model = lightest(model, static, velocities="qd" in spec.inputs, unfold=not by_joints)
+        model = cheapest_equivalent(model, static, velocities="qd" in spec.inputs, split=not by_joints)
     found: dict[str, Any] = {"cse": True}
     if request.order:
         call = Call(spec.name, inputs.symbols, outputs[0], ca.SX.sym(f"adj_{outputs[0]}", model.nv))

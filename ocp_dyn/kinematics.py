@@ -46,7 +46,7 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
     return Motion(poses(model, states)[body], v[body], a[body])
 
 
-class Placed(NamedTuple):
+class PosesAndAxes(NamedTuple):
     """Poses of bodies and their velocities per unit velocity of each dof.
 
     X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's own, world axes.
@@ -61,25 +61,25 @@ class Placed(NamedTuple):
 
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Functions q -> all entries of a `Placed`, by model; for models without symbols. Kept because expressions need them
+"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need them
 often."""
 
 
-def placed(model: Model, body: int, q: Expr) -> Placed:
+def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
-        return _placed(model, model.path(body), q)
+        return _poses_and_axes(model, model.path(body), q)
     if model not in _kept:
-        _kept[model] = as_function(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
+        _kept[model] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
     if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
-        return _placed(model, model.path(body), q)
+        return _poses_and_axes(model, model.path(body), q)
     found = iter(_kept[model].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
     step = {i: next(found) for i, _ in model.edges}
-    return Placed(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+    return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
 
 
-def _placed(model: Model, path: Iterable[int], q: Expr) -> Placed:
+def _poses_and_axes(model: Model, path: Iterable[int], q: Expr) -> PosesAndAxes:
     states = joint_states(model, q, bodies=path)
     X0 = poses(model, states)
     step: dict[int, Expr] = {}
@@ -91,10 +91,10 @@ def _placed(model: Model, path: Iterable[int], q: Expr) -> Placed:
         for k, column in zip(model.dofs_of(i), ca.horzsplit(state.S), strict=True):
             Sw, Sv = halves(column)
             w[k], v[k] = R @ Sw, R @ Sv
-    return Placed(X0, step, w, v)
+    return PosesAndAxes(X0, step, w, v)
 
 
-def _flat(all_bodies: Placed) -> list[Expr]:
+def _flat(all_bodies: PosesAndAxes) -> list[Expr]:
     X0 = [part for i, X in all_bodies.X0.items() if i for part in (X.E, X.r)]
     return [*X0, *all_bodies.step.values(), *all_bodies.w.values(), *all_bodies.v.values()]
 
@@ -107,7 +107,7 @@ def _of_numbers(model: Model) -> bool:
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
     f = resolve(model, frame)
-    X = f.X @ placed(model, f.body, q).X0[f.body]
+    X = f.X @ poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X.E.T, q), as_type(X.r, q)
 
 
@@ -115,7 +115,7 @@ def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates."""
     f = resolve(model, frame)
-    X0 = placed(model, f.body, q).X0[f.body]
+    X0 = poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
@@ -165,7 +165,7 @@ def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
     f = resolve(model, frame)
-    X0, step, w, v = placed(model, f.body, q)
+    X0, step, w, v = poses_and_axes(model, f.body, q)
     lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
     J: list[Expr] = [DM(6, 1)] * model.nv
     for i in reversed(model.path(f.body)):

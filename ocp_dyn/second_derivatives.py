@@ -48,7 +48,7 @@ from .linalg import put, symmetric, symmetric_part
 from .model import Model
 from .passive import armature_force, with_armature
 from .recursions import composite, velocities
-from .reduction import unfolded
+from .reduction import split_joints
 from .spatial import Inertia, Transform, crf, crm, each, skew
 
 
@@ -97,7 +97,7 @@ def inverse_dynamics_second_order(
     model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, armature: bool = False
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' ID(q, qd, qdd), as in `inverse_dynamics_second_derivatives`. O(nb depth)."""
-    model = unfolded(model)
+    model = split_joints(model)
     return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, armature)
 
 
@@ -105,7 +105,7 @@ def inverse_dynamics_both_orders(
     model: Model, q: Expr, qd: Expr, qdd: Expr, mu: Expr, *, armature: bool = False
 ) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
     """`inverse_dynamics_derivatives` and `inverse_dynamics_second_order`, from one pass over the model."""
-    model = unfolded(model)
+    model = split_joints(model)
     sweep = swept(model, q, qd, qdd)
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))
     second = _second_order(model, sweep, q, qd, qdd, mu, armature)

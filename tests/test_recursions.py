@@ -120,7 +120,8 @@ def test_a_step_of_a_recursion_is_traced_once_for_each_structure(rng):
         assert len(calls) == traced
         expected_pair, expected_body = step(*given)
         calls.pop()
-        assert isinstance(pair, Pair) and isinstance(body, Inertia)
+        assert isinstance(pair, Pair)
+        assert isinstance(body, Inertia)
         close(DM(pair.first), np.array(DM(expected_pair.first).full()).ravel())
         close(DM(pair.second[1]), np.array(DM(expected_pair.second[1]).full()))
         close(DM(body.I), np.array(DM(expected_body.I).full()))

@@ -82,7 +82,7 @@ class FrameMotion:
 class _Body(NamedTuple):
     """Ground to body X0, velocity, acceleration (without gravity), columns and dS/d(delta_k) of the body's joint; body axes.
 
-    step: the way from the parent's origin to the body's, world axes, as `kinematics.Placed` has it.
+    step: the way from the parent's origin to the body's, world axes, as `kinematics.PosesAndAxes` has it.
     """
 
     X0: Transform
