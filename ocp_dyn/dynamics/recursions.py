@@ -30,7 +30,7 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, exact
-from ..joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
+from ..joints import JointState
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import solve_spd, symmetric
@@ -172,17 +172,11 @@ def without_drift(model: Model, qd: Expr) -> Expr:
     rates = model.split_v(qd)
     drifting = {0}  # the ground, and bodies that do nothing but translate
     for i, p in model.edges:
-        n = _leading_translations(model.joints[i]) if p in drifting else 0
+        n = model.joints[i].leading_translations if p in drifting else 0
         if n and n == model.joints[i].nv:
             drifting.add(i)
         rates[i] = ca.vertcat(type(qd)(n, qd.shape[1]), rates[i][n:, :])
     return ca.vertcat(*rates)
-
-
-def _leading_translations(joint: Joint) -> int:
-    """Number of a joint's first velocities that are translations along axes of the fixed frame."""
-    kinds = ((Prismatic, 1), (Planar, 2), (Translation, 3), (FloatingBase, 3))
-    return next((n for kind, n in kinds if isinstance(joint, kind)), 0)
 
 
 # Inward: inertias and forces
