@@ -76,18 +76,21 @@ def function(
     the registry's. signature: for an algorithm of the user's own without the decorator `od.algorithm`, e.g. "q qd -> E"
     or "q p[3] -> d", or an `od.Signature` with units, labels and traits.
     loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external
-    the last input is f_ext (6 x k), a column for each. Other options go to the algorithm. Those that its signature marks as inputs on request are one with "input": t="input" adds time, for
-    constraints on time, e="input" the restitution of an impact, e="rows" one for each row of the constraints.
-    columns=k: so many columns of the inputs that the signature marks so, such as tau of `mass_matrix_inverse_product`.
+    the last input is f_ext (6 x k), a column for each.
+
+    options go to the algorithm. Some may be "input": then they are inputs of the Function, after those of the
+    signature. t="input" adds time, for constraints on time; e="input" the restitution of an impact, e="rows" one for
+    each row of the constraints. columns=k gives tau of `mass_matrix_inverse_product` so many columns.
 
     parameters: names of what stays an input, such as ("gravity", "inertia:foot"), see `ocp_dyn.parameters`; the last
     inputs, called "gravity", "inertia_foot". ("point:foot",) is the point of the contact on the frame foot, in every
     constraint set among the static arguments that holds one.
 
     derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option
-    but name and loads=od.Loads(armature=True): the analytic derivatives up to that order go with the Function, so that CasADi finds them when an MX
-    expression that calls it is differentiated, as an optimiser's constraints are (not those of its `map`). By the
-    entries of q, quaternions included. Off by default: they take longer to build than the Function itself.
+    but name and loads=od.Loads(armature=True): the analytic derivatives up to that order go with the Function, so that
+    CasADi finds them when an MX expression that calls it is differentiated, as constraints of an optimiser are (those
+    of its `map` are not). By the entries of q, quaternions included. Off by default: they take longer to build than
+    the Function itself.
 
     reduce: joint-space algorithms run on a dynamically equivalent model of fewer operations, see `ocp_dyn.reduction`,
     and of algorithms with an equal result the shortest is taken; equal to rounding. False: on the model as it is, by

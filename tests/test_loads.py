@@ -73,8 +73,8 @@ REFUSED = [
         od.inverse_dynamics, MODEL, loads=od.Loads(external=("b66",)))),
     (TypeError, r"inverse_dynamics has no option armature: write loads=od.Loads\(armature=True\)", lambda:
         od.inverse_dynamics(MODEL, Q, V, V, armature=True)),
-    (TypeError, r"mass_matrix has no option passive: write loads=od.Loads\(passive=True\)", lambda: od.function(
-        od.mass_matrix, MODEL, passive=True)),
+    (TypeError, r"mass_matrix has no option passive and no armature: write .*\(passive=True, armature=True\)", lambda:
+        od.function(od.mass_matrix, MODEL, passive=True, armature=True)),
     (TypeError, r"inverse_dynamics has no option external: write loads=od.Loads\(external=\('b1',\)\)", lambda:
         od.function(od.inverse_dynamics, MODEL, external=("b1",))),
     (ValueError, "H has no input f_ext: external wrenches do not enter it", lambda: od.function(
