@@ -68,6 +68,7 @@ REFUSED = [
     *((ValueError, "slip_speed", lambda speed=speed: od.Loads(slip_speed=speed)) for speed in (0, -1, np.nan, np.inf)),
     (TypeError, r"loads must be od.Loads\(.*\), got True", lambda: od.mass_matrix(MODEL, Q, loads=True)),
     (TypeError, "loads must be od.Loads", lambda: od.function(od.mass_matrix, MODEL, loads={"armature": True})),
+    (TypeError, "missing 2 required positional arguments", lambda: od.mass_matrix(loads=JOINT_LOADS)),
     (KeyError, "no frame 'b66'.*did you mean", lambda: od.mass_matrix(MODEL, Q, loads=od.Loads(external=("b66",)))),
     (KeyError, "no frame 'b66'.*did you mean", lambda: od.function(
         od.inverse_dynamics, MODEL, loads=od.Loads(external=("b66",)))),
