@@ -55,6 +55,8 @@ def test_a_signature_for_a_function_that_cannot_be_decorated(rng):
     assert describe(f).labels["P_motor"] == ("W", MODEL.qd_names, ())
     other = od.function(reach, MODEL, signature="q p[3] -> d other")
     assert (other.name(), other.name_out()) == ("reach", ["d", "other"])
+    square = od.Signature.parse("far: q p[3] -> d square")
+    assert od.function(reach, MODEL, signature=square).name_out() == ["d", "square"]
 
 
 def test_traits(rng):
@@ -104,7 +106,7 @@ REFUSED = [
         "p[3] -> E", od.Quantity("p", rows=3))),
     (ValueError, "output E\\[3\\]: the algorithm tells its size; write E", lambda: od.Signature.parse("q -> E[3]")),
     (ValueError, "'q-d' in a signature is no name", lambda: od.Signature.parse("q-d -> E")),
-    (KeyError, "input 'qdot' has no known size; .*did you mean 'q", lambda: od.Signature.parse("qdot -> E")),
+    (KeyError, "input 'qdot' has no known size; .*qdot.3.: did you mean 'q", lambda: od.Signature.parse("qdot -> E")),
     (ValueError, "a signature reads", lambda: od.Signature.parse(": q -> E")),
     (KeyError, "energy.* is not in the registry.*@od.algorithm", lambda: od.function(energy, MODEL)),
 ]  # fmt: skip

@@ -68,13 +68,14 @@ REFUSED = [
     *((ValueError, "slip_speed", lambda speed=speed: od.Loads(slip_speed=speed)) for speed in (0, -1, np.nan, np.inf)),
     (TypeError, r"loads must be od.Loads\(.*\), got True", lambda: od.mass_matrix(MODEL, Q, loads=True)),
     (TypeError, "loads must be od.Loads", lambda: od.function(od.mass_matrix, MODEL, loads={"armature": True})),
+    (TypeError, "missing 2 required positional arguments", lambda: od.mass_matrix(loads=JOINT_LOADS)),
     (KeyError, "no frame 'b66'.*did you mean", lambda: od.mass_matrix(MODEL, Q, loads=od.Loads(external=("b66",)))),
     (KeyError, "no frame 'b66'.*did you mean", lambda: od.function(
         od.inverse_dynamics, MODEL, loads=od.Loads(external=("b66",)))),
     (TypeError, r"inverse_dynamics has no option armature: write loads=od.Loads\(armature=True\)", lambda:
         od.inverse_dynamics(MODEL, Q, V, V, armature=True)),
-    (TypeError, r"mass_matrix has no option passive: write loads=od.Loads\(passive=True\)", lambda: od.function(
-        od.mass_matrix, MODEL, passive=True)),
+    (TypeError, r"mass_matrix has no option passive and no armature: write .*\(passive=True, armature=True\)", lambda:
+        od.function(od.mass_matrix, MODEL, passive=True, armature=True)),
     (TypeError, r"inverse_dynamics has no option external: write loads=od.Loads\(external=\('b1',\)\)", lambda:
         od.function(od.inverse_dynamics, MODEL, external=("b1",))),
     (ValueError, "H has no input f_ext: external wrenches do not enter it", lambda: od.function(

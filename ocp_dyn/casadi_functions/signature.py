@@ -43,7 +43,8 @@ class Signature:
     """Name, inputs, outputs and traits of an algorithm; `Signature.parse("ID: q qd qdd f_ext? -> tau")` makes one.
 
     inputs, outputs: in the algorithm's order. optional_inputs: options that become inputs, the last, if they are
-    "input"; f_ext if loads.external names frames. optional_outputs: outputs, the last, that an option of that name adds.
+    "input"; f_ext if loads.external names frames. optional_outputs: outputs, the last, each added by an option of
+    its name.
     several: names of inputs with as many columns as the option `columns` says.
     joint_space: True if the result depends on the model only through joint-space dynamics and frame poses; an
     equivalent, cheaper model may then be used. joint_names: it also depends on which joints there are: none is split.
@@ -147,7 +148,8 @@ def _input(text: str, own: Mapping[str, Quantity]) -> tuple[Quantity, str]:
     if name not in known or not known[name].sized:
         sized = [other for other in known if known[other].sized]
         raise KeyError(
-            f"input {shown(name)} has no known size; known: {listed(sized)}{meant(name, sized)}. Give one, e.g. {name}[3]"
+            f"input {shown(name)} has no known size; known: {listed(sized)}. Give one, e.g. {name}[3]"
+            f"{meant(name, sized)}"
         )
     return known[name], mark
 

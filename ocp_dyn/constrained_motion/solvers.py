@@ -210,7 +210,7 @@ SOLVERS: dict[str, Solver] = {
     "proximal": proximal,
 }
 BY_INVERSE = ("range", "aba", "proximal")
-"""Solvers that divide by H, which must have an inverse; the others need it on the null space of G only."""
+"""Solvers that `od.function` checks the inverse of H for before it builds; "null" needs none off the null space of G."""
 
 
 def solver_of(name: str) -> Solver:

@@ -59,7 +59,7 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
             for name in flags:
                 if name in given:
                     truth(given[name], name)
-            if "loads" in given:
+            if "loads" in given and "model" in given:
                 for frame in check_loads(given["loads"]).external:
                     given["model"].frame(frame)
             if timed and "t" in given:

@@ -54,11 +54,11 @@ def check_loads(loads: Any) -> Loads:
 
 
 def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) -> None:
-    """TypeError for a part of loads, such as armature=True, that is given as an option. taken: options by these names."""
-    for part in fields(Loads):
-        if part.name in options and part.name not in taken:
-            text = f"{part.name}={shown(options[part.name])}"
-            raise TypeError(f"{name} has no option {part.name}: write loads=od.Loads({text})")
+    """TypeError for parts of loads, such as armature=True, that are given as options. taken: options so named."""
+    found = [part.name for part in fields(Loads) if part.name in options and part.name not in taken]
+    if found:
+        written = ", ".join(f"{part}={shown(options[part])}" for part in found)
+        raise TypeError(f"{name} has no option {' and no '.join(found)}: write loads=od.Loads({written})")
 
 
 def refuse_all_but_armature(loads: Loads, what: str) -> None:
