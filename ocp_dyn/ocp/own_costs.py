@@ -1,17 +1,18 @@
-"""Costs that the user defines: integrals, costs of the first and last state, and soft path constraints."""
+"""Costs that the user defines: integrals, rates, costs of the first and last state, and soft path constraints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from .._types import Expr, shown
 from ..model import Model
-from .arguments import bounded, finite, function, label, scalar
-from .objectives import Weighed
+from .arguments import all_positive, bounded, finite, function, label, not_negative, scalar
+from .objectives import RateSquared, Weighed
 from .stage import Stage
 from .terms import PathConstraint
 
@@ -29,6 +30,29 @@ class Integral:
 
     def integrand(self, stage: Stage) -> Expr:
         return scalar(self.function(stage), f"cost {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Rate(RateSquared):
+    """A cost of the rate of any quantity: the integral of sum of (d(function(stage))/dt / scale)^2 over a phase.
+
+    function(stage) returns a number or a column: a torque, a contact force, the velocity of the mass centre. scale: a
+    number, or one per entry. The rates are difference quotients over the intervals, see `ocp_dyn.ocp.rates`.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: str = "rate"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Rate")
+        not_negative(self.weight, "Rate weight")
+        all_positive(self.scale, "Rate scale")
+        label(self.name, "Rate name")
+
+    def quantity(self, stage: Stage) -> Expr:
+        return self.function(stage)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
 PARTS: dict[type, tuple[str, ...]] = {
     PathConstraint: ("where", "rows"),
     Objective: ("weight", "integrand"),
-    RateObjective: ("weight", "rate_integrand"),
+    RateObjective: ("weight", "quantity", "rate_integrand"),
 }
 """Members that a class of the user's own needs to be one of these."""
 
