@@ -33,6 +33,7 @@ from .objectives import TorqueRateSquared as TorqueRateSquared
 from .objectives import TorqueSquared as TorqueSquared
 from .objectives import ZeroMomentPointSquared as ZeroMomentPointSquared
 from .own_costs import Integral as Integral
+from .own_costs import Peak as Peak
 from .own_costs import Rate as Rate
 from .own_costs import Soft as Soft
 from .own_costs import Terminal as Terminal

@@ -28,6 +28,7 @@ from .arguments import (
     numbers,
     point,
     positive,
+    scaled,
     truth,
 )
 from .stage import Stage
@@ -105,12 +106,7 @@ class RateSquared(Weighed):
         raise NotImplementedError
 
     def rate_residual(self, rate: Expr) -> Expr:
-        scale = numbers(getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
-        if scale.size not in (1, rate.shape[0]):
-            raise ValueError(
-                f"scale: give one number, or one per entry of the quantity, {rate.shape[0]}, got {scale.size}"
-            )
-        return rate if np.all(scale == 1) else rate / ca.DM(scale)
+        return scaled(rate, getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
 
     def rate_integrand(self, rate: Expr) -> Expr:
         return ca.sumsqr(self.rate_residual(rate))

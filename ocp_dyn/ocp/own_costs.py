@@ -1,4 +1,4 @@
-"""Costs that the user defines: integrals, rates, costs of the first and last state, and soft path constraints."""
+"""Costs that the user defines: integrals, rates, peaks, costs of the first and last state, soft path constraints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Expr, shown
 from ..model import Model
-from .arguments import all_positive, bounded, finite, function, label, not_negative, scalar
+from .arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
 from .objectives import RateSquared, Weighed
 from .stage import Stage
 from .terms import PathConstraint
@@ -53,6 +53,31 @@ class Rate(RateSquared):
 
     def quantity(self, stage: Stage) -> Expr:
         return self.function(stage)
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(stage)| / scale <= s throughout.
+
+    function(stage) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
+    there is one per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value above zero.
+    scale: typical size, a number or one per entry. One Peak in several phases is one peak over all of them.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    each: bool = False
+    kind: str = "absolute"
+    name: str = "peak"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Peak")
+        not_negative(self.weight, "Peak weight")
+        all_positive(self.scale, "Peak scale")
+        truth(self.each, "Peak each")
+        choice(self.kind, ("absolute", "positive"), "Peak kind")
+        label(self.name, "Peak name")
 
 
 @dataclass(frozen=True)

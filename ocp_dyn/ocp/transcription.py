@@ -19,6 +19,7 @@ from .arguments import bounded, called, scalar
 from .nlp import Program, Rows
 from .objectives import Objective, objective_name
 from .own_numbers import OwnNumbers
+from .peaks import add_peaks
 from .phases import Continuous, Impact, Jump, Phase, Transition
 from .problem import Problem
 from .rates import add_rates
@@ -50,6 +51,7 @@ def transcribe(problem: Problem, threads: int = 2) -> Transcription:
         add_rates(t, p, phase)
         _add_path(t, p, phase)
         _add_arrivals(t, p)
+    add_peaks(t)
     for p, transition in enumerate(problem.transitions):
         if isinstance(transition, Impact):
             _add_impact(t, p, transition)
