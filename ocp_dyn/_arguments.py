@@ -217,6 +217,16 @@ def scalar(value: Any, what: str) -> SX:
     return found
 
 
+def scaled(value: Any, scale: Any, what: str) -> Any:
+    """A column over its scale: one number, or one per entry."""
+    found = numbers(scale, what)
+    if found.size not in (1, value.shape[0]):
+        raise ValueError(
+            f"{what}: give one number, or one per entry of the quantity, {value.shape[0]}, got {found.size}"
+        )
+    return value if np.all(found == 1) else value / DM(found)
+
+
 def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
     """Result of a user's function of conditions as (column, lower limit, upper limit)."""
     if not isinstance(value, (tuple, list)) or len(value) != 3:

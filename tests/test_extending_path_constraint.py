@@ -13,7 +13,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from problems.extending.path_constraint import Corridor, swing
 
-WALLS = Corridor("link2", -0.85, 0.85)
+WALLS = Corridor("link2", 0.85)
 
 
 def reach(solution: ocp.Solution) -> float:

@@ -36,6 +36,8 @@ from .statement.costs import TorqueRateSquared as TorqueRateSquared
 from .statement.costs import TorqueSquared as TorqueSquared
 from .statement.costs import ZeroMomentPointSquared as ZeroMomentPointSquared
 from .statement.custom_costs import Integral as Integral
+from .statement.custom_costs import Peak as Peak
+from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.guesses import FootPlan as FootPlan

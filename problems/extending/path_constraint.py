@@ -16,18 +16,17 @@ from ocp_dyn import ocp
 
 @dataclass(frozen=True)
 class Corridor:
-    """The origin of a frame stays between two walls, lower <= x <= upper [m]."""
+    """The origin of a frame stays between two walls, |x| <= width [m]."""
 
     frame: str
-    lower: float
-    upper: float
+    width: float
     where = "node"
 
     def check(self, model: od.Model, feet: Any) -> None:
         model.frame(self.frame)
 
     def rows(self, stage: ocp.Stage) -> tuple[Any, Any, Any]:
-        return od.point_position(stage.model, self.frame, stage.q)[0], self.lower, self.upper
+        return od.point_position(stage.model, self.frame, stage.q)[0], -self.width, self.width
 
 
 def swing(path: Any) -> ocp.Problem:
@@ -38,4 +37,4 @@ def swing(path: Any) -> ocp.Problem:
 
 
 if __name__ == "__main__":
-    print(swing(Corridor("link2", -0.85, 0.85)).solve())
+    print(swing(Corridor("link2", 0.85)).solve())

@@ -14,7 +14,19 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import casadi as ca
 import numpy as np
 
-from ..._arguments import all_positive, finite, known, label, not_negative, number, numbers, point, positive, truth
+from ..._arguments import (
+    all_positive,
+    finite,
+    known,
+    label,
+    not_negative,
+    number,
+    numbers,
+    point,
+    positive,
+    scaled,
+    truth,
+)
 from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
@@ -39,10 +51,16 @@ class Objective(Protocol):
 
 @runtime_checkable
 class RateObjective(Protocol):
-    """An integrand of the rate of the torques, accelerations or contact forces, from interval to interval."""
+    """An integrand of the rate of a quantity of the stage, such as its torques, within a phase; see `rates`.
+
+    Beyond these, it may have `rate_residual(rate)`, where the integrand is its sum of squares, and `continues = True` if
+    the quantity is the torques and the cost goes on from the end of a phase into the next one.
+    """
 
     @property
     def weight(self) -> float: ...
+
+    def quantity(self, stage: Stage) -> Expr: ...
 
     def rate_integrand(self, rate: Expr) -> Expr: ...
 
@@ -81,6 +99,19 @@ class LeastSquares(Weighed):
         return ca.sumsqr(self.residual(stage))
 
 
+class RateSquared(Weighed):
+    """A cost of the squared rate of a quantity over its scale: one number, or one per entry."""
+
+    def quantity(self, stage: Stage) -> Expr:
+        raise NotImplementedError
+
+    def rate_residual(self, rate: Expr) -> Expr:
+        return scaled(rate, getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
+
+    def rate_integrand(self, rate: Expr) -> Expr:
+        return ca.sumsqr(self.rate_residual(rate))
+
+
 @dataclass(frozen=True)
 class TorqueSquared(LeastSquares):
     """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
@@ -94,7 +125,7 @@ class TorqueSquared(LeastSquares):
 
 
 @dataclass(frozen=True)
-class TorqueRateSquared(Weighed):
+class TorqueRateSquared(RateSquared):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
 
     In a periodic motion the first interval follows the last one.
@@ -103,11 +134,11 @@ class TorqueRateSquared(Weighed):
     weight: float = 1.0
     scale: Any = 1.0
     name: ClassVar[str] = "TorqueRateSquared"
-    of: ClassVar[str] = "tau"
+    continues: ClassVar[bool] = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
-    def rate_integrand(self, rate: Expr) -> Expr:
-        return ca.sumsqr(rate / per_dof(self.scale, rate.shape[0], "TorqueRateSquared scale"))
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.tau
 
 
 @dataclass(frozen=True)
@@ -126,18 +157,17 @@ class AccelerationSquared(LeastSquares):
 
 
 @dataclass(frozen=True)
-class JerkSquared(Weighed):
+class JerkSquared(RateSquared):
     """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
 
-    Implicit form only. Jumps of the accelerations across an impact are not counted.
+    Jumps of the accelerations across an impact are not counted.
     """
 
     weight: float = 1.0
     name: ClassVar[str] = "JerkSquared"
-    of: ClassVar[str] = "a"
 
-    def rate_integrand(self, rate: Expr) -> Expr:
-        return ca.sumsqr(rate)
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.a
 
 
 @dataclass(frozen=True)
@@ -182,19 +212,15 @@ class ForceSquared(LeastSquares):
 
 
 @dataclass(frozen=True)
-class ForceRateSquared(Weighed):
-    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase.
-
-    Implicit form only.
-    """
+class ForceRateSquared(RateSquared):
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase."""
 
     weight: float = 1.0
     scale: float = 1.0
     name: ClassVar[str] = "ForceRateSquared"
-    of: ClassVar[str] = "lam"
 
-    def rate_integrand(self, rate: Expr) -> Expr:
-        return ca.sumsqr(rate) / self.scale**2
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.lam
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,18 @@
-"""Costs that the user defines: integrals, costs of the first and last state, and soft path constraints."""
+"""Costs that the user defines: integrals, rates, peaks, costs of the first and last state, soft path constraints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..._arguments import bounded, finite, function, label, scalar
+from ..._arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
 from ..._types import Expr, shown
 from ...mechanism import Model
-from .costs import Weighed
+from .costs import RateSquared, Weighed
 from .instant import Stage
 from .path_constraints import PathConstraint
 
@@ -29,6 +30,54 @@ class Integral:
 
     def integrand(self, stage: Stage) -> Expr:
         return scalar(self.function(stage), f"cost {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Rate(RateSquared):
+    """A cost of the rate of any quantity: the integral of sum of (d(function(stage))/dt / scale)^2 over a phase.
+
+    function(stage) returns a number or a column: a torque, a contact force, the velocity of the mass centre. scale: a
+    number, or one per entry. The rates are difference quotients over the intervals, see `ocp_dyn.ocp.transcription.rate_costs`.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: str = "rate"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Rate")
+        not_negative(self.weight, "Rate weight")
+        all_positive(self.scale, "Rate scale")
+        label(self.name, "Rate name")
+
+    def quantity(self, stage: Stage) -> Expr:
+        return self.function(stage)
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(stage)| / scale <= s throughout.
+
+    function(stage) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
+    there is one per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value above zero.
+    scale: typical size, a number or one per entry. One Peak in several phases is one peak over all of them.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    each: bool = False
+    kind: str = "absolute"
+    name: str = "peak"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Peak")
+        not_negative(self.weight, "Peak weight")
+        all_positive(self.scale, "Peak scale")
+        truth(self.each, "Peak each")
+        choice(self.kind, ("absolute", "positive"), "Peak kind")
+        label(self.name, "Peak name")
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ class Stage:
     """One stage of a motion, as expressions.
 
     q, v, a, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
-    yaw); s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
+    yaw); lam: rows of all contacts and constraints of the phase; s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
     `step_length` and `time` [s] of the whole motion; slacks and references: variables and reference values of single
     objectives, by objective. impulse: True at an impact, where wrenches are impulses [N m s; N s].
     """
@@ -247,3 +247,4 @@ class Stage:
     slacks: dict[Any, Expr] = field(default_factory=dict)
     references: dict[Any, Expr] = field(default_factory=dict)
     impulse: bool = False
+    lam: Expr = None

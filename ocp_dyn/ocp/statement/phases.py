@@ -13,7 +13,7 @@ from ..._arguments import bounds, choice, finite, function, label, not_negative,
 from ..._types import shown
 from ...constraints import Constraint, as_set
 from .costs import Objective, RateObjective
-from .custom_costs import Terminal
+from .custom_costs import Peak, Terminal
 from .instant import Foothold, Held, Stage, as_bounds
 from .path_constraints import WHERE, Bounded, PathConstraint
 
@@ -34,7 +34,7 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
 PARTS: dict[type, tuple[str, ...]] = {
     PathConstraint: ("where", "rows"),
     Objective: ("weight", "integrand"),
-    RateObjective: ("weight", "rate_integrand"),
+    RateObjective: ("weight", "quantity", "rate_integrand"),
 }
 """Members that a class of the user's own needs to be one of these."""
 
@@ -138,7 +138,7 @@ class Phase:
     """A part of a motion in which the contacts do not change.
 
     intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
-    path: constraints that hold throughout the phase; objective: integrands, summed. constraints: of the robot itself
+    path: constraints that hold throughout the phase; objective: costs, summed. constraints: of the robot itself
     (`od.Loop`, `od.JointCoupling` and the like), held as the contacts are.
     """
 
@@ -147,7 +147,7 @@ class Phase:
     duration: Any
     footholds: Sequence[Foothold] = ()
     path: Sequence[PathConstraint] = ()
-    objective: Sequence[Objective | RateObjective] = ()
+    objective: Sequence[Objective | RateObjective | Peak] = ()
     constraints: Sequence[Constraint] = ()
     held: tuple[Foothold | Held, ...] = field(init=False)
     """Footholds and constraints: everything that has constraint rows."""
@@ -167,7 +167,7 @@ class Phase:
         object.__setattr__(self, "duration", as_bounds(np.ravel(duration) if shared else duration, f"{here}: duration"))
         if self.duration[0] <= 0 or np.isinf(self.duration[1]):
             raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
-        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective)}
+        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:

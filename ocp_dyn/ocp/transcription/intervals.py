@@ -31,7 +31,7 @@ from ..statement.instant import Stage
 from ..statement.phases import Phase
 from ..statement.statement import Statement
 from .contact_rows import Feet, hold_end, hold_stage, project
-from .variables import FORCE_SCALE, Transcription, contacts, equations_at, full_tau, places, wrenches
+from .variables import FORCE_SCALE, Transcription, contacts, equations_at, full_tau, model_of, places, wrenches
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,25 @@ class Point:
 def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Adds the gaps of an interval to the rows and returns its stages."""
     return (_collocated if t.problem.collocated else _shot)(t, phase, z, rows)
+
+
+def control_points(t: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
+    """The stages of an interval with the torques, accelerations and forces that are variables; all else in them are
+    free symbols."""
+    problem, model = t.problem, model_of(t, z)
+    feet = Feet(equations_at(t, z), phase.held, places(t, phase.held, z), problem.baumgarte)
+    count = problem.scheme.stages
+    states = [(SX.sym("q", model.nq), SX.sym("v", model.nv))] * count
+    a = ca.horzsplit(ca.reshape(z["a"] if "a" in z else SX.sym("a", model.nv * count * problem.steps), model.nv, -1))
+    lam = [SX.sym("lam", feet.size)] * len(a)
+    if "lam" in z:
+        lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
+    points: list[Point] = []
+    for step in range(problem.steps):
+        here = slice(step * count, (step + 1) * count)
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in problem.scheme.c]
+        points += _points(t, step, feet, z, states, list(zip(a[here], lam[here], strict=True)), torques)
+    return points
 
 
 def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
@@ -172,6 +191,7 @@ def _points(
                 wrenches=wrenches(feet.footholds, lam, feet.places),
                 places=feet.places,
                 values=z,
+                lam=lam,
             ),
         )
         for b, c, (q, v), (a, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)

@@ -1,55 +1,60 @@
-"""Costs on rates: of torques, accelerations and contact forces, from one interval to the next."""
+"""Costs of rates: of torques, accelerations, contact forces, or any quantity of the stage.
+
+A rate is a difference quotient within a phase, over the length h of an interval: between neighbouring nodes, or between
+the means of neighbouring intervals, see `quantities`. The cost is the sum of h times the integrand: its limit, as
+intervals become shorter, is the integral over the phase. Costs of torques go on from phase to phase.
+"""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
-import casadi as ca
-import numpy as np
 from casadi import SX
 
 from ..._arguments import called, scalar
-from ..._types import Expr
-from ..nlp.program import Rows, Slot, Variable
+from ..nlp.program import Rows, Slot
 from ..statement.costs import RateObjective, objective_name
 from ..statement.phases import Phase
+from .quantities import PhaseQuantity, needed
 from .variables import FORCE_SCALE, Transcription, full_tau
 
 
 def add_rates(t: Transcription, p: int, phase: Phase) -> None:
     """Adds the rate costs of a phase: within it and, for torques, from its end into the next phase."""
     terms = [term for term in phase.objective if isinstance(term, RateObjective)]
-    for quantity in ("tau", "a", "lam"):
-        chosen = [term for term in terms if getattr(term, "of", "tau") == quantity]
-        if not chosen:
-            continue
-        _add_inside(t, p, phase, quantity, chosen)
-        if quantity == "tau":
-            _add_between(t, p, phase, chosen)
+    for term in terms:
+        _add_inside(t, p, phase, term)
+    continuing = [term for term in terms if getattr(term, "continues", False)]
+    if continuing:
+        _add_between(t, p, phase, continuing)
 
 
-def _add_inside(t: Transcription, p: int, phase: Phase, quantity: str, terms: list[RateObjective]) -> None:
-    """Adds the costs within a phase: the rate is the difference between two neighbouring intervals over their
-    length."""
-    x = t.phases[p]
-    held: list[Variable] = getattr(x, quantity)
-    if not held:
-        if quantity == "a" or phase.footholds:
-            raise ValueError(
-                f"phase {phase.name!r}: {type(terms[0]).__name__} needs {quantity} as variables: use form='implicit'"
-            )
-        return
-    slots = {"x": held[0], "x1": held[-1], "T": x.duration} | _per_distance(t)
+def _add_inside(t: Transcription, p: int, phase: Phase, term: RateObjective) -> None:
+    """Adds the cost within a phase."""
+    quantity = PhaseQuantity(t, p, f"{type(term).__name__} {objective_name(term)!r}", term.quantity)
+    first, names = _pair(quantity.slots(0), quantity.slots(min(1, quantity.last)))
+
+    def difference(z: dict[str, SX]) -> SX:
+        after = z | {name: z[key] for name, key in names.items()} | {"k": z["k"] + 1}
+        return quantity.mean(after) - quantity.mean(z)
+
+    slots, free = needed(first, difference)
+    slots |= {"T": t.phases[p].duration} | _per_distance(t)
 
     def body(z: dict[str, SX], rows: Rows) -> None:
         h = z["T"] / phase.intervals
-        before, after = (_whole(t, quantity, z[key]) for key in ("x", "x1"))
-        _cost(t, rows, terms, (after - before) / h, h, z)
+        _cost(t, rows, [term], difference(free | z) / h, h, z)
 
-    block = t.program.block(f"{quantity} rate in {phase.name}", slots, body)
-    for first, second in pairwise(held):
-        block.add(slots | {"x": first, "x1": second})
+    block = t.program.block(f"{objective_name(term)} in {phase.name}", slots, body, k=1)
+    for k in range(quantity.last if quantity.size else 0):
+        block.add(_pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(t), k=k)
+
+
+def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot], dict[str, str]]:
+    """The slots of two nodes or intervals, a variable once, and the names of the second one's slots among them."""
+    shared = {slot: name for name, slot in one.items()}
+    names = {name: shared.get(slot, f"next {name}") for name, slot in other.items()}
+    return one | {names[name]: slot for name, slot in other.items()}, names
 
 
 def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
@@ -84,15 +89,10 @@ def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h
     per = 1 / z["step_length"] if t.problem.per_distance else 1.0
     for term in terms:
         name = objective_name(term)
-        rows.cost(name, term.weight * h * per * scalar(called(name, term.rate_integrand, rate), f"cost {name!r}"))
-
-
-def _whole(t: Transcription, quantity: str, x: SX) -> Expr:
-    """Torques of all dofs, zero without a motor; for accelerations and forces their means over the stages."""
-    if quantity == "tau":
-        return full_tau(t.problem, x)
-    weights = np.tile(t.problem.scheme.b, t.problem.steps) / t.problem.steps
-    return ca.reshape(x, -1, weights.size) @ ca.DM(weights)
+        integrand = scalar(called(name, term.rate_integrand, rate), f"cost {name!r}")
+        residual = getattr(term, "rate_residual", None)
+        squares = [(term.weight * h * per, residual(rate))] if residual is not None else []
+        rows.cost(name, term.weight * h * per * integrand, squares)
 
 
 def _per_distance(t: Transcription) -> dict[str, Slot]:

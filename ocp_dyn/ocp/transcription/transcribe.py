@@ -23,6 +23,7 @@ from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement
 from .intervals import Point, interval_points
+from .peaks import add_peaks
 from .rate_costs import add_rates
 from .term_variables import OwnNumbers
 from .variables import (
@@ -50,6 +51,7 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
         add_rates(t, p, phase)
         _add_path(t, p, phase)
         _add_arrivals(t, p)
+    add_peaks(t)
     for p, transition in enumerate(problem.transitions):
         if isinstance(transition, Impact):
             _add_impact(t, p, transition)
