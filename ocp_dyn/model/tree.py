@@ -330,8 +330,10 @@ class Model:
     @cached_property
     def weight(self) -> float:
         """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
-        symbolic = not all(isinstance(g, (int, float)) for g in self.gravity)
-        return self.mass * (ca.norm_2(self.gravity_vector) if symbolic else float(np.linalg.norm(self.gravity)))
+        numeric = all(isinstance(g, (int, float)) for g in self.gravity)
+        size: Any = float(np.linalg.norm(self.gravity)) if numeric else ca.norm_2(self.gravity_vector)
+        weight = self.mass * size
+        return float(weight) if isinstance(weight, (float, DM)) else weight
 
     @cached_property
     def gravity_vector(self) -> Expr:

@@ -10,6 +10,7 @@ from .collisions import Obstacle as Obstacle
 from .continuation import solve_along as solve_along
 from .floquet import Floquet as Floquet
 from .foot_plan import FootPlan as FootPlan
+from .library import Library as Library
 from .limits import CaptureMargin as CaptureMargin
 from .limits import JointMargin as JointMargin
 from .limits import PowerLimit as PowerLimit
@@ -57,6 +58,10 @@ from .step_map import LimitCycle as LimitCycle
 from .step_map import NoGait as NoGait
 from .step_map import StepMap as StepMap
 from .summary import Summary as Summary
+from .sweep import GridPoint as GridPoint
+from .sweep import Sweep as Sweep
+from .sweep import SweepPoint as SweepPoint
+from .sweep import grid as grid
 from .symmetry import asymmetry as asymmetry
 from .symmetry import facing_forward as facing_forward
 from .symmetry import symmetric_twin as symmetric_twin

@@ -20,7 +20,7 @@ from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
 RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseSolution", "Sensitivities", "Slope",
-           "Solution", "Stage", "NoGait", "Problem", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
+           "Solution", "Stage", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """What the library makes itself, and what has calls of its own here."""
 PATHS = {"Unilateral", "FrictionCone", "CentreOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
          "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
@@ -139,6 +139,8 @@ def _writing(good: dict[str, Any]) -> list[Call]:
         Call(load.__name__, _in_a_folder(load), {"path": "x"}, ("path",))
         for load in (od.load_model, od.load_urdf, ocp.Solution.load)
     ]
+    sweep = {"make": monopod, "points": ocp.grid(speed=[1.0, 1.2]), "folder": "gaits"}
+    saved.append(call_of("Sweep", _in_a_folder(ocp.Sweep), sweep))
     return [generated, generated, emitted, exported, compiled, compiled, *saved, *model, *loaded]
 
 
