@@ -16,7 +16,7 @@ import numpy as np
 from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import LimitCycle, NoGait, StepMap
 
-from ._command import parser, prepare
+from ._command import asked, parser
 
 
 class Known(NamedTuple):
@@ -111,8 +111,7 @@ def run(
     begin = time.perf_counter()
     arguments = parser(doc)
     options(arguments)
-    chosen = arguments.parse_args(argv)
-    prepare(chosen, arguments)
+    chosen, _ = asked(arguments, argv, lambda options: None)
     try:
         cycle, published, slope = solve(chosen)
     except NoGait as error:

@@ -15,6 +15,7 @@ people choose: step length as the power 0.42 of speed (Grieve and Gear, 1966).
 
 from __future__ import annotations
 
+import argparse
 import csv
 import functools
 import io
@@ -33,7 +34,7 @@ from ocp_dyn import ocp
 from ocp_dyn.io import whole_file
 
 from . import human_walk
-from ._command import attempt, parser, prepare
+from ._command import asked, attempt, parser
 from ._gaits import FREE, Gait, factory, grid, make
 
 COLUMNS = (
@@ -164,6 +165,20 @@ def _step(text: str) -> float | None:
     return FREE if text == "free" else float(text)
 
 
+def _grid(options: argparse.Namespace) -> list[Gait]:
+    if options.out is None:
+        raise ValueError("--out DIR is needed: a library is a folder of gaits")
+    if (
+        options.jobs < 0
+        or not all(0.5 <= v <= 2.2 for v in options.speeds)
+        or any(abs(x) > 0.4 for x in options.slopes)
+    ):
+        raise ValueError(
+            "--jobs must not be negative, speeds lie between 0.5 and 2.2 m/s and slopes between -0.4 and 0.4"
+        )
+    return grid(options.speeds, options.slopes, options.steps)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speeds", type=float, nargs="+", default=[0.9, 1.1, 1.3, 1.5], help="[m/s]")
@@ -176,19 +191,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--scheduler", default="", metavar="ADDRESS", help="of Dask, for a cluster")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
     arguments.add_argument("--again", action="store_true", help="try again what was not found")
-    options = arguments.parse_args(argv)
-    if options.out is None:
-        arguments.error("--out DIR is needed: a library is a folder of gaits")
-    if (
-        options.jobs < 0
-        or not all(0.5 <= v <= 2.2 for v in options.speeds)
-        or any(abs(x) > 0.4 for x in options.slopes)
-    ):
-        arguments.error(
-            "--jobs must not be negative, speeds lie between 0.5 and 2.2 m/s and slopes between -0.4 and 0.4"
-        )
-    prepare(options, arguments)
-    gaits = grid(options.speeds, options.slopes, options.steps)
+    options, gaits = asked(arguments, argv, _grid)
     begin = time.perf_counter()
     try:
         rows = run(
