@@ -57,6 +57,7 @@ from .stage import Stage as Stage
 from .step_map import LimitCycle as LimitCycle
 from .step_map import NoGait as NoGait
 from .step_map import StepMap as StepMap
+from .step_map import follow_limit_cycles as follow_limit_cycles
 from .summary import Summary as Summary
 from .sweep import GridPoint as GridPoint
 from .sweep import Sweep as Sweep

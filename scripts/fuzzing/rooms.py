@@ -54,7 +54,7 @@ def _good() -> dict[str, Any]:
         "distance": 0.1, "contact": od.Contact("foot", axes="xyz"), "margin": 0.1, "maximum": 10.0, "start": (0, 0, 0), "intervals": 3,
         "duration": 1.0, "feet": ["foot"], "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
-        "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
+        "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
     }  # fmt: skip
 
