@@ -33,12 +33,12 @@ def follow(step_map: Callable[[float], StepMap], known: Known, slope: float, str
         raise NoGait(f"a passive walker needs a slope downhill to live on, got {slope:g}")
     count = max(1, int(np.ceil(abs(np.log(slope / known.slope)) / stride)))
     slopes = [known.slope, *(float(value) for value in np.geomspace(known.slope, slope, count + 1)[1:])]
-    reached = 0
-    try:
-        for cycle in follow_limit_cycles(map(step_map, slopes), np.array(known.state), known.period):
-            reached += 1
-    except NoGait as error:
-        raise NoGait(f"the long-period gait was not found at a slope of {slopes[reached]:.4g}: {error}") from error
+    followed = follow_limit_cycles(map(step_map, slopes), np.array(known.state), known.period)
+    for here in slopes:
+        try:
+            cycle = next(followed)
+        except NoGait as error:
+            raise NoGait(f"the long-period gait was not found at a slope of {here:.4g}: {error}") from error
     return cycle
 
 
