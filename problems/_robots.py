@@ -8,10 +8,10 @@ from typing import Any
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-SLIP_SPEED = 0.2
-"""Speed over which the friction of a file's joints changes sign [rad/s].
+LOADS = od.Loads(passive=True, armature=True, slip_speed=0.2)
+"""All that a file says of joints; their friction changes sign over 0.2 rad/s.
 
-Joints of gaits turn at some 1 rad/s. TALOS needs 24 iterations with it, 65 over half this speed, and over a twentieth of it IPOPT
+Joints of gaits turn at some 1 rad/s. TALOS needs 24 iterations with this speed, 65 over half this speed, and over a twentieth of it IPOPT
 finds no gait within 500.
 """
 

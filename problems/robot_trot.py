@@ -22,7 +22,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
-from ._robots import SLIP_SPEED, about, symmetric
+from ._robots import LOADS, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -92,7 +92,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
-        slip_speed=SLIP_SPEED,
+        loads=LOADS,
     )
 
 

@@ -24,7 +24,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
-from ._robots import SLIP_SPEED, about, as_built, symmetric
+from ._robots import LOADS, about, as_built, symmetric
 
 SIDES = ("left", "right")
 BEND = 0.04
@@ -113,7 +113,7 @@ def problem(
         limits=limits,
         integrator="gauss:2",  # on as many intervals the midpoint rule misses TALOS by 2 %, and every node by 0.2 degrees
         torque="linear",
-        slip_speed=SLIP_SPEED,
+        loads=LOADS,
         options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
 

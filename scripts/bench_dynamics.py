@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ocp_dyn as od
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from scripts.bench import figures, others, ours, pinocchio_cpp
 from scripts.bench.figures import Rows
 from scripts.bench.robots import Robot, emulated, robots, states

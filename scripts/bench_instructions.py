@@ -26,7 +26,7 @@ import casadi as ca
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained_motion import SOLVERS
 from scripts.bench.robots import urdf
 
 BASIC = (od.inverse_dynamics, od.bias_force, od.mass_matrix, od.forward_dynamics)

@@ -13,7 +13,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
-from ocp_dyn.rotations import rotation_about
+from ocp_dyn.spatial_algebra.rotations import rotation_about
 
 
 def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any]) -> pytest.MarkDecorator:

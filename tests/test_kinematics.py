@@ -8,8 +8,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import body_motion, body_transforms, without_drift
-from ocp_dyn.spatial import skew
+from ocp_dyn.dynamics.kinematics import body_motion, body_transforms, without_drift
+from ocp_dyn.spatial_algebra.spatial import skew
 from tests.helpers import JOINTS, TREES, State, add_random, close, rate_of, symbols, tree
 
 every_tree = pytest.mark.parametrize("key", TREES)

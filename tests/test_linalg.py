@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from casadi import DM, MX, SX
 
-from ocp_dyn.linalg import Semidefinite, ancestors, chain, ltdl, ltl, solve_cholesky, solve_spd
+from ocp_dyn.spatial_algebra.linalg import Semidefinite, ancestors, chain, ltdl, ltl, solve_cholesky, solve_spd
 from tests.helpers import close
 
 TREE = [-1, 0, 1, 0, 3, 3, -1, 6]

@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn.model.parts import LIMITS
+from ocp_dyn.mechanism.parts import LIMITS
 from tests.helpers import (
     JOINTS,
     TREES,

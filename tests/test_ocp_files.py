@@ -15,9 +15,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.constraints import JointCoupling, LockedJoint, RollingContact
-from ocp_dyn.io import load_model, save_model
-from ocp_dyn.ocp import Solution, npz
-from ocp_dyn.ocp.constraint_files import constraint_from_dict, constraint_to_dict
+from ocp_dyn.io import load_model, npz, save_model
+from ocp_dyn.io.constraints import constraint_from_dict, constraint_to_dict
+from ocp_dyn.ocp import Solution
 from tests.hopper import problem
 
 Members = dict[str, bytes]
@@ -302,9 +302,11 @@ def test_constraints_come_back_or_are_refused() -> None:
         with pytest.raises(od.ModelError, match="cannot be made or does not fit the model"):
             constraint_from_dict(saved | {"unknown": 1}, model)
     assert max(map(len, errors)) < 500
-    for wrong in (None, [], {}, {"kind": "CustomConstraint"}, {"kind": ["Contact"]}):
+    for wrong in (None, [], {}, {"kind": ["Contact"]}):
         with pytest.raises(od.ModelError, match="a kind of Contact, "):
             constraint_from_dict(wrong, model)
+    with pytest.raises(od.ModelError, match="no kind of constraint 'CustomConstraint'; known: Contact, "):
+        constraint_from_dict({"kind": "CustomConstraint"}, model)
 
 
 # Models

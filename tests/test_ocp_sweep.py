@@ -11,7 +11,8 @@ from functools import partial
 import pytest
 
 from ocp_dyn import ocp
-from ocp_dyn.ocp.sweep_workers import _one_thread_each, cluster, find
+from ocp_dyn.ocp.workflows import sweep_workers
+from ocp_dyn.ocp.workflows.sweep_workers import _one_thread_each, cluster, find
 from tests import hopper
 from tests.helpers import Inline
 
@@ -135,15 +136,15 @@ def test_what_was_not_found_is_tried_again_when_asked(tmp_path):
 
 
 def test_a_start_that_leads_nowhere_is_given_up(tmp_path, monkeypatch):
-    asked, plain = [], ocp.Problem.solve
+    asked, plain = [], sweep_workers.solve_as_stated
 
-    def solve(self, **options):
+    def solve(problem, **options):
         """Fails wherever it does not begin at its own guess."""
         near = {"start", "guess"} & options.keys()
         asked.append((*sorted(near), options.get("mu_init")))
-        return plain(self, **options | ({"max_iterations": 1} if near else {}))
+        return plain(problem, **options | ({"max_iterations": 1} if near else {}))
 
-    monkeypatch.setattr(ocp.Problem, "solve", solve)
+    monkeypatch.setattr(sweep_workers, "solve_as_stated", solve)
     work = ocp.Sweep(hopper.problem, HOPS[:2], tmp_path, executor=Inline())
     assert all(solution.converged for _, solution in work)
     assert asked == [(None,), ("start", 1e-3), (None,)]

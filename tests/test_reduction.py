@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.lightest import lightest
+from ocp_dyn.casadi_functions.cheapest import lightest
+from ocp_dyn.mechanism.reduction import reduce, variants
 from ocp_dyn.models import chain, human
-from ocp_dyn.reduction import reduce, variants
 from tests.helpers import close, mostly_slow
 
 KINDS = [

@@ -2,8 +2,8 @@
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
 body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a URDF. Numbers are written with
-the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run: joints
-are named by class.
+the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run or
+imported: joints are named by class, and classes that are not the library's are given when the file is loaded.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from casadi import DM
 
 from .. import joints as joint_kinds
 from .._files import path_of, whole_file
-from .._types import ROUNDING, ModelError, shown
-from ..boundary import boundary
+from .._types import ModelError, shown
 from ..joints import CustomJoint, Fixed, Joint
-from ..model import DofData, FileJoint, Frame, Mimic, Model
-from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
-from ..spatial import Inertia, Transform
+from ..mechanism import DofData, FileJoint, Frame, Mimic, Model
+from ..mechanism.boundary import boundary
+from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
+from ..spatial_algebra.spatial import Inertia, Transform
+from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import Entry, as_float, as_sparse
 
 FORMAT, VERSION = "ocp_dyn model", 1
@@ -36,7 +37,7 @@ KINDS: dict[str, type[Joint]] = {
     for name, kind in sorted(vars(joint_kinds).items())
     if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and kind is not CustomJoint
 }
-"""The joints a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a function."""
+"""The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
 ADDED_FIELDS = ("stiffness", "armature", "rest")
 """Those of DOF_FIELDS that a file may leave out: nothing, and springs that rest at neutral."""
@@ -60,16 +61,19 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
         partial.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def load_model(path: str | PathLike[str]) -> Model:
+def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     """The model `save_model` wrote: equal to it bit for bit.
 
-    Raises ModelError, opening with the file's name, for what is not such a file; OSError if it cannot be read.
+    joints: classes of the user's own joints in the file, `joints=(Screw,)`; a file itself never imports code.
+    Raises ModelError, opening with the file's name, for what is not such a file and for joints of unknown classes;
+    OSError if it cannot be read.
     """
+    known_joints(joints)  # a wrong argument is no fault of the file
     named = path_of(path)
     source, raw = str(named), named.read_bytes()
     try:
         data = json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
-        return model_from_dict(data)
+        return model_from_dict(data, joints=joints)
     except ModelError as error:
         raise ModelError(f"{source}: {error}") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -82,7 +86,8 @@ def load_model(path: str | PathLike[str]) -> Model:
 def model_to_dict(model: Model) -> dict[str, Any]:
     """The model as plain lists, numbers and strings, ready for `json.dumps` (no NaN, no infinite float).
 
-    Raises ModelError for symbolic parameters and for joints that are not the library's.
+    Joints of the user's own are frozen dataclasses whose fields are numbers, texts and tuples of these.
+    Raises ModelError for symbolic parameters and for joints that hold anything else.
     """
     bodies = []
     for i, parent in model.edges:
@@ -117,12 +122,14 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest, which the checks then refuse
-def model_from_dict(data: Mapping[str, Any]) -> Model:
+def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     """The model of what `model_to_dict` gave. Raises ModelError that names the entry for anything malformed.
 
+    joints: classes of the user's own joints, as in `load_model`.
     Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. Whether a body can have an
     inertia is not: that was done when the model was built, and derived models may hold other ones on purpose.
     """
+    kinds = known_joints(joints)
     top = Entry(data, "model")
     if top["format"] != FORMAT:
         raise ModelError(f"format is {shown(top['format'])}, expected {shown(FORMAT)}; write the file with save_model")
@@ -131,26 +138,26 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     bodies = [Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
-    joints = [_joint_from_dict(body.entry("joint")) for body in bodies]
+    made = [_joint_from_dict(body.entry("joint"), kinds) for body in bodies]
     gx, gy, gz = top.vector("gravity", 3)
     model = Model(
         name=top.text("name"),
         gravity=(gx, gy, gz),
         parent=(-1, *(body.index("parent", i + 1) for i, body in enumerate(bodies))),
-        joints=(Fixed(), *joints),
+        joints=(Fixed(), *made),
         X_tree=(Transform.identity(), *(_transform_from_dict(body.entry("X_tree")) for body in bodies)),
         I=(Inertia.zero(), *(_inertia_from_dict(body.entry("inertia")) for body in bodies)),
         joint_names=_unique([body.text("joint_name") for body in bodies], "joint"),
         body_names=_unique([body.text("name") for body in bodies], "body"),
         frames=_frames_from_list(top.items("frames"), len(bodies)),
-        dofs=_dofs_from_dicts(bodies, joints),
+        dofs=_dofs_from_dicts(bodies, made),
         mimics=_mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
         file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
     )
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
             raise ModelError(f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry")
-    checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in joints), strict=True)))
+    checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in made), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
             raise ModelError(f"bodies[{i - 1}]: frames must hold {shown(name)} as a frame of body {i}")
@@ -181,22 +188,28 @@ def _transform_to_dict(X: Transform, where: str) -> dict[str, Any]:
 
 def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
     kind = type(joint).__name__
-    if KINDS.get(kind) is not type(joint):
-        remedy = ": a file holds no functions; MultiDof(axes) can be written" if joint.__class__ is CustomJoint else ""
-        raise ModelError(
-            f"{where}: a joint of class {kind} is not one of the library's and cannot be written to JSON{remedy}"
-        )
-    fields: dict[str, Any] = {"kind": kind}
-    for field in dataclasses.fields(joint):  # type: ignore[arg-type]
-        value = getattr(joint, field.name)
-        if isinstance(value, tuple) and all(isinstance(x, (int, float)) for x in value):
-            value = [_number(x) for x in value]
-        elif isinstance(value, tuple) and all(isinstance(row, tuple) for row in value):
-            value = [[_number(x) for x in row] for row in value]
-        elif not isinstance(value, str):
-            raise ModelError(f"{where}: {kind}.{field.name} = {shown(value)} cannot be written to JSON")
-        fields[field.name] = value
-    return fields
+    if not is_own_dataclass(type(joint)) or type(joint) is CustomJoint:
+        reason = "it is no frozen dataclass, and a file names a joint by its class and the fields of a dataclass"
+        if type(joint) is CustomJoint:
+            reason = "a file holds no functions; MultiDof(axes), or a joint of a class of your own, can be written"
+        raise ModelError(f"{where}: a joint of class {kind} cannot be written to JSON: {reason}")
+    if KINDS.get(kind, type(joint)) is not type(joint):
+        raise ModelError(f"{where}: the class {kind} of its joint has the name of one of the library's: rename it")
+    written: dict[str, Any] = {"kind": kind}
+    for key in field_names(type(joint)):
+        try:
+            written[key] = as_data(getattr(joint, key))
+        except TypeError:
+            raise ModelError(
+                f"{where}: {kind}.{key} = {shown(getattr(joint, key))} cannot be written to JSON: it holds finite "
+                "numbers, texts, None and tuples of these"
+            ) from None
+    if kind not in KINDS:
+        try:
+            _joint_from_dict(Entry(written, where), KINDS | {kind: type(joint)})
+        except ModelError as error:
+            raise ModelError(f"a file would not give back the joint of {error}") from None
+    return written
 
 
 # Reading
@@ -221,46 +234,63 @@ def _inertia_from_dict(entry: Entry) -> Inertia:
     return Inertia(as_sparse(m), as_sparse(entry.vector("h", 3)), I)
 
 
-def _joint_from_dict(entry: Entry) -> Joint:
+def known_joints(given: Any = ()) -> dict[str, type[Joint]]:
+    """The classes of joints that a file may name: the library's and those given."""
+    return known_classes(KINDS, given, "joints", lambda kind: issubclass(kind, Joint))
+
+
+def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
     name = entry.text("kind")
-    if name not in KINDS:
-        raise ModelError(f"{entry.where}: no kind of joint {shown(name)}; known: {', '.join(KINDS)}")
-    kind = KINDS[name]
+    kind = class_called(name, kinds, "joints", entry.where)
     if kind is Fixed:
         raise ModelError(
             f"{entry.where}: a moving body needs a joint that moves; a body on a Fixed one is a frame of its parent"
         )
-    fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    fields = field_names(kind)
     for key in entry.data:
         if key != "kind" and key not in fields:
             raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {', '.join(fields) or 'nothing'}")
     values: dict[str, Any] = {}
     for key in fields:
-        value = entry[key]
-        if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
-            value = tuple(tuple(Entry({key: row}, entry.where).vector(key, len(row))) for row in value)
-        elif not isinstance(value, str):
-            value = tuple(entry.vector(key, len(value) if isinstance(value, list) else 3))
-        values[key] = value
+        try:
+            values[key] = from_data(entry[key])
+        except TypeError:
+            raise entry.fail(key, "made of finite numbers, texts, null and lists of these") from None
     try:
-        joint = kind(**values)
+        joint: Joint = kind(**values)
     except (ValueError, TypeError) as error:
         raise ModelError(f"{entry.where}: {error}") from None
     for key, value in values.items():
         _restore(joint, key, value, entry)
+    if name not in KINDS:
+        _try_out(joint, entry)
     return joint
 
 
 def _restore(joint: Joint, key: str, value: Any, entry: Entry) -> None:
     """Puts back the very numbers of the file: a constructor normalises axes, which moves the last bit."""
     made = getattr(joint, key)
-    if made == value:
-        return
-    # an axis is a direction or, with lengths, what a screw advances: rounding beside the larger of both
-    alike = not isinstance(made, str) and np.shape(made) == np.shape(value)
-    if not alike or not np.allclose(made, value, rtol=0, atol=ROUNDING * max(1.0, float(np.abs(value).max()))):
-        raise entry.fail(key, f"{made} for a {type(joint).__name__}")
-    object.__setattr__(joint, key, value)
+    try:
+        found = restored(made, value)
+    except ValueError:
+        raise entry.fail(key, f"{shown(made)} for a {type(joint).__name__}") from None
+    if found != made:
+        object.__setattr__(joint, key, found)
+
+
+def _try_out(joint: Joint, entry: Entry) -> None:
+    """Evaluates a joint of a user's class once: its constructor may have taken values of a file that make no joint."""
+    try:
+        XJ, S, vJ, cJ = joint.jcalc(DM(joint.neutral()), DM.ones(joint.nv, 1))
+        sizes = [tuple(x.shape) for x in (XJ.E, XJ.r, S, vJ, cJ)]
+        regular = all(DM(x).is_regular() for x in (XJ.E, XJ.r, S, vJ, cJ))
+    except Exception as error:  # noqa: BLE001, whatever a user's class raises for values of any kind
+        raise ModelError(f"{entry.where}: {shown(joint)} cannot be evaluated: {str(error)[:200]}") from None
+    if sizes != [(3, 3), (3, 1), (6, joint.nv), (6, 1), (6, 1)] or not regular:
+        raise ModelError(
+            f"{entry.where}: jcalc of {shown(joint)} must give finite E, r, S, vJ, cJ of the shapes (3, 3), (3, 1), "
+            f"(6, {joint.nv}), (6, 1), (6, 1), got {sizes}"
+        )
 
 
 def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:

@@ -9,7 +9,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, Expr, is_one_of, shown, split
-from ..rotations import (
+from ..spatial_algebra.rotations import (
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
@@ -18,7 +18,7 @@ from ..rotations import (
     quaternion_rate,
     rotation_vector_rate,
 )
-from ..spatial import ZERO3, Transform
+from ..spatial_algebra.spatial import ZERO3, Transform
 from .multiple import EULER_ORDERS, Euler
 from .one_dof import Prismatic, Revolute
 from .protocol import Joint, JointState

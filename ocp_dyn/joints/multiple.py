@@ -10,8 +10,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, is_one_of, shown, split
-from ..rotations import rotation_about, unit_axis
-from ..spatial import Transform, crm
+from ..spatial_algebra.rotations import rotation_about, unit_axis
+from ..spatial_algebra.spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
 from .protocol import Joint, JointState
 

@@ -9,8 +9,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, exact, finite_vector, shown, sparse, sparse_beside
-from ..rotations import rotation_about, unit_axis
-from ..spatial import ZERO3, Transform, largest
+from ..spatial_algebra.rotations import rotation_about, unit_axis
+from ..spatial_algebra.spatial import ZERO3, Transform, largest
 from .protocol import Joint, JointState
 
 

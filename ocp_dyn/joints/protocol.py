@@ -11,7 +11,7 @@ from casadi import DM
 from numpy.typing import NDArray
 
 from .._types import Array, Expr, shown
-from ..spatial import Transform
+from ..spatial_algebra.spatial import Transform
 
 
 class JointState(NamedTuple):

@@ -10,12 +10,12 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, shown
-from ..model import Model
+from ..mechanism import Model
 from .skeleton import Side, sides
 
 
 class Phase(Protocol):
-    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseSolution` has them."""
+    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseMotion` has them."""
 
     @property
     def name(self) -> str: ...

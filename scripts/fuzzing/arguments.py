@@ -69,8 +69,9 @@ def valid() -> dict[str, Any]:
     }  # fmt: skip
 
 
-SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
-           "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function"}  # fmt: skip
+SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "JointState", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
+           "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function", "Signature",
+           "algorithm"}  # fmt: skip
 """What is built by others, not by users; what writes files; what other kinds of input cover."""
 METHODS = ("with_gravity", "with_inertia", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
            "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_v", "rest", "tangent_rate")  # fmt: skip
@@ -107,7 +108,7 @@ def calls() -> tuple[Call, ...]:
     named |= {f"Model.{name}": getattr(model, name) for name in METHODS}
     found = [call_of(name, run, good | OWN.get(name, {})) for name, run in named.items()]
     found = [call for call in found if call.changed]
-    wrench = {"f_ext": ca.DM.ones(6, 1), "external": ("tip",)}
+    wrench = {"f_ext": ca.DM.ones(6, 1), "loads": od.Loads(external=("tip",))}
     found += [call._replace(good=call.good | wrench) for call in found if "f_ext" in call.changed]
     return (*found, *_builder_calls(), *_function_calls(good))
 
@@ -147,9 +148,9 @@ def _function_calls(good: dict[str, Any]) -> list[Call]:
     """`od.function`, and a Function that it made."""
     model, options = (
         good["model"],
-        ("solver", "residual", "passive", "armature", "t", "e", "actuated", "relaxed", "reduce"),
+        ("solver", "residual", "loads", "t", "e", "actuated", "relaxed", "reduce"),
     )
-    static = ("name", "signature", "external", "parameters", "derivatives", "columns", *options)
+    static = ("name", "signature", "parameters", "derivatives", "columns", *options)
     found = []
     for algorithm in (od.mass_matrix, od.inverse_dynamics, od.mass_matrix_inverse_product):
         chosen = {"algorithm": algorithm, "model": model}

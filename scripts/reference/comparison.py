@@ -98,7 +98,7 @@ def _joint_space(
     def v(algorithm: Callable[..., Any], *args: ca.DM, pushed: bool = False, signature: str | None = None) -> Any:
         external = case.pushed if pushed else ()
         extra = (f_ext,) if external else ()
-        value = case(algorithm, args=(*args, *extra), external=external, signature=signature)
+        value = case(algorithm, args=(*args, *extra), loads=od.Loads(external=external), signature=signature)
         return case.back(value, case.v_at)
 
     return {
@@ -174,7 +174,7 @@ def _constrained(case: Case, members: tuple[Any, ...], inputs: Any, recorded: di
     }
     for suffix, external in (("", ()), ("_fext", case.pushed)):
         extra = (f_ext,) if external else ()
-        qdd, lam = case(od.constrained_dynamics, members, args=(q, qd, tau, *extra), external=external)
+        qdd, lam = case(od.constrained_dynamics, members, args=(q, qd, tau, *extra), loads=od.Loads(external=external))
         values |= {f"fd_qddot{suffix}": case.back(qdd, case.v_at), f"force{suffix}": lam}
     restitution = recorded.get("impact_restitution", 0.0)
     rows = len(od.constraint_rows(members))

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 
 import ocp_dyn as od
-from ocp_dyn.dynamics import factor
+from ocp_dyn.dynamics.rnea_crba_aba import factor
 
 
 def q_dot(model: od.Model, q: Any, qd: Any) -> Any:

@@ -1,0 +1,109 @@
+"""Objects in files by the name of their class and the values of its fields.
+
+A file never imports code: it names a class, and whoever loads the file gives the classes that are not the library's,
+`load_model(path, joints=(Screw,))`. Such a class is a frozen dataclass; its fields are numbers, texts, None and tuples
+of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from .._types import ROUNDING, ModelError, sequence, shown
+from ._json_entry import as_float
+
+
+class UnknownClass(ModelError):
+    """A file names a class that is not known where it is read: the file is sound, and the class is to be given."""
+
+
+def field_names(kind: Any) -> list[str]:
+    """Names of the fields that the constructor of a dataclass takes."""
+    return [field.name for field in fields(kind) if field.init]
+
+
+def is_own_dataclass(kind: type) -> bool:
+    """Whether the class itself, not a class that it derives from, is a frozen dataclass: then its fields are all it
+    holds."""
+    return is_dataclass(kind) and "__dataclass_fields__" in vars(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+def known_classes(library: Mapping[str, Any], given: Any, option: str, fits: Callable[[type], bool]) -> dict[str, Any]:
+    """The library's classes and those given, by name. option: name of the argument that gives them, for messages.
+
+    TypeError for anything but frozen dataclasses that fit, ValueError for two of one name.
+    """
+    known = dict(library)
+    expected = f"{option} must be a tuple of classes, frozen dataclasses of {option}, such as {option}=(MyClass,)"
+    alone = isinstance(given, type) or fits(type(given))
+    for kind in (given,) if alone else sequence(given, expected):
+        if not isinstance(kind, type) or not is_own_dataclass(kind) or not fits(kind):
+            remedy = f": give the class, {type(kind).__name__}" if fits(type(kind)) else ""
+            raise TypeError(f"{expected}, got {shown(kind)} among them{remedy}")
+        if known.setdefault(kind.__name__, kind) is not kind:
+            raise ValueError(
+                f"{option}: two classes are called {kind.__name__!r}, one may be the library's: rename one"
+            )
+    return known
+
+
+def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -> Any:
+    """The class of this name; UnknownClass, with the remedy, if there is none."""
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1, 0.7)
+    meant = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}."
+    own = name if name.isidentifier() else "MyClass"
+    raise UnknownClass(
+        f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{meant} A class of your own is given when the file "
+        f"is loaded: {option}=({own},)"
+    )
+
+
+def as_data(value: Any) -> Any:
+    """The value of a field as JSON holds it; TypeError for anything but finite numbers, texts, None and tuples of
+    these."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, tuple):
+        return [as_data(x) for x in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (int, float)) and as_float(value, infinite=False) is not None:
+        return value
+    raise TypeError("not plain data")
+
+
+def from_data(value: Any) -> Any:
+    """The value of `as_data`; TypeError for anything that it does not write."""
+    return tuple(from_data(x) for x in value) if isinstance(value, list) else as_data(value)
+
+
+def restored(made: Any, value: Any, size: float | None = None) -> Any:
+    """The value of a field as a file holds it, with the types of what the constructor made of it; ValueError if the two
+    differ by more than rounding.
+
+    An axis is a direction or, with lengths, what a screw advances: rounding is meant beside the largest number, at
+    least 1.
+    """
+    size = max(1.0, _largest(value)) if size is None else size
+    if isinstance(made, tuple) and isinstance(value, tuple) and len(made) == len(value):
+        return tuple(restored(x, y, size) for x, y in zip(made, value, strict=True))
+    if isinstance(made, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if abs(made - value) <= ROUNDING * size:
+            return float(value)
+    elif isinstance(made, bool) == isinstance(value, bool) and made == value:
+        return made
+    raise ValueError("the constructor changes the value")
+
+
+def _largest(value: Any) -> float:
+    """The largest magnitude among the numbers of a field."""
+    if isinstance(value, tuple):
+        return max((_largest(x) for x in value), default=0.0)
+    return abs(value) if isinstance(value, (int, float)) else 0.0

@@ -1,0 +1,41 @@
+"""A path constraint of your own is a function, `ocp.Path(function, lower, upper)`, or a class with `where` and `rows`.
+`rows(stage)` returns (expression, lower, upper); the stage holds q and v at a "node", also a, tau and contact wrenches in
+an "interval". `check(model, feet)`, if there is one, raises KeyError or ValueError when the problem is made.
+
+    python -m problems.extending.path_constraint
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+
+
+@dataclass(frozen=True)
+class Corridor:
+    """The origin of a frame stays between two walls, lower <= x <= upper [m]."""
+
+    frame: str
+    lower: float
+    upper: float
+    where = "node"
+
+    def check(self, model: od.Model, feet: Any) -> None:
+        model.frame(self.frame)
+
+    def rows(self, stage: ocp.Stage) -> tuple[Any, Any, Any]:
+        return od.point_position(stage.model, self.frame, stage.q)[0], self.lower, self.upper
+
+
+def swing(path: Any) -> ocp.Problem:
+    """A double pendulum swings from one side to the other."""
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q + 1, start.v, end.q[0] - 1, end.v), 0.0, 0.0))
+    phases = [ocp.Phase("swing", 20, 1.0, path=path, objective=(ocp.TorqueSquared(),))]
+    return ocp.Problem(od.models.pendulum(2), phases, boundary=[ends])
+
+
+if __name__ == "__main__":
+    print(swing(Corridor("link2", -0.85, 0.85)).solve())

@@ -1,0 +1,85 @@
+"""Path constraints of the user's own: a class and a function, and what is said about wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from problems.extending.path_constraint import Corridor, swing
+
+WALLS = Corridor("link2", -0.85, 0.85)
+
+
+def reach(solution: ocp.Solution) -> float:
+    return max(abs(float(od.point_position(solution.model, "link2", ca.DM(q))[0])) for q in solution.q)
+
+
+def test_a_class_holds_at_every_node() -> None:
+    free, held = (swing(path).solve(progress=False) for path in ((), WALLS))
+    assert reach(free) > 0.9
+    assert reach(held) < 0.85 + 1e-7
+    assert held.multipliers()["swing Corridor: Corridor"].shape == (21, 1)
+
+
+def test_a_function_is_the_same_constraint() -> None:
+    path = ocp.Path(lambda stage: od.point_position(stage.model, "link2", stage.q)[0], -0.85, 0.85)
+    one, other = (swing(p).solve(progress=False) for p in (WALLS, path))
+    np.testing.assert_allclose(one.q, other.q, atol=1e-6)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A constraint of intervals whose rows the test gives."""
+
+    value: Any
+    where: str = "interval"
+
+    def rows(self, stage: ocp.Stage) -> Any:
+        return self.value(stage) if callable(self.value) else self.value
+
+
+def test_a_class_of_intervals_sees_torques() -> None:
+    problem = swing(Own(lambda stage: (stage.tau, -5.0, 5.0)))
+    solution = problem.solve(progress=False)
+    assert np.abs(swing(()).solve(progress=False).tau).max() > 6.0
+    assert np.abs(solution.tau).max() == pytest.approx(5.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (lambda stage: stage.tau, r"phase 'swing': Own must return \(expression, lower, upper\), got"),
+        (lambda stage: (stage.tau.T, 0, 1), r"phase 'swing': Own must be a column, got shape \(1, 2\)"),
+        (lambda stage: (stage.tau, [0, 0, 0], 1), "phase 'swing': Own has 2 rows but 3 bounds: give one number, or 2"),
+        (lambda stage: (stage.tau, 1, 0), "Own: needs lower <= upper, got 1 and 0"),
+        (
+            lambda stage: (stage.wrench, 0, 1),
+            "phase 'swing': Own: the function raised AttributeError: 'Stage' object has",
+        ),
+        (lambda stage: (stage.values["spede"], 0, 1), "phase 'swing': Own: the function raised KeyError: 'spede'"),
+        (lambda stage: (float("nan"), 0, 1), "Own: the first of the three must return finite numbers"),
+    ],
+)
+def test_wrong_rows_are_explained(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        swing(Own(value)).solve(progress=False)
+
+
+def test_wrong_classes_are_explained_when_the_problem_is_made() -> None:
+    with pytest.raises(KeyError, match="phase 'swing': no frame 'link3'"):
+        swing(replace(WALLS, frame="link3"))
+    with pytest.raises(ValueError, match=r"where of Own.* must be one of node, interval, wrench, got 'nodes'.*'node'"):
+        swing(Own(None, "nodes"))
+
+    class Half:
+        def rows(self, stage: ocp.Stage) -> Any:
+            return stage.q, 0.0, 1.0
+
+    with pytest.raises(TypeError, match="for PathConstraint its class needs where and rows, and it lacks where"):
+        swing(Half())
