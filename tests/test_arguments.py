@@ -9,7 +9,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn._types import shown
 from ocp_dyn.casadi_functions.checked import CheckedFunction
-from ocp_dyn.mechanism.invertible import check_invertible
+from ocp_dyn.dynamics.invertible import check_invertible
 from tests.helpers import JOINTS, close, flat, tree
 
 MODEL = tree("chain")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
+from ocp_dyn.mechanism import editing
 from ocp_dyn.mechanism.parts import LIMITS
+from ocp_dyn.mechanism.tree import Tree
 from tests.helpers import (
     JOINTS,
     TREES,
@@ -406,3 +410,27 @@ def test_a_frame_more(rng):
         more.with_frame("tool", host)
     with pytest.raises(KeyError):
         model.with_frame("tool", "nowhere")
+
+
+def test_editing_knows_the_data_alone_and_keeps_the_class():
+    """Copies of a tree are trees, copies of a model are models, and of a user's own class of models too."""
+
+    class Robot(od.Model):
+        pass
+
+    model = tree("chain")
+    data = {name: getattr(model, name) for name in od.Model.__dataclass_fields__}
+    for kind in (Tree, od.Model, Robot):
+        made = kind(**data)
+        copies = (
+            editing.with_gravity(made, (0, 0, -1.6)),
+            editing.attach(made, model, "world", "second_", (1, 0, 0), None),
+            editing.lock_joints(made, {"b2_joint": 0.1}),
+            editing.subtree(made, made.body_names[-1]),
+            editing.scale(made, 2.0, 1.0),
+        )
+        assert {type(copy) for copy in copies} == {kind}
+        assert repr(made).startswith(f"<{kind.__name__} ")
+    assert isinstance(pickle.loads(pickle.dumps(model)), od.Model)
+    with pytest.raises(AttributeError):
+        model.nickname = "h"

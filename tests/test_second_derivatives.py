@@ -12,8 +12,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.dynamics.kinematics import joint_states
-from ocp_dyn.mechanism.reduction import unfolded
+from ocp_dyn.dynamics.recursions import joint_states
+from ocp_dyn.mechanism.reduction import split_joints
 from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, symbols, tree
 
 RANDOM = {f"random{b}": b for b in (1, 2, np.inf)}
@@ -188,10 +188,10 @@ def test_instruction_count_on_a_humanoid():
 
 
 @pytest.mark.parametrize("key", JOINTS)
-def test_an_unfolded_model_is_the_same_mechanism(rng, key):
+def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     """Equal forces, and constant S in all but the joints that are no chain of others, and screws."""
     model = tree(key)
-    other = unfolded(model)
+    other = split_joints(model)
     s = State.of(model, rng)
     close(*(od.inverse_dynamics(m, DM(s.q), DM(s.qd), DM(s.qdd)) for m in (model, other)))
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)

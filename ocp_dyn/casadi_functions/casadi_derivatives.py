@@ -22,9 +22,9 @@ from ..derivatives.second import SecondOrder, inverse_dynamics_both_orders
 from ..joints import Joint, Spherical
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
-from ..mechanism.reduction import unfolded
+from ..mechanism.reduction import split_joints
 from ..spatial_algebra.spatial import skew
-from .cheapest import lightest
+from .cheapest import cheapest_equivalent
 
 
 class Derivatives(NamedTuple):
@@ -57,7 +57,7 @@ def derivative_options(
     """
     if order not in (1, 2):
         raise ValueError(f"derivatives is the highest order, 1 or 2, got {shown(order)}")
-    model = unfolded(model)
+    model = split_joints(model)
     penalty = max(0.1, 1.2 / max(model.nv, 1))
     y, labels = call.output, list(call.inputs)
     q, qd, x = call.inputs.values()
@@ -117,7 +117,7 @@ def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX
     The same derivatives that a Function with derivatives=2 finds, here as expressions. They are computed on the
     dynamically equivalent model with the fewest operations.
     """
-    model = unfolded(lightest(model))
+    model = split_joints(cheapest_equivalent(model))
     T = _tangent_map(model, q)
     first, second = inverse_dynamics_both_orders(model, q, qd, qdd, mu)
     gradient, H = _raw(model, q, second, T)
@@ -157,7 +157,7 @@ def _chained(model: Model, q: Expr, second: SecondOrder, T: Expr) -> Expr:
 
 
 def _is_quaternion(joint: Joint) -> bool:
-    """Whether the q of a joint of an unfolded model are a quaternion; if not they are plain coordinates, qd their rates."""
+    """Whether the q of a joint of a model with split joints are a quaternion; if not they are plain coordinates, qd their rates."""
     if isinstance(joint, Spherical):
         return True
     if type(joint).q_dot is Joint.q_dot:

@@ -35,21 +35,23 @@ _BY_FRAMES = (Contact, Loop, RollingContact, JointCoupling, CustomConstraint)
 _kept: WeakKeyDictionary[Model, dict[bool, tuple[Model, ...]]] = WeakKeyDictionary()
 
 
-def lightest(model: Model, static: tuple[Any, ...] = (), *, velocities: bool = True, unfold: bool = True) -> Model:
+def cheapest_equivalent(
+    model: Model, static: tuple[Any, ...] = (), *, velocities: bool = True, split: bool = True
+) -> Model:
     """The equivalent model with the fewest operations for H, or for ID where there are velocities.
 
     static: constraint sets that must hold on it. The model is returned unchanged if one of them is of a user's own
-    kind, which may use any part of a model, or if its inertias or positions hold symbols. unfold: joints may be split
+    kind, which may use any part of a model, or if its inertias or positions hold symbols. split: joints may be split
     into simpler ones, which changes bodies and joints' names, see `reduction.variants`.
     """
     members = [_stabilised(member) for argument in static for member in as_set(argument)]
     if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or not is_reducible(model):
         return model
-    unfold = unfold and not any(isinstance(member, LockedJoint) for member in members)
+    split = split and not any(isinstance(member, LockedJoint) for member in members)
     kept = _kept.setdefault(model, {})
-    if unfold not in kept:
-        kept[unfold] = tuple(variants(model, unfold))
-    return min(kept[unfold], key=_cost_of_forces if velocities else _cost_of_inertia)
+    if split not in kept:
+        kept[split] = tuple(variants(model, split))
+    return min(kept[split], key=_cost_of_forces if velocities else _cost_of_inertia)
 
 
 def _stabilised(constraint: Constraint) -> Constraint:

@@ -17,13 +17,13 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 
 from .._types import is_whole, listed, meant, shown, truth
+from ..dynamics.invertible import check_invertible
 from ..joints import Joint
 from ..mechanism import Model
-from ..mechanism.invertible import check_invertible
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
 from .casadi_derivatives import Call, derivative_options
-from .cheapest import lightest
+from .cheapest import cheapest_equivalent
 from .checked import CheckedFunction
 from .quantities import Label, Quantity
 from .registry import REGISTRY
@@ -217,7 +217,7 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
     if request.parameters:
         model, static = with_values(model, static, inputs.parameters)
     if request.reduce and spec.joint_space and not request.loads.external and not request.parameters:
-        model = lightest(model, static, velocities="qd" in spec.input_names(), unfold=not spec.joint_names)
+        model = cheapest_equivalent(model, static, velocities="qd" in spec.input_names(), split=not spec.joint_names)
     found: dict[str, Any] = {"cse": True}
     if request.order:
         found |= _derivatives(request, model, inputs)

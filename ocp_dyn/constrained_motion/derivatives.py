@@ -31,6 +31,7 @@ from ..dynamics.rnea_crba_aba import bias_force
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.linalg import symmetric
 from .dynamics import restitution
 from .frames import Motions
 from .rows import acceleration_derivatives, force_derivatives, velocity_derivatives
@@ -70,11 +71,11 @@ def constrained_dynamics_derivatives(
     forces = ca.horzcat(_forces(members, at, lam) - by_q, -by_qd)
     # by tau: unit forces; they and the inverse of A then give all other d(lam) at the price of products
     qdd_tau, lam_tau = space.solve(DM.eye(model.nv), DM(G.shape[0], model.nv))
-    A_inverse = ca.triu2symm(ca.triu(space.forces(DM.eye(G.shape[0]))))
+    A_inverse = symmetric(space.forces(DM.eye(G.shape[0])))
     Lam = lam_tau @ forces - A_inverse @ rows
     X = space.raise_back(space.factor.solve_Lt(forces) + space.W @ Lam)
     qdd_q, qdd_qd, lam_q, lam_qd = (as_type(x, q) for y in (X, Lam) for x in ca.horzsplit(y, model.nv))
-    return qdd_q, qdd_qd, as_type(ca.triu2symm(ca.triu(qdd_tau)), q), lam_q, lam_qd, as_type(lam_tau, q)
+    return qdd_q, qdd_qd, as_type(symmetric(qdd_tau), q), lam_q, lam_qd, as_type(lam_tau, q)
 
 
 @boundary()

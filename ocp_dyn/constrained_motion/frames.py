@@ -26,10 +26,11 @@ from casadi import DM
 
 from .._types import Expr, Vector
 from ..derivatives.first import Columns
-from ..dynamics.kinematics import as_point, joint_states, resolve
+from ..dynamics.kinematics import as_point, resolve
+from ..dynamics.recursions import accelerations, joint_states, poses, velocities
 from ..joints.derivatives import joint_derivatives
 from ..mechanism import Frame, Model
-from ..spatial_algebra.spatial import Transform, crm, halves, skew
+from ..spatial_algebra.spatial import Transform, halves, skew
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,17 @@ class FrameMotion:
 
 
 class _Body(NamedTuple):
-    """Ground to body X0, velocity, acceleration (without gravity) and the columns of the body's joint; body axes.
+    """Ground to body X0, velocity, acceleration (without gravity), columns and dS/d(delta_k) of the body's joint; body axes.
 
-    step: the way from the parent's origin to the body's, world axes, as `kinematics.Placed` has it.
+    step: the way from the parent's origin to the body's, world axes, as `kinematics.PosesAndAxes` has it.
     """
 
     X0: Transform
     step: Expr
     v: Expr
     a: Expr
-    S: Expr
     columns: Columns
+    dS: list[Expr]
 
 
 @dataclass(frozen=True)
@@ -103,18 +104,16 @@ class Motions:
 
     @cached_property
     def _bodies(self) -> list[_Body]:
-        model, none = self.model, DM(6, 0)
+        model, none, rest = self.model, DM(6, 0), DM(6, 1)
         states = joint_states(model, self.q, self.qd)
+        X0, (v, vp) = poses(model, states), velocities(model, states)
+        a, ap = accelerations(model, states, v, self.qdd)
         at = zip(model.joints, model.split_q(self.q), model.split_v(self.qd), model.split_v(self.qdd), strict=True)
-        bodies = [_Body(Transform.identity(), DM(3, 1), DM(6, 1), DM(6, 1), none, Columns(none, none, none, []))]
+        bodies = [_Body(X0[0], DM(3, 1), rest, rest, Columns(none, none, none, none), [])]
         for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
-            X, S, vJ, cJ = states[i]
-            vp, ap = X.apply(bodies[p].v), X.apply(bodies[p].a)
-            v = vp + vJ
-            a = ap + S @ acceleration + cJ + crm(v, vJ)
             own = joint_derivatives(joint, position, rate, acceleration)
-            X0 = bodies[p].X0
-            bodies.append(_Body(X @ X0, X0.E.T @ X.r, v, a, S, Columns.of(S, vp, ap, v, own)))
+            columns = Columns.of(states[i].S, vp[i], ap[i], v[i], own)
+            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], columns, own.dS))
         return bodies
 
     def constant(self, value: Expr) -> Dual:
@@ -166,7 +165,7 @@ class Motions:
             if i in at.levers:
                 R, lever = self._bodies[i].X0.E.T, at.levers[i]
                 wrench = ca.vertcat(R.T @ (n.value + ca.cross(lever, f.value)), R.T @ f.value)
-                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].columns.dS))
+                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].dS))
             own.append(block)
         return total + ca.diagcat(*own)
 
@@ -183,9 +182,8 @@ class Motions:
         model = self.model
         columns: list[Expr] = [DM(6, len(model.dofs_of(i))) for i in range(model.nb + 1)]
         for i, lever in levers.items():
-            X0, S, own = self._bodies[i].X0, self._bodies[i].S, self._bodies[i].columns
-            angular, linear = halves(S if kind == "S" else getattr(own, kind))
-            R = X0.E.T
+            R, own = self._bodies[i].X0.E.T, self._bodies[i].columns
+            angular, linear = halves(getattr(own, kind))
             angular = R @ angular
             columns[i] = ca.vertcat(angular, R @ linear - skew(lever) @ angular)
         return ca.horzcat(*columns)

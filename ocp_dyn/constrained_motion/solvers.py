@@ -31,7 +31,7 @@ from ..dynamics.joint_space import articulated_answers
 from ..dynamics.rnea_crba_aba import mass_matrix
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import LTDL, Semidefinite, ancestors, chain, ltdl, solve_spd
+from ..spatial_algebra.linalg import LTDL, Semidefinite, ancestors, chain, ltdl, solve_spd, symmetric
 from .reflections import DEPENDENT, Reflections, solve_upper, solve_upper_transposed
 
 Solution = tuple[Expr, Expr]
@@ -89,7 +89,7 @@ class RangeSpace(NamedTuple):
         """On the factor of H by a tree."""
         f = ltdl(H, tree)
         W = f.solve_Lt(rows.G.T)
-        A, terms = _symmetric(W.T @ f.scale(W)), rows.terms(ca.diag(H))
+        A, terms = symmetric(W.T @ f.scale(W)), rows.terms(ca.diag(H))
         return RangeSpace(f, W, A, Semidefinite.of(A, terms), terms, rows.may_depend(tree))
 
     def raise_back(self, y: Expr) -> Expr:
@@ -187,7 +187,7 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads
     x = Q.apply(ca.vertcat(y, type(q)(n - m, 1)))
     if n > m:
         Z = Q.apply(ca.vertcat(DM(m, n - m), DM.eye(n - m)))
-        x = x + Z @ solve_spd(_symmetric(Z.T @ (H @ Z)), Z.T @ (f - H @ x))
+        x = x + Z @ solve_spd(symmetric(Z.T @ (H @ Z)), Z.T @ (f - H @ x))
     return unit * x, solve_upper(Q.R, Q.apply_transpose(H @ x - f)[:m])
 
 
@@ -197,7 +197,7 @@ def by_test_forces(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: L
     G = rows.G
     answers, D = articulated_answers(model, q, ca.horzcat(f, G.T), loads=loads)
     free, M = answers[:, 0], answers[:, 1:]
-    factor = Semidefinite.of(_symmetric(G @ M), rows.terms(D))
+    factor = Semidefinite.of(symmetric(G @ M), rows.terms(D))
     lam = _forces(factor, g - G @ free, lambda lam: G @ (M @ lam), rows.may_depend(model.dof_parent))
     return free + M @ lam, lam
 
@@ -218,7 +218,3 @@ def solver_of(name: str) -> Solver:
     if not is_one_of(name, SOLVERS):
         raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {shown(name)}")
     return SOLVERS[name]
-
-
-def _symmetric(A: Expr) -> Expr:
-    return ca.triu2symm(ca.triu(A))

@@ -26,29 +26,37 @@ from typing import NamedTuple
 import casadi as ca
 from casadi import DM, SX
 
-from .._autodiff import repeated
+from .._autodiff import templated
 from .._types import Expr, M, as_type
-from ..dynamics.coriolis import CoriolisInertia, each, put
-from ..dynamics.kinematics import joint_states, without_drift
+from ..dynamics.coriolis import CoriolisInertia
+from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import passive_derivatives, with_armature
-from ..dynamics.rnea_crba_aba import bias_force, body_wrenches, factor, mass_matrix, minus_gravity
-from ..joints import JointState
+from ..dynamics.recursions import (
+    States,
+    accelerations,
+    composite,
+    composite_forces,
+    joint_states,
+    minus_gravity,
+    velocities,
+    without_drift,
+)
+from ..dynamics.rnea_crba_aba import bias_force, body_wrenches, factor, mass_matrix
 from ..joints.derivatives import JointDerivatives, joint_derivatives
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..mechanism.invertible import check_invertible
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.spatial import Inertia, Transform, crf, crm
+from ..spatial_algebra.linalg import put, symmetric
+from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each
 
 
 class Columns(NamedTuple):
-    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: changes of the motion of its subtree."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's motion."""
 
+    S: Expr
     psi: Expr
     phi: Expr
     chi: Expr
-    dS: list[Expr]
-    """6 x nv per direction: the joint's own dS/d(delta_k)."""
 
     @staticmethod
     def of(S: Expr, vp: Expr, ap: Expr, v: Expr, own: JointDerivatives) -> Columns:
@@ -58,7 +66,7 @@ class Columns(NamedTuple):
         phi = each(partial(crm, ap), S) + each(partial(crm, vp), psi) + each(partial(crm, v), own.vJ) + own.aJ
         # vJ x s = 0 where there is one s
         turning = carried if S.shape[1] == 1 else each(partial(crm, v), S)
-        return Columns(psi, phi, carried + turning + own.cJ_qd, own.dS)
+        return Columns(S, psi, phi, carried + turning + own.cJ_qd)
 
 
 class Composite(NamedTuple):
@@ -73,16 +81,17 @@ class Composite(NamedTuple):
 class Sweep(NamedTuple):
     """Results of the outward and the inward pass, by body.
 
-    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns of its joint; and
-    the sums over subtrees.
+    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns and dS/d(delta_k) of
+    its joint (6 x nv per direction); and the sums over subtrees.
     """
 
-    states: dict[int, JointState]
-    v: list[Expr]
-    a: list[Expr]
+    states: States
+    v: dict[int, Expr]
+    a: dict[int, Expr]
     f: list[Expr]
     B2: list[CoriolisInertia]
     columns: dict[int, Columns]
+    dS: dict[int, list[Expr]]
     composite: Composite
 
 
@@ -116,57 +125,64 @@ def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> t
     dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
     Ic, B2, F, W = sweep.composite
     for i, _ in model.edges:
-        S, own = sweep.states[i].S, sweep.columns[i]
-        found = repeated(_own, *_parts(Ic[i]), *_parts(B2[i]), F[i], W[i], S, own.psi, own.phi, own.chi)
-        carried, (by_q, by_qd, by_qdd) = found[:5], found[5:]
-        put(dq, model, i, i, by_q + _own_turning(own.dS, F[i] - W[i]))
-        put(dqd, model, i, i, by_qd)
-        put(H, model, i, i, by_qdd)
+        dofs, turning = model.dofs_of(i), _own_turning(sweep.dS[i], F[i] - W[i])
+        carried, own = templated(_own, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
+        for A, block in zip((dq, dqd, H), (own.dq + turning, own.dqd, own.H), strict=True):
+            put(A, dofs, dofs, block)
         j = i
         while model.parent[j]:
             X, j = sweep.states[j].XJ, model.parent[j]
-            other = sweep.columns[j]
-            found = repeated(_above, X.E, X.r, *carried, sweep.states[j].S, other.psi, other.phi, other.chi)
-            carried, blocks = found[:5], found[5:]
-            for A, above, below in zip((dq, dqd, H), blocks[::2], blocks[1::2], strict=True):
-                put(A, model, j, i, above)
-                put(A, model, i, j, below)
+            carried, above, below = templated(_above, X, carried, sweep.columns[j])
+            for A, above_block, below_block in zip((dq, dqd, H), above, below, strict=True):
+                put(A, model.dofs_of(j), dofs, above_block)
+                put(A, dofs, model.dofs_of(j), below_block)
     dq, dqd, H = (ca.sparsify(A) if buffer is SX else A for A in (dq, dqd, H))
     return dq, dqd, H
 
 
-def _parts(of: Inertia | CoriolisInertia) -> tuple[Expr, ...]:
-    return (of.m, of.h, of.I) if isinstance(of, Inertia) else (of.K, of.p)
+class _Blocks(NamedTuple):
+    """Blocks of d tau/dq, d tau/d qd and H: rows of one joint, columns of another."""
+
+    dq: Expr
+    dqd: Expr
+    H: Expr
 
 
-def _own(
-    m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, F: Expr, W: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
-) -> Sequence[Expr]:
-    """The forces and rows that joint i passes towards the root, and its diagonal blocks of dq, dqd and H.
+class _Carried(NamedTuple):
+    """What joint i passes towards the root, a column per dof of its own.
 
-    Arguments: the composite inertias and forces of its subtree, and its columns.
+    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and above
+    it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
     """
-    Ic, B2 = Inertia(m, h, I), CoriolisInertia(K, p)
-    # rows of joint i, for directions at and above it: Ic S, 2 Bc' S, and the wrenches that do not turn with it
+
+    Fq: Expr
+    Fqd: Expr
+    IS: Expr
+    WS: Expr
+    BS: Expr
+
+    def to_parent(self, X: Transform) -> _Carried:
+        up = partial(each, X.apply_transpose)
+        return _Carried(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
+
+
+def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
+    """What joint i passes on and its diagonal blocks, by the composite inertias and forces of its subtree."""
+    S, psi, phi, chi = columns
     IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
-    # columns of joint i, for forces at and above it
     Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
     Fqd = each(B2.apply, S[:3, :]) + each(Ic.apply, chi)
-    blocks = S.T @ Fq - WS.T @ S, S.T @ Fqd, ca.triu2symm(ca.triu(S.T @ IS))
-    return Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS, *blocks
+    blocks = _Blocks(S.T @ Fq - WS.T @ S, S.T @ Fqd, symmetric(S.T @ IS))
+    return _Carried(Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS), blocks
 
 
-def _above(
-    E: Expr, r: Expr, Fq: Expr, Fqd: Expr, IS: Expr, WS: Expr, BS: Expr, S: Expr, psi: Expr, phi: Expr, chi: Expr
-) -> Sequence[Expr]:
-    """Rows and columns of joint i transformed across a joint by X = (E, r), to the moved frame of its parent joint j.
-
-    Then the blocks (j, i) and (i, j) of dq, dqd and H, from these and from the columns of joint j.
-    """
-    up = Transform(E, r).apply_transpose
-    Fq, Fqd, IS, WS, BS = each(up, Fq), each(up, Fqd), each(up, IS), each(up, WS), E.T @ BS
-    by_q, by_qd, H = IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], IS.T @ S
-    return Fq, Fqd, IS, WS, BS, S.T @ Fq, by_q, S.T @ Fqd, by_qd, H.T, H
+def _above(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
+    """What joint i passes on, carried across a joint to the frame of joint j; the blocks (j, i) and (i, j) there."""
+    S, psi, phi, chi = columns
+    Fq, Fqd, IS, WS, BS = carried = carried.to_parent(X)
+    H = IS.T @ S
+    below = _Blocks(IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], H)
+    return carried, _Blocks(S.T @ Fq, S.T @ Fqd, H.T), below
 
 
 @boundary()
@@ -189,8 +205,7 @@ def forward_dynamics_derivatives(
     H = factor(model, mass_matrix(model, q, loads=loads))
     qdd = H.solve(tau - bias_force(model, q, qd, f_ext, loads=loads))
     dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, loads=loads)
-    inverse = as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
-    return H.solve(-dq), H.solve(-dqd), inverse
+    return H.solve(-dq), H.solve(-dqd), as_type(H.inverse_matrix(), q)
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
@@ -198,31 +213,17 @@ def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None,
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
-    v, a, f = [DM(6, 1)], [minus_gravity(model)], [DM(6, 1)]
-    B2, columns = [CoriolisInertia.zero()], dict[int, Columns]()
-    for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        vp, ap = X.apply(v[p]), X.apply(a[p])
-        v.append(vp + vJ)
-        a.append(ap + S @ at[i][3] + cJ + crm(v[i], vJ))
-        f.append(model.I[i].force(v[i], a[i]))
-        # by twice the inertia: so that no product is doubled one by one
-        B2.append(CoriolisInertia.of(model.I[i] + model.I[i], v[i]))
-        columns[i] = Columns.of(S, vp, ap, v[i], joint_derivatives(at[i][0], *at[i][1:]))
+    v, vp = velocities(model, states)
+    a, ap = accelerations(model, states, v, qdd, ground=minus_gravity(model))
+    own = {i: joint_derivatives(*at[i]) for i in states}
+    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], own[i]) for i, state in states.items()}
+    f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
+    # by twice the inertia: so that no product is doubled one by one
+    B2 = [CoriolisInertia.of(body + body, v[i]) for i, body in enumerate(model.I)]
     wrenches = body_wrenches(model, states, f_ext, external)
-    return Sweep(states, v, a, f, B2, columns, _composed(model, states, f, B2, wrenches))
-
-
-def _composed(
-    model: Model, states: dict[int, JointState], f: list[Expr], B2: list[CoriolisInertia], wrenches: list[Expr]
-) -> Composite:
-    Ic, B2, F, W = list(model.I), list(B2), list(f), list(wrenches)
-    for i, p in reversed(list(model.edges)):
-        if p:
-            X = states[i].XJ
-            Ic[p], B2[p] = Ic[p] + Ic[i].to_parent(X), B2[p] + B2[i].to_parent(X)
-            F[p], W[p] = F[p] + X.apply_transpose(F[i]), W[p] + X.apply_transpose(W[i])
-    return Composite(Ic, B2, F, W)
+    (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
+    sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
+    return Sweep(states, v, a, f, B2, columns, {i: joint.dS for i, joint in own.items()}, sums)
 
 
 def _turned(f: Expr, s: Expr) -> Expr:

@@ -23,25 +23,27 @@ Two dofs of one joint act at once, not one after the other: their block is the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
 from casadi import DM, SX
 
-from .._autodiff import derivatives, repeated
+from .._autodiff import derivatives, templated
 from .._types import Expr, M, split
-from ..dynamics.coriolis import CoriolisInertia, each, put
+from ..dynamics.coriolis import CoriolisInertia
+from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import armature_force, with_armature
+from ..dynamics.recursions import composite, velocities
 from ..dynamics.rnea_crba_aba import bias_force, factor, mass_matrix
 from ..joints.derivatives import has_constant_subspace
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..mechanism.invertible import check_invertible
 from ..mechanism.loads import NO_LOADS, Loads, refuse_all_but_armature
-from ..mechanism.reduction import unfolded
-from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, skew
+from ..mechanism.reduction import split_joints
+from ..spatial_algebra.linalg import put, symmetric, symmetric_part
+from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each, skew
 from .first import Sweep, forward_dynamics_derivatives, inverse_dynamics_blocks, inverse_dynamics_derivatives, swept
 
 
@@ -91,7 +93,7 @@ def inverse_dynamics_second_order(
 ) -> SecondOrder:
     """Gradient and Hessian of L = mu' ID(q, qd, qdd), as in `inverse_dynamics_second_derivatives`. O(nb depth)."""
     refuse_all_but_armature(loads, "second derivatives")
-    model = unfolded(model)
+    model = split_joints(model)
     return _second_order(model, swept(model, q, qd, qdd), q, qd, qdd, mu, loads)
 
 
@@ -100,7 +102,7 @@ def inverse_dynamics_both_orders(
 ) -> tuple[tuple[Expr, Expr, Expr], SecondOrder]:
     """`inverse_dynamics_derivatives` and `inverse_dynamics_second_order`, from one pass over the model."""
     refuse_all_but_armature(loads, "second derivatives")
-    model = unfolded(model)
+    model = split_joints(model)
     sweep = swept(model, q, qd, qdd)
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, type(ca.vertcat(q, qd, qdd)))
     second = _second_order(model, sweep, q, qd, qdd, mu, loads)
@@ -115,22 +117,18 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
     rates = (model.split_v(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
     Ic, B2, _, _ = sweep.composite
-    Bu, forces = list(virtual.Bu), list(virtual.forces)
-    for i, p in reversed(list(model.edges)):
-        columns, X = virtual.columns[i], sweep.states[i].XJ
+    Bu, forces = virtual.Bu, virtual.forces
+    for i, _ in model.edges:
+        columns = virtual.columns[i]
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows, blocks = _own(columns, Ic[i], B2[i], Bu[i], forces[i])
-        _put_own(hessian, model, i, blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
+        rows, blocks = templated(_own, columns, Ic[i], B2[i], Bu[i], forces[i])
+        _put_own(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
         j = i
         while model.parent[j]:
             X_j, j = sweep.states[j].XJ, model.parent[j]
-            found = repeated(_above, X_j.E, X_j.r, *rows, *virtual.columns[j])
-            rows = _Rows(*found[:6])
-            _put_pair(hessian, model, j, i, _Blocks(*found[6:]))
-        if p:
-            Bu[p] = Bu[p] + Bu[i].to_parent(X)
-            forces[p] = forces[p].plus(forces[i].to_parent(X))
+            rows, blocks = templated(_above, X_j, rows, virtual.columns[j])
+            _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), blocks)
     if loads.armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
     return SecondOrder(*gradient, *(ca.sparsify(A) if isinstance(A, SX) else A for A in hessian))
@@ -153,7 +151,7 @@ def forward_dynamics_second_order(
         -inverse.L_q,
         -inverse.L_qd,
         weights,
-        ca.triu2symm(ca.triu(qq + qq.T - inverse.L_qq)),
+        symmetric(qq + qq.T - inverse.L_qq),
         A @ tau_qd - inverse.L_q_qd,
         -inverse.L_qd_qd,
         -A,
@@ -181,14 +179,15 @@ class _Columns(NamedTuple):
     chi: Expr
 
 
-class _Forces(NamedTuple):
-    """F (6), G (3) and h (6) of a body, then of its subtree."""
+@dataclass(frozen=True)
+class _Forces:
+    """F (6), G (3) and h (6) of a body, or of its subtree."""
 
     F: Expr
     G: Expr
     h: Expr
 
-    def plus(self, other: _Forces) -> _Forces:
+    def __add__(self, other: _Forces) -> _Forces:
         return _Forces(self.F + other.F, self.G + other.G, self.h + other.h)
 
     def to_parent(self, X: Transform) -> _Forces:
@@ -196,10 +195,11 @@ class _Forces(NamedTuple):
 
 
 class _Virtual(NamedTuple):
-    """Quantities of every body that depend on mu: virtual velocity u, columns, B with u in place of v, forces."""
+    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v, and
+    forces."""
 
-    u: list[Expr]
-    columns: list[_Columns]
+    u: dict[int, Expr]
+    columns: dict[int, _Columns]
     Bu: list[CoriolisInertia]
     forces: list[_Forces]
 
@@ -207,19 +207,16 @@ class _Virtual(NamedTuple):
 def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     """Virtual velocities of all bodies and what depends on them."""
     weights = model.split_v(mu, "mu")
-    none = DM(6, 0)
-    u, columns = [DM(6, 1)], [_Columns(none, none, none, none, none)]
-    Bu = [CoriolisInertia.zero()]
-    forces = [_Forces(DM(6, 1), DM(3, 1), DM(6, 1))]
-    for i, p in model.edges:
-        body, own, S = model.I[i], sweep.columns[i], sweep.states[i].S
-        carried = sweep.states[i].XJ.apply(u[p])
-        u.append(carried + S @ weights[i])
-        bent = ca.horzcat(*(direction @ weights[i] for direction in own.dS))
-        columns.append(_Columns(S, each(partial(crm, carried), S) + bent, own.psi, own.phi, own.chi))
-        Bu.append(CoriolisInertia.of(body, u[i]))
-        forces.append(_Forces(sweep.f[i], sweep.B2[i].apply_transpose(u[i]), body.apply(u[i])))
-    return _Virtual(u, columns, Bu, forces)
+    states, columns = sweep.states, {}
+    u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
+    for i, _ in model.edges:
+        own, S = sweep.columns[i], states[i].S
+        bent = ca.horzcat(*(direction @ weights[i] for direction in sweep.dS[i]))
+        columns[i] = _Columns(S, each(partial(crm, up[i]), S) + bent, own.psi, own.phi, own.chi)
+    bodies = list(zip(model.I, u.values(), sweep.f, sweep.B2, strict=True))
+    Bu, _ = composite(model, states, [CoriolisInertia.of(I, u_i) for I, u_i, _, _ in bodies])
+    forces = [_Forces(f, B2.apply_transpose(u_i), I.apply(u_i)) for I, u_i, f, B2 in bodies]
+    return _Virtual(u, columns, Bu, composite(model, states, forces)[0])
 
 
 # Inward pass: rows, their products with columns, and the blocks
@@ -284,61 +281,49 @@ def _products(columns: _Columns, rows: _Rows) -> _Blocks:
     )
 
 
-def _above(E: Expr, r: Expr, *parts: Expr) -> Sequence[Expr]:
-    """Rows carried across a joint by its X = (E, r), and their products with the columns of the joint they come to."""
-    rows = _Rows(*parts[:6]).to_parent(Transform(E, r))
-    return *rows, *_products(_Columns(*parts[6:]), rows)
+def _above(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _Blocks]:
+    """Rows carried across a joint by its X, and their products with the columns of the joint they come to."""
+    rows = rows.to_parent(X)
+    return rows, _products(columns, rows)
 
 
 def _own(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
 ) -> tuple[_Rows, _Blocks]:
     """The rows of a joint, and their products with its own columns."""
-    found = repeated(_own_parts, Ic.m, Ic.h, Ic.I, B2.K, B2.p, Bu.K, Bu.p, *forces, *columns)
-    return _Rows(*found[:6]), _Blocks(*found[6:])
-
-
-def _own_parts(m: Expr, h: Expr, I: Expr, K: Expr, p: Expr, Ku: Expr, pu: Expr, *parts: Expr) -> Sequence[Expr]:
-    columns = _Columns(*parts[3:])
-    B2, Bu = CoriolisInertia(K, p), CoriolisInertia(Ku, pu)
-    rows = _rows(columns, Inertia(m, h, I), B2, Bu, _Forces(*parts[:3]))
-    return *rows, *_products(columns, rows)
+    rows = _rows(columns, Ic, B2, Bu, forces)
+    return rows, _products(columns, rows)
 
 
 def _first(columns: _Columns, forces: _Forces) -> tuple[Expr, Expr, Expr]:
     """The gradient's entries of one joint: by q, qd and qdd."""
     S, U, psi, phi, chi = columns
-    F, G, h = forces
+    F, G, h = forces.F, forces.G, forces.h
     return U.T @ F + psi[:3, :].T @ G + phi.T @ h, S[:3, :].T @ G + chi.T @ h, S.T @ h
 
 
-def _put_pair(hessian: list[Expr], model: Model, k: int, m: int, blocks: _Blocks) -> None:
-    """Writes the blocks of joint k above joint m, and their mirror images."""
+def _put_pair(hessian: list[Expr], k: range, m: range, blocks: _Blocks) -> None:
+    """Writes the blocks of the dofs k of a joint above the one with the dofs m, and their mirror images."""
     L_qq, L_q_qd, L_qd_qd, L_q_qdd = hessian
     for A, block in ((L_qq, blocks.q_q), (L_qd_qd, blocks.qd_qd)):
-        put(A, model, k, m, block)
-        put(A, model, m, k, block.T)
+        put(A, k, m, block)
+        put(A, m, k, block.T)
     for A, block, mirrored in ((L_q_qd, blocks.q_qd, blocks.qd_q), (L_q_qdd, blocks.q_qdd, blocks.qdd_q)):
-        put(A, model, k, m, block)
-        put(A, model, m, k, mirrored.T)
+        put(A, k, m, block)
+        put(A, m, k, mirrored.T)
 
 
-def _put_own(hessian: list[Expr], model: Model, i: int, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
-    """Writes the diagonal blocks of joint i: symmetric parts, and the terms from an S that depends on q."""
-    own = (_symmetric(blocks.q_q), blocks.q_qd, _symmetric(blocks.qd_qd), blocks.q_qdd)
+def _put_own(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
+    """Writes the diagonal blocks of a joint's dofs: symmetric parts, and the terms from an S that depends on q."""
+    own = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
     for A, block, extra in zip(hessian, own, bending, strict=True):
-        put(A, model, i, i, block + extra)
+        put(A, dofs, dofs, block + extra)
 
 
 def _turned(S: Expr, forces: _Forces) -> _Forces:
     """s x* F, s x* G and s x* h, a column per s: the changes of forces that turn with the joint."""
-    F, G, h = forces
+    F, G, h = forces.F, forces.G, forces.h
     return _Forces(each(lambda s: crf(s, F), S), -skew(G) @ S[:3, :], each(lambda s: crf(s, h), S))
-
-
-def _symmetric(A: Expr) -> Expr:
-    """(A + A') / 2."""
-    return A if A.shape == (1, 1) else ca.triu2symm(ca.triu(A + A.T)) / 2
 
 
 # Joints whose S depends on q
@@ -374,10 +359,10 @@ def _bending(
     def gradient(x: Expr) -> Expr:
         return derivatives(power, x, DM(2 * n, 1), rate).jacobian.T
 
-    x = ca.vertcat(q, qd, *above, sweep.v[i], *forces, qdd, mu)
+    x = ca.vertcat(q, qd, *above, sweep.v[i], forces.F, forces.G, forces.h, qdd, mu)
     second = derivatives(gradient, x, DM(2 * n, 1), rate).jacobian
     by_q, by_qd = split(second, n, n)
     turned = _turned(own.S, forces)
     counted = own.U.T @ turned.F + own.psi[:3, :].T @ turned.G + own.phi.T @ turned.h
-    bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.columns[i].dS))
-    return _symmetric(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent
+    bent = ca.vertcat(*((direction.T @ forces.h).T for direction in sweep.dS[i]))
+    return symmetric_part(by_q[:, :n] - counted), by_q[:, n:] - own.psi.T @ turned.h, by_qd[:, n:], bent

@@ -9,7 +9,6 @@ and `dH/dt - 2 C` is skew-symmetric because `h x^` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,8 +19,9 @@ from .._types import Expr, M, as_type
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..spatial_algebra.spatial import Inertia, Transform, congruence, crm, halves, skew
-from .kinematics import joint_states
+from ..spatial_algebra.linalg import put
+from ..spatial_algebra.spatial import Inertia, Transform, congruence, crm, each, halves, skew
+from .recursions import composite, joint_states, velocities
 
 
 @dataclass(frozen=True)
@@ -78,41 +78,25 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     """
     states = joint_states(model, q, qd)
     positions, rates = model.split_q(q), model.split_v(qd)
-    v = [DM(6, 1)]
-    S_rate: list[Expr] = [DM(6, 0)]
-    for i, p in model.edges:
-        X, S, vJ, _ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        apparent = subspace_rate(model.joints[i], positions[i], rates[i])
-        S_rate.append(each(partial(crm, v[i]), S) + apparent)
-    Ic = list(model.I)
-    Bc = [CoriolisInertia.zero()] + [CoriolisInertia.of(model.I[i], v[i]) for i, _ in model.edges]
+    v, _ = velocities(model, states)
+    S_rate = {
+        i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])
+        for i, state in states.items()
+    }
+    Ic, _ = composite(model, states, model.I)
+    Bc, _ = composite(model, states, [CoriolisInertia.of(body, v[i]) for i, body in enumerate(model.I)])
     C = type(ca.vertcat(q, qd))(model.nv, model.nv)  # numbers and symbols may mix
-    for i, p in reversed(list(model.edges)):
+    for i, _ in model.edges:
         S = states[i].S
         F = each(Ic[i].apply, S_rate[i]) + each(Bc[i].apply, S[:3, :])  # S_j' F: column i, from its own row upwards
         IS, BS = each(Ic[i].apply, S), each(Bc[i].apply_transpose, S)  # the same for row i, leftwards
-        put(C, model, i, i, S.T @ F)
+        put(C, model.dofs_of(i), model.dofs_of(i), S.T @ F)
         j = i
         while model.parent[j]:
             X = states[j].XJ
             F, IS, BS = each(X.apply_transpose, F), each(X.apply_transpose, IS), X.E.T @ BS
             j = model.parent[j]
             S = states[j].S
-            put(C, model, j, i, S.T @ F)
-            put(C, model, i, j, IS.T @ S_rate[j] + BS.T @ S[:3, :])
-        if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
-            Bc[p] = Bc[p] + Bc[i].to_parent(states[i].XJ)
+            put(C, model.dofs_of(j), model.dofs_of(i), S.T @ F)
+            put(C, model.dofs_of(i), model.dofs_of(j), IS.T @ S_rate[j] + BS.T @ S[:3, :])
     return as_type(C, q)
-
-
-def each(operation: Callable[[Expr], Expr], A: Expr) -> Expr:
-    """An operation on 6-vectors, column by column."""
-    return ca.horzcat(*(operation(column) for column in ca.horzsplit(A)))
-
-
-def put(A: Expr, model: Model, i: int, j: int, block: Expr) -> None:
-    """Writes the block of joints (i, j) into a matrix over the dofs."""
-    rows, columns = model.dofs_of(i), model.dofs_of(j)
-    A[rows.start : rows.stop, columns.start : columns.stop] = block

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import traced
+from .._autodiff import as_function
 from .._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary, column_of_numbers
@@ -201,7 +201,7 @@ class _Problem:
 
         self.targets = targets
         self.weights = np.repeat([float(t.weight) for t in targets], 3)
-        self._function = traced(values, model.nq)
+        self._function = as_function(values, model.nq)
 
     def at(self, q: Array) -> tuple[Array, Array]:
         *values, J = (np.array(y.full()) for y in self._function.call([DM(q)]))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, exact, is_whole, shown
+from .._types import Expr, M, as_type, is_whole, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..mechanism.invertible import check_invertible
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import solve_spd
-from ..spatial_algebra.spatial import ArticulatedInertia
-from .coriolis import each
-from .kinematics import joint_states
+from .invertible import check_invertible
+from .recursions import articulated_bodies, joint_states
 from .rnea_crba_aba import bias_force, factor, mass_matrix
 
 
@@ -53,33 +50,10 @@ def mass_matrix_inverse_product(
 
 def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_LOADS) -> tuple[Expr, Expr]:
     """(H^-1 tau, D): D (nv) the articulated inertia that each dof feels, the rest of its joint held."""
-    states = joint_states(model, q)
-    forces = model.split_v(tau, "tau")
-    none = DM(6, tau.shape[1])
-    IA = [ArticulatedInertia.of(body) for body in model.I]
-    pA: list[Expr] = [none] * (model.nb + 1)
-    UDinv: dict[int, Expr] = {}
-    Dinv_u: dict[int, Expr] = {}
-    felt: dict[int, Expr] = {}
-    for i, p in reversed(list(model.edges)):
-        X, S = states[i].XJ, states[i].S
-        U = IA[i].apply(S)
-        D = ca.triu2symm(ca.triu(S.T @ U))
-        if loads.armature:
-            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
-        felt[i] = ca.diag(D)
-        solved = solve_spd(D, ca.horzcat(forces[i] - S.T @ pA[i], U.T))
-        Dinv_u[i], UDinv[i] = solved[:, : tau.shape[1]], solved[:, tau.shape[1] :].T
-        if p:
-            IA[p] = IA[p] + IA[i].downdate(U, UDinv[i]).to_parent(X)
-            pA[p] = pA[p] + each(X.apply_transpose, pA[i] + U @ Dinv_u[i])
-    a: list[Expr] = [none]
-    qdd = []
-    for i, p in model.edges:
-        a_i = each(states[i].XJ.apply, a[p])
-        qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
-        a.append(a_i + states[i].S @ qdd[-1])
-    return ca.vertcat(*qdd), ca.vertcat(*(felt[i] for i, _ in model.edges))
+    states, none = joint_states(model, q), [DM(6, tau.shape[1])] * (model.nb + 1)
+    bodies = articulated_bodies(model, states, tau, none, none, loads=loads)
+    D = ca.vertcat(*(ca.diag(bodies.D[i]) for i, _ in model.edges))
+    return bodies.accelerations(model, states, none, ground=none[0]), D
 
 
 @boundary()
@@ -87,4 +61,4 @@ def mass_matrix_inverse(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
     check_invertible(model, loads=loads)
     H = factor(model, mass_matrix(model, q, loads=loads))
-    return as_type(ca.triu2symm(ca.triu(H.solve(type(q)(DM.eye(model.nv))))), q)
+    return as_type(H.inverse_matrix(), q)

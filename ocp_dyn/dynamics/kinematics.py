@@ -7,100 +7,24 @@ are classical (the true acceleration of the point), without gravity.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 from casadi import DM
 
-from .._autodiff import traced
+from .._autodiff import as_function
 from .._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
-from ..joints import FloatingBase, Joint, JointState, Planar, Prismatic, Translation
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
-from ..spatial_algebra.spatial import Transform, acceleration_field, crm, halves
-
-
-def joint_states(
-    model: Model, q: Expr, qd: Expr | None = None, bodies: Iterable[int] | None = None
-) -> dict[int, JointState]:
-    """`jcalc` of the joints of `bodies` (default: all), by body; its XJ is replaced by XJ X_tree (parent to body).
-
-    Without qd the velocities are structurally zero, so that the expressions they enter vanish from the graph.
-    """
-    positions, rates = model.split_q(q), model.split_v(model.rest(q) if qd is None else qd, "qd")
-    states = {}
-    for i in range(1, model.nb + 1) if bodies is None else bodies:
-        state = model.joints[i].jcalc(positions[i], rates[i])
-        states[i] = state._replace(XJ=state.XJ @ model.X_tree[i])
-    return states
-
-
-def without_drift(model: Model, qd: Expr) -> Expr:
-    """qd with structural zeros for the rates of translations along fixed world axes, at the root of a tree.
-
-    Classical accelerations, and so all forces, are equal in all frames that move uniformly (Galileo). They do not
-    depend on a velocity that these translations give to all bodies of the tree alike.
-    """
-    rates = model.split_v(qd)
-    drifting = {0}  # the ground, and bodies that do nothing but translate
-    for i, p in model.edges:
-        n = _leading_translations(model.joints[i]) if p in drifting else 0
-        if n and n == model.joints[i].nv:
-            drifting.add(i)
-        rates[i] = ca.vertcat(type(qd)(n, qd.shape[1]), rates[i][n:, :])
-    return ca.vertcat(*rates)
-
-
-def _leading_translations(joint: Joint) -> int:
-    """Number of a joint's first velocities that are translations along axes of the fixed frame."""
-    kinds = ((Prismatic, 1), (Planar, 2), (Translation, 3), (FloatingBase, 3))
-    return next((n for kind, n in kinds if isinstance(joint, kind)), 0)
-
-
-@dataclass(frozen=True)
-class Acceleration:
-    """Classical acceleration of a body, body axes: a point p accelerates by `a + U p`, with `U = dw x + w x w x`.
-
-    w, dw: angular velocity [rad/s] and acceleration [rad/s^2]; a: acceleration of the origin [m/s^2].
-    """
-
-    w: Expr
-    dw: Expr
-    a: Expr
-
-    @cached_property
-    def U(self) -> Expr:
-        """Matrix (3x3) that gives a point's acceleration relative to the origin's: U p."""
-        return acceleration_field(self.w, self.dw)
-
-    def next(self, state: JointState, qdd: Expr) -> Acceleration:
-        """The acceleration of the body behind a joint [Luh, Walker & Paul 1980].
-
-        No linear velocity enters except that of the joint itself, u:
-
-        w_i = w + omega,   dw_i = dw + S qdd + cJ + w x omega,   a_i = (a + U r) + S qdd + cJ + (w + w_i) x u.
-        """
-        X, S, vJ, cJ = state
-        (omega, u), (domega, du) = halves(vJ), halves(S @ qdd + cJ)
-        w = X.E @ self.w
-        return Acceleration(
-            w + omega,
-            X.E @ self.dw + domega + ca.cross(w, omega),
-            X.E @ (self.a + self.U @ X.r) + du + ca.cross(w + w + omega, u),
-        )
+from ..spatial_algebra.spatial import Transform, crm, halves
+from .recursions import accelerations, classical_accelerations, joint_states, poses, velocities, without_drift
 
 
 def body_transforms(model: Model, q: Expr) -> list[Transform]:
     """X0[i], ground to body i, for every body (entry 0: the ground)."""
-    states = joint_states(model, q)
-    X0 = [Transform.identity()]
-    for i, p in model.edges:
-        X0.append(states[i].XJ @ X0[p])
-    return X0
+    return list(poses(model, joint_states(model, q)).values())
 
 
 class Motion(NamedTuple):
@@ -116,19 +40,13 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 
     `qdd=None` gives the velocity-product acceleration (qdd = 0). Cost: O(depth).
     """
-    path = model.path(body)
-    states = joint_states(model, q, qd, path)
-    accelerations = model.split_v(model.rest(q) if qdd is None else qdd, "qdd")
-    X0, v, a = Transform.identity(), DM(6, 1), DM(6, 1)
-    for i in path:
-        X, S, vJ, cJ = states[i]
-        X0 = X @ X0
-        v = X.apply(v) + vJ
-        a = X.apply(a) + S @ accelerations[i] + cJ + crm(v, vJ)
-    return Motion(X0, v, a)
+    states = joint_states(model, q, qd, model.path(body))
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, model.rest(q) if qdd is None else qdd)
+    return Motion(poses(model, states)[body], v[body], a[body])
 
 
-class Placed(NamedTuple):
+class PosesAndAxes(NamedTuple):
     """Poses of bodies and their velocities per unit velocity of each dof.
 
     X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's own, world axes.
@@ -143,42 +61,40 @@ class Placed(NamedTuple):
 
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Functions q -> all entries of a `Placed`, by model; for models without symbols. Kept because expressions need them
+"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need them
 often."""
 
 
-def placed(model: Model, body: int, q: Expr) -> Placed:
+def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
     """Poses and columns along the supporting path of a body."""
     if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
-        return _placed(model, model.path(body), q)
+        return _poses_and_axes(model, model.path(body), q)
     if model not in _kept:
-        _kept[model] = traced(lambda q: _flat(_placed(model, range(1, model.nb + 1), q)), model.nq)
+        _kept[model] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
     if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
-        return _placed(model, model.path(body), q)
+        return _poses_and_axes(model, model.path(body), q)
     found = iter(_kept[model].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
     step = {i: next(found) for i, _ in model.edges}
-    return Placed(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+    return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
 
 
-def _placed(model: Model, path: Iterable[int], q: Expr) -> Placed:
+def _poses_and_axes(model: Model, path: Iterable[int], q: Expr) -> PosesAndAxes:
     states = joint_states(model, q, bodies=path)
-    X0: dict[int, Transform] = {0: Transform.identity()}
+    X0 = poses(model, states)
     step: dict[int, Expr] = {}
     w: dict[int, Expr] = {}
     v: dict[int, Expr] = {}
-    for i in path:
-        before = X0[model.parent[i]]
-        X0[i] = states[i].XJ @ before
-        step[i] = before.E.T @ states[i].XJ.r
+    for i, state in states.items():
+        step[i] = X0[model.parent[i]].E.T @ state.XJ.r
         R = X0[i].E.T
-        for k, column in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
+        for k, column in zip(model.dofs_of(i), ca.horzsplit(state.S), strict=True):
             Sw, Sv = halves(column)
             w[k], v[k] = R @ Sw, R @ Sv
-    return Placed(X0, step, w, v)
+    return PosesAndAxes(X0, step, w, v)
 
 
-def _flat(all_bodies: Placed) -> list[Expr]:
+def _flat(all_bodies: PosesAndAxes) -> list[Expr]:
     X0 = [part for i, X in all_bodies.X0.items() if i for part in (X.E, X.r)]
     return [*X0, *all_bodies.step.values(), *all_bodies.w.values(), *all_bodies.v.values()]
 
@@ -191,7 +107,7 @@ def _of_numbers(model: Model) -> bool:
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
     f = resolve(model, frame)
-    X = f.X @ placed(model, f.body, q).X0[f.body]
+    X = f.X @ poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X.E.T, q), as_type(X.r, q)
 
 
@@ -199,7 +115,7 @@ def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates."""
     f = resolve(model, frame)
-    X0 = placed(model, f.body, q).X0[f.body]
+    X0 = poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X0.point(f.X.point(as_point(point))), q)
 
 
@@ -233,13 +149,9 @@ def point_acceleration_6d(
 ) -> M:
     """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes."""
     f = resolve(model, frame)
-    path = model.path(f.body)
-    states = joint_states(model, q, without_drift(model, qd), path)
-    rates = model.split_v(model.rest(q) if qdd is None else qdd, "qdd")
-    R, body = DM.eye(3), Acceleration(DM(3, 1), DM(3, 1), DM(3, 1))
-    for i in path:
-        R = R @ states[i].XJ.E.T
-        body = body.next(states[i], rates[i])
+    states = joint_states(model, q, without_drift(model, qd), model.path(f.body))
+    R = poses(model, states)[f.body].E.T
+    body = classical_accelerations(model, states, model.rest(q) if qdd is None else qdd)[f.body]
     return as_type(ca.vertcat(R @ body.dw, R @ (body.a + body.U @ f.X.point(as_point(point)))), q)
 
 
@@ -253,7 +165,7 @@ def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
     f = resolve(model, frame)
-    X0, step, w, v = placed(model, f.body, q)
+    X0, step, w, v = poses_and_axes(model, f.body, q)
     lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
     J: list[Expr] = [DM(6, 1)] * model.nv
     for i in reversed(model.path(f.body)):
@@ -308,11 +220,7 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
     path = model.path(f.body)
     states = joint_states(model, q, qd, path)
     positions, rates = model.split_q(q), model.split_v(qd)
-    X0, v = {0: Transform.identity()}, {0: DM(6, 1)}
-    for i in path:
-        p = model.parent[i]
-        X0[i] = states[i].XJ @ X0[p]
-        v[i] = states[i].XJ.apply(v[p]) + states[i].vJ
+    X0, (v, _) = poses(model, states), velocities(model, states)
     r, (w, vo) = f.X.point(as_point(point)), halves(v[f.body])
     u = X0[f.body].E.T @ (vo + ca.cross(w, r))
     lever = X0[f.body].E.T @ r

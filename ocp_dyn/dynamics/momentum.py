@@ -9,22 +9,17 @@ from casadi import DM, MX, SX
 from .._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..spatial_algebra.spatial import Inertia, Transform, crm, halves, largest, skew
-from .kinematics import as_point, joint_states
+from ..spatial_algebra.spatial import each, halves, largest, skew
+from .kinematics import as_point
+from .recursions import accelerations, composite, composite_forces, joint_states, poses, velocities
 
 
 @boundary()
 def center_of_mass(model: Model, q: M) -> M:
     """Position of the centre of mass [m] (3). O(nb)."""
-    states = joint_states(model, q)
-    m = [body.m for body in model.I]
-    h: list[Expr] = [body.h for body in model.I]
-    for i, p in reversed(list(model.edges)):
-        X = states[i].XJ
-        m[p] = m[p] + m[i]
-        h[p] = h[p] + X.E.T @ h[i] + m[i] * X.r
     _check_mass(model)
-    return as_type(h[0] / model.mass, q)
+    Ic, _ = composite(model, joint_states(model, q), model.I)
+    return as_type(Ic[0].h / model.mass, q)
 
 
 @boundary()
@@ -45,13 +40,9 @@ def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
 def momentum(model: Model, q: M, qd: M) -> M:
     """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6)."""
     states = joint_states(model, q, qd)
-    v = [DM(6, 1)]
-    for i, p in model.edges:
-        v.append(states[i].XJ.apply(v[p]) + states[i].vJ)
-    h = [DM(6, 1)] + [model.I[i].apply(v[i]) for i, _ in model.edges]
-    for i, p in reversed(list(model.edges)):
-        h[p] = h[p] + states[i].XJ.apply_transpose(h[i])
-    return as_type(h[0], q)
+    v, _ = velocities(model, states)
+    h = [body.apply(v[i]) for i, body in enumerate(model.I)]
+    return as_type(composite_forces(model, states, h)[0], q)
 
 
 @boundary()
@@ -92,15 +83,9 @@ def momentum_matrix(model: Model, q: M) -> M:
     Column k is `X0[i]' Ic[i] s_k`: the composite inertia of the joint's subtree in motion s_k. O(nb).
     """
     states = joint_states(model, q)
-    Ic: list[Inertia] = list(model.I)
-    X0 = [Transform.identity()]
-    for i, p in model.edges:
-        X0.append(states[i].XJ @ X0[p])
-    A: list[Expr] = [DM(6, 0)] * (model.nb + 1)
-    for i, p in reversed(list(model.edges)):
-        A[i] = ca.horzcat(*(X0[i].apply_transpose(Ic[i].apply(s)) for s in ca.horzsplit(states[i].S)))
-        if p:
-            Ic[p] = Ic[p] + Ic[i].to_parent(states[i].XJ)
+    X0 = poses(model, states)
+    Ic, _ = composite(model, states, model.I)
+    A = [each(X0[i].apply_transpose, each(Ic[i].apply, state.S)) for i, state in states.items()]
     return as_type(ca.horzcat(*A), q)
 
 
@@ -121,11 +106,8 @@ def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
 def kinetic_energy(model: Model, q: M, qd: M) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
     states = joint_states(model, q, qd)
-    v, T = [DM(6, 1)], DM(0)
-    for i, p in model.edges:
-        v.append(states[i].XJ.apply(v[p]) + states[i].vJ)
-        T = T + ca.dot(v[i], model.I[i].apply(v[i])) / 2
-    return as_type(T, q)
+    v, _ = velocities(model, states)
+    return as_type(sum((ca.dot(v[i], body.apply(v[i])) / 2 for i, body in enumerate(model.I)), start=DM(0)), q)
 
 
 @boundary()
@@ -205,16 +187,10 @@ def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
 def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
     """d/dt of [angular momentum about the world origin; linear momentum]."""
     states = joint_states(model, q, qd)
-    accelerations = model.split_v(qdd, "qdd")
-    v, a = [DM(6, 1)], [DM(6, 1)]
-    for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        a.append(X.apply(a[p]) + S @ accelerations[i] + cJ + crm(v[i], vJ))
-    f = [DM(6, 1)] + [model.I[i].force(v[i], a[i]) for i, _ in model.edges]
-    for i, p in reversed(list(model.edges)):
-        f[p] = f[p] + states[i].XJ.apply_transpose(f[i])
-    return f[0]
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, qdd)
+    f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
+    return composite_forces(model, states, f)[0]
 
 
 def _about_com(model: Model, q: Expr, f: Expr) -> Expr:

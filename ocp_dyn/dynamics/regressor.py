@@ -13,15 +13,13 @@ from casadi import DM
 from .._types import Expr, M, as_type
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..mechanism.parameters import MODEL_PARAMETERS
-from ..spatial_algebra.spatial import Transform, crm, halves, skew
-from .kinematics import joint_states
+from ..mechanism.parameters import MODEL_PARAMETERS, inertia_parameters
+from ..spatial_algebra.linalg import put
+from ..spatial_algebra.spatial import each, halves, skew
+from .recursions import accelerations, joint_states, minus_gravity, velocities
 
 PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
-
-_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-"""Rows and columns of the last six parameters in the rotational inertia."""
 
 
 @boundary()
@@ -29,7 +27,7 @@ def inertial_parameters(model: Model) -> Expr:
     """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them."""
     parts: list[Expr] = [DM(0, 1)]
     for body in model.I[1:]:
-        parts.append(ca.vertcat(body.m, body.h, *(body.I[r, c] for r, c in _ENTRIES)))
+        parts.append(inertia_parameters(body))
     return ca.densify(ca.vertcat(*parts))
 
 
@@ -47,19 +45,14 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
     on the model's inertias. Units: of tau by those of pi. O(nb depth).
     """
     states = joint_states(model, q, qd)
-    accelerations = model.split_v(qdd, "qdd")
-    v: list[Expr] = [DM(6, 1)]
-    a: list[Expr] = [ca.vertcat(DM(3, 1), -model.gravity_vector)]
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, qdd, ground=minus_gravity(model))
     Y = type(ca.vertcat(q, qd, qdd))(model.nv, 10 * model.nb)  # numbers and symbols may mix
-    for i, p in model.edges:
-        X, S, vJ, cJ = states[i]
-        v.append(X.apply(v[p]) + vJ)
-        a.append(X.apply(a[p]) + S @ accelerations[i] + cJ + crm(v[i], vJ))
+    for i, _ in model.edges:
         columns = _body_regressor(v[i], a[i])
         for j in reversed(model.path(i)):
-            rows = model.dofs_of(j)
-            Y[rows.start : rows.stop, 10 * (i - 1) : 10 * i] = states[j].S.T @ columns
-            columns = _to_parent(states[j].XJ, columns)
+            put(Y, model.dofs_of(j), range(10 * (i - 1), 10 * i), states[j].S.T @ columns)
+            columns = each(states[j].XJ.apply_transpose, columns)
     return as_type(Y, q)
 
 
@@ -78,8 +71,3 @@ def _by_inertia(w: Expr) -> Expr:
     x, y, z = ca.vertsplit(w)
     o = type(w)(1, 1)
     return ca.blockcat([[x, y, o, z, o, o], [o, x, y, o, z, o], [o, o, o, x, y, z]])
-
-
-def _to_parent(X: Transform, F: Expr) -> Expr:
-    """Forces in the columns of F, from body to parent coordinates."""
-    return ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))

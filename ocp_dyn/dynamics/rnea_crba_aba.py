@@ -12,16 +12,26 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, exact, is_one_of, shown
-from ..joints import JointState
+from .._types import Expr, M, as_type, is_one_of, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from ..mechanism.invertible import check_invertible
 from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import LTDL, ltdl, ltl, solve_cholesky, solve_spd
-from ..spatial_algebra.spatial import ArticulatedInertia, Inertia, Transform
-from .kinematics import Acceleration, joint_states, without_drift
+from ..spatial_algebra.linalg import LTDL, ltdl, ltl, put, solve_cholesky, symmetric
+from ..spatial_algebra.spatial import each
+from .invertible import check_invertible
 from .passive import armature_force, passive_force, with_armature
+from .recursions import (
+    States,
+    articulated_bodies,
+    classical_accelerations,
+    composite,
+    composite_forces,
+    joint_states,
+    minus_gravity,
+    poses,
+    velocity_products,
+    without_drift,
+)
 
 Names = Sequence[str]
 
@@ -38,23 +48,24 @@ def inverse_dynamics(
 ) -> M:
     """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
 
-    In classical accelerations of the bodies' origins [Luh, Walker & Paul 1980], which need no linear velocities.
-    tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with loads.passive
-    less `passive_force(q, qd)`, with loads.armature more by `diag(armature) qdd`, see `Loads`. O(nb).
+    The book's recursion, with v[0] = 0 and a[0] = -gravity,
+
+        v[i] = X[i] v[p] + S[i] qd[i],
+        a[i] = X[i] a[p] + S[i] qdd[i] + cJ[i] + v[i] x S[i] qd[i],
+        f[i] = I[i] a[i] + v[i] x* I[i] v[i] - X0[i]* f_ext[i],
+        tau[i] = S[i]' f[i],
+        f[p] = f[p] + X[i]' f[i],
+
+    runs here in classical accelerations of the bodies' origins [Luh, Walker & Paul 1980]: the forces f[i] are the same,
+    and no linear velocity is needed. tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with
+    loads.passive less `passive_force(q, qd)`, with loads.armature more by `diag(armature) qdd`, see `Loads`. O(nb).
     """
     states = joint_states(model, q, without_drift(model, qd))
-    accelerations = model.split_v(qdd, "qdd")
-    bodies = [Acceleration(DM(3, 1), DM(3, 1), -model.gravity_vector)]
-    for i, p in model.edges:
-        bodies.append(bodies[p].next(states[i], accelerations[i]))
-    f = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
-    _subtract_external(model, f, states, f_ext, loads.external)
-    tau = []
-    for i, p in reversed(list(model.edges)):
-        tau.append(states[i].S.T @ f[i])
-        if p:
-            f[p] = f[p] + states[i].XJ.apply_transpose(f[i])
-    total = _column(tau[::-1], q)
+    a = classical_accelerations(model, states, qdd, ground=-model.gravity_vector)
+    wrenches = body_wrenches(model, states, f_ext, loads.external)
+    f = [body.newton_euler(a[i].a, a[i].U) - wrenches[i] for i, body in enumerate(model.I)]
+    F = composite_forces(model, states, f)
+    total = as_type(ca.vertcat(*(states[i].S.T @ F[i] for i, _ in model.edges)), q)
     if loads.armature:
         total = total + armature_force(model, qdd)
     return total - passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else total
@@ -84,27 +95,22 @@ def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     diag(armature). O(nb depth).
     """
     states = joint_states(model, q)
-    Ic: list[Inertia] = list(model.I)
-    Ic_in_parent: dict[int, Inertia] = {}
-    for i, p in reversed(list(model.edges)):
-        if p:
-            Ic_in_parent[i] = Ic[i].to_parent(states[i].XJ)
-            Ic[p] = Ic[p] + Ic_in_parent[i]
+    Ic, Ip = composite(model, states, model.I)
     H = type(q)(model.nv, model.nv)
     for i, _ in model.edges:
         S = states[i].S
-        F = ca.horzcat(*(Ic[i].apply(s) for s in ca.horzsplit(S)))
-        _write(H, model, i, i, ca.triu2symm(ca.triu(S.T @ F)))
+        F = each(Ic[i].apply, S)
+        put(H, model.dofs_of(i), model.dofs_of(i), symmetric(S.T @ F))
         j = i
         while model.parent[j]:
             X = states[j].XJ
-            if j == i and S.shape[1] == 1:
-                # the same force, and the axis of a joint lies still in its parent: S is constant there
-                F = Ic_in_parent[i].apply(X.apply_inverse(S))
-            else:
-                F = ca.horzcat(*(X.apply_transpose(f) for f in ca.horzsplit(F)))
+            # both ways give the force on the parent; a single axis has constant entries there, so that Ip S is cheap
+            one_axis = j == i and S.shape[1] == 1
+            F = Ip[i].apply(X.apply_inverse(S)) if one_axis else each(X.apply_transpose, F)
             j = model.parent[j]
-            _write(H, model, i, j, F.T @ states[j].S)
+            block = F.T @ states[j].S
+            put(H, model.dofs_of(i), model.dofs_of(j), block)
+            put(H, model.dofs_of(j), model.dofs_of(i), block.T)
     return with_armature(model, H) if loads.armature else H
 
 
@@ -128,43 +134,12 @@ def forward_dynamics(
     """
     check_invertible(model, loads=loads)
     states = joint_states(model, q, without_drift(model, qd))
-    driven = tau + passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else tau
-    forces = model.split_v(driven, "tau")
-    c: list[Expr] = [DM(6, 1)]
-    bodies = [Acceleration(*[DM(3, 1)] * 3)]
-    for i, p in model.edges:
-        bias = bodies[p].next(states[i], DM(model.joints[i].nv, 1))
-        c.append(ca.vertcat(bias.dw, bias.a))
-        bodies.append(Acceleration(bias.w, DM(3, 1), DM(3, 1)))
-    pA = [DM(6, 1)] + [model.I[i].newton_euler(bodies[i].a, bodies[i].U) for i, _ in model.edges]
-    _subtract_external(model, pA, states, f_ext, loads.external)
-
-    IA = [ArticulatedInertia.of(body) for body in model.I]
-    U: dict[int, Expr] = {}
-    UDinv: dict[int, Expr] = {}
-    Dinv_u: dict[int, Expr] = {}
-    for i, p in reversed(list(model.edges)):
-        X, S = states[i].XJ, states[i].S
-        U[i] = IA[i].apply(S)
-        D = ca.triu2symm(ca.triu(S.T @ U[i]))
-        if loads.armature:
-            D = D + ca.diag(exact(model.dofs.armature[model.dofs_of(i)]))
-        u = forces[i] - S.T @ pA[i]
-        solved = solve_spd(D, ca.horzcat(u, U[i].T))
-        Dinv_u[i], UDinv[i] = solved[:, 0], solved[:, 1:].T
-        if p:
-            Ia = IA[i].downdate(U[i], UDinv[i])
-            pa = pA[i] + Ia.apply(c[i]) + U[i] @ Dinv_u[i]
-            IA[p] = IA[p] + Ia.to_parent(X)
-            pA[p] = pA[p] + X.apply_transpose(pa)
-
-    a = [minus_gravity(model)]
-    qdd = []
-    for i, p in model.edges:
-        a_i = states[i].XJ.apply(a[p]) + c[i]
-        qdd.append(Dinv_u[i] - UDinv[i].T @ a_i)
-        a.append(a_i + states[i].S @ qdd[-1])
-    return _column(qdd, q)
+    turning, c = velocity_products(model, states)
+    wrenches = body_wrenches(model, states, f_ext, loads.external)
+    pA = [body.newton_euler(turning[i].a, turning[i].U) - wrenches[i] for i, body in enumerate(model.I)]
+    total = tau + passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else tau
+    bodies = articulated_bodies(model, states, total, c, pA, loads=loads)
+    return as_type(bodies.accelerations(model, states, c, ground=minus_gravity(model)), q)
 
 
 @boundary()
@@ -199,12 +174,7 @@ def factor(model: Model, H: Expr) -> LTDL:
     return ltdl(H, model.dof_parent)
 
 
-def minus_gravity(model: Model) -> Expr:
-    """Acceleration of the ground that stands for gravity."""
-    return ca.vertcat(DM(3, 1), -model.gravity_vector)
-
-
-def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | None, external: Names) -> list[Expr]:
+def body_wrenches(model: Model, states: States, f_ext: Expr | None, external: Names) -> list[Expr]:
     """X0[i]* f_ext summed by body: world wrenches in body coordinates, structurally zero where there are none."""
     W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
     if f_ext is None:
@@ -215,29 +185,8 @@ def body_wrenches(model: Model, states: dict[int, JointState], f_ext: Expr | Non
         return W
     if f_ext.shape != (6, len(external)):
         raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in loads.external, got {f_ext.shape}")
+    X0 = poses(model, states)
     for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
         body = model.frame(name).body
-        X0 = Transform.identity()
-        for i in model.path(body):
-            X0 = states[i].XJ @ X0
-        W[body] = W[body] + X0.apply_force(wrench)
+        W[body] = W[body] + X0[body].apply_force(wrench)
     return W
-
-
-def _subtract_external(
-    model: Model, f: list[Expr], states: dict[int, JointState], f_ext: Expr | None, external: Names
-) -> None:
-    """f[i] -= the wrenches on body i."""
-    f[:] = [force - wrench for force, wrench in zip(f, body_wrenches(model, states, f_ext, external), strict=True)]
-
-
-def _write(H: Expr, model: Model, i: int, j: int, block: Expr) -> None:
-    """Block (i, j) of H and, for i != j, its transpose."""
-    rows, columns = model.dofs_of(i), model.dofs_of(j)
-    H[rows.start : rows.stop, columns.start : columns.stop] = block
-    if i != j:
-        H[columns.start : columns.stop, rows.start : rows.stop] = block.T
-
-
-def _column(parts: list[Expr], like: M) -> M:
-    return as_type(ca.vertcat(*parts), like)

@@ -104,6 +104,10 @@ class _TranslateRotate(Joint):
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])
 
+    @property
+    def leading_translations(self) -> int:
+        return int(self._along.shape[1])
+
     def chain(self) -> tuple[Joint, ...]:
         if self.nq > self.nv:
             return super().chain()  # refuses: a quaternion is no chain

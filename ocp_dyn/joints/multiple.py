@@ -26,6 +26,10 @@ class Translation(Joint):
         S = ca.vertcat(DM(3, 3), DM.eye(3))
         return JointState(Transform(DM.eye(3), q), S, S @ qd, DM(6, 1))
 
+    @property
+    def leading_translations(self) -> int:
+        return 3
+
     def chain(self) -> tuple[Joint, ...]:
         return tuple(Prismatic(axis) for axis in "xyz")
 
@@ -60,6 +64,11 @@ class _Chained(Joint):
     """
 
     _links: tuple[Joint, ...]
+
+    @property
+    def leading_translations(self) -> int:
+        turning = (k for k, link in enumerate(self._links) if not link.leading_translations)
+        return next(turning, len(self._links))
 
     def chain(self) -> tuple[Joint, ...]:
         return self._links

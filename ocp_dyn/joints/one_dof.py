@@ -45,6 +45,10 @@ class Prismatic(Joint):
         S = ca.vertcat(ZERO3, a)
         return JointState(Transform(DM.eye(3), a @ q), S, S @ qd, DM(6, 1))
 
+    @property
+    def leading_translations(self) -> int:
+        return 1
+
 
 @dataclass(frozen=True)
 class Helical(Joint):

@@ -1,10 +1,10 @@
-"""Edited copies of a model; the methods of `Model` of the same names say what they do."""
+"""Edited copies of a tree or a model; the methods of `Model` of the same names say what they do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from casadi import DM
@@ -25,19 +25,20 @@ from .parts import (
     product,
     vector,
 )
+from .tree import Tree
 
-if TYPE_CHECKING:
-    from .tree import Model
+T = TypeVar("T", bound=Tree)
+"""A tree or a model: an edited copy is of the class of the original."""
 
 
-def with_gravity(model: Model, gravity: Vector) -> Model:
+def with_gravity(model: T, gravity: Vector) -> T:
     x, y, z = (float(g) for g in vector(gravity, 3, "gravity"))
     return replace(model, gravity=(x, y, z))
 
 
 def with_inertia(
-    model: Model, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
-) -> Model:
+    model: T, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
+) -> T:
     i = moving(model, body)
     m, c, I = central(model.I[i], body)
     new = body_inertia(
@@ -47,7 +48,7 @@ def with_inertia(
     return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
 
 
-def with_limits(model: Model, **given: object) -> Model:
+def with_limits(model: T, **given: object) -> T:
     dofs = vars(model.dofs) | {
         LIMITS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
     }
@@ -61,7 +62,7 @@ def with_limits(model: Model, **given: object) -> Model:
     return replace(model, dofs=DofData(**dofs))
 
 
-def _limit(model: Model, option: str, value: object) -> Array:
+def _limit(model: Tree, option: str, value: object) -> Array:
     """The model's limits of one kind, changed as asked for."""
     found = np.array(getattr(model.dofs, LIMITS[option]))
     if not isinstance(value, Mapping):
@@ -73,7 +74,7 @@ def _limit(model: Model, option: str, value: object) -> Array:
     return found
 
 
-def _entries(model: Model, name: object, option: str) -> slice:
+def _entries(model: Tree, name: object, option: str) -> slice:
     """Entries of q, or of qd, that a name stands for: those of a joint, or one by its own name."""
     positions = LIMITS[option] in SIZE_NQ
     names = model.q_names if positions else model.qd_names
@@ -96,7 +97,7 @@ def _spread(value: object, size: int, what: str, option: str) -> Array:
     return x
 
 
-def with_frame(model: Model, name: str, to: str, origin: Vector, rotation: object) -> Model:
+def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
     if not isinstance(name, str) or not name:
         raise ModelError(f"with_frame: a name must be a non-empty string, got {shown(name)}")
     if name == WORLD or name in model.frames:
@@ -121,8 +122,8 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     return m, np.array(c.full()).ravel(), np.array((I + m * (cx @ cx)).full())
 
 
-def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rotation: object) -> Model:
-    if not isinstance(other, type(model)):
+def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation: object) -> T:
+    if not isinstance(other, Tree):
         raise TypeError(f"attach needs a Model, got {shown(other)}")
     if not isinstance(prefix, str):
         raise TypeError(f"attach: prefix must be a string, got {shown(prefix)}")
@@ -165,7 +166,7 @@ def attach(model: Model, other: Model, to: str, prefix: str, origin: Vector, rot
     )
 
 
-def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
+def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
@@ -195,7 +196,7 @@ def lock_joints(model: Model, positions: Mapping[str, float | Vector]) -> Model:
     )
 
 
-def _mounted_on(model: Model, locked: Iterable[int]) -> tuple[FileJoint, ...]:
+def _mounted_on(model: Tree, locked: Iterable[int]) -> tuple[FileJoint, ...]:
     """The notes of the file's joints, with the `locked` ones as fixed joints that others are mounted on."""
     noted = {f.joint: f for f in model.file_joints}
     notes = [FileJoint(name, *noted.get(name, ("",))[1:]) for name in ("", *model.joint_names)]
@@ -206,7 +207,7 @@ def _mounted_on(model: Model, locked: Iterable[int]) -> tuple[FileJoint, ...]:
     return tuple(f for f in mounted[1:] if f.mounts or f.continuous)
 
 
-def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
+def _followed(model: Tree, positions: Mapping[str, Any]) -> dict[str, Any]:
     """The positions, and those of the joints that mimic one of them."""
     found = dict(positions)
     for name in positions:
@@ -222,7 +223,7 @@ def _followed(model: Model, positions: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def subtree(model: Model, body: str) -> Model:
+def subtree(model: T, body: str) -> T:
     root = moving(model, body)
     kept = [i for i, _ in model.edges if root in model.path(i)]
     return _selected(
@@ -235,7 +236,7 @@ def subtree(model: Model, body: str) -> Model:
     )
 
 
-def scale(model: Model, length: float, mass: float) -> Model:
+def scale(model: T, length: float, mass: float) -> T:
     s, m = (float(vector(x, 1, f"scale: {what}")[0]) for x, what in ((length, "length"), (mass, "mass")))
     if not (s > 0 and m > 0):
         raise ModelError(f"scale: length and mass must be positive, got {s:g} and {m:g}")
@@ -260,7 +261,7 @@ def scale(model: Model, length: float, mass: float) -> Model:
     )
 
 
-def moving(model: Model, body: str) -> int:
+def moving(model: Tree, body: str) -> int:
     """Index of a moving body."""
     if not isinstance(body, str) or body not in model.body_names:
         known = (
@@ -272,19 +273,19 @@ def moving(model: Model, body: str) -> int:
     return model.body_names.index(body) + 1
 
 
-def _host(model: Model, frame: str) -> str:
+def _host(model: Tree, frame: str) -> str:
     i = model.frames[frame].body
     return repr(model.body_names[i - 1]) if i else "the ground"
 
 
 def _selected(
-    model: Model,
+    model: T,
     kept: list[int],
     parents: Mapping[int, int],
     X_tree: Mapping[int, Transform],
     inertia: Mapping[int, Inertia],
     frames: Iterable[Frame],
-) -> Model:
+) -> T:
     """The model of the bodies `kept`, renumbered in their order; everything else is given by old numbers."""
     number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
     q: list[int] = [k for i in kept for k in range(model.q_index[i], model.q_index[i + 1])]

@@ -135,10 +135,10 @@ def inertia_parameters(body: Inertia) -> Expr:
 def inertia_from_parameters(pi: Expr) -> Inertia:
     """The inertia of a column (m, h, I) of ten entries."""
     m, h, I = split(pi, 1, 3, 6)
-    return Inertia(m, h, _symmetric(I))
+    return Inertia(m, h, _rotational_inertia(I))
 
 
-def _symmetric(entries: Expr) -> Expr:
+def _rotational_inertia(entries: Expr) -> Expr:
     """3x3 matrix of (xx, xy, yy, xz, yz, zz)."""
     xx, xy, yy, xz, yz, zz = split(entries)
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -156,7 +156,7 @@ def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inert
     m = columns.get(f"mass:{body}", m)
     c = columns.get(f"com:{body}", c)
     if f"inertia_com:{body}" in columns:
-        I = _symmetric(columns[f"inertia_com:{body}"])
+        I = _rotational_inertia(columns[f"inertia_com:{body}"])
     cx = skew(c)
     return Inertia(m, m * c, I - m * (cx @ cx))
 

@@ -61,7 +61,7 @@ def reduce(model: Model) -> Model:
                 f"reduce: body {shown(name)} has a symbolic inertia or position; reduce a model of numbers, and use a "
                 "model with such parameters as it is"
             )
-    return next(variants(model, unfold=False))
+    return next(variants(model, split=False))
 
 
 def is_reducible(model: Model) -> bool:
@@ -69,14 +69,14 @@ def is_reducible(model: Model) -> bool:
     return all(_of_numbers(model, i) for i, _ in model.edges)
 
 
-def variants(model: Model, unfold: bool = True) -> Iterator[Model]:
+def variants(model: Model, split: bool = True) -> Iterator[Model]:
     """Models of the same joint-space dynamics that differ in the body whose frame takes up the offset of two joints.
 
     The model with the fewest operations depends on the robot and on the algorithm, so the operations must be counted.
-    unfold: joints are split into simpler ones; this changes bodies, joints and their names, but not q, qd and frames.
+    split: joints are split into simpler ones; this changes bodies, joints and their names, but not q, qd and frames.
     """
-    if unfold:
-        model = unfolded(model)
+    if split:
+        model = split_joints(model)
     for onward in (1.0, 0.9):
         yield _regrouped(_reframed(model, onward))
 
@@ -89,7 +89,7 @@ def _of_numbers(model: Model, i: int) -> bool:
 # Joints taken apart
 
 
-def unfolded(model: Model) -> Model:
+def split_joints(model: Model) -> Model:
     """The model with its joints split into chains of simpler ones; the last joint of a chain keeps body and names.
 
     Massless bodies lie between the joints of a chain.

@@ -1,8 +1,8 @@
-"""The frozen model of an articulated mechanism: a tree of bodies, each moved by one joint [RBDA, ch. 4].
+"""The data of an articulated mechanism: a tree of bodies, each moved by one joint [RBDA, ch. 4].
 
 Body 0 is the ground; joint i moves body i; `parent[i] < i`. Bodies on fixed joints are merged into the
-body they are fixed to and stay addressable by name as frames. A model is data: nothing in it changes
-after `ModelBuilder.build`, and no algorithm leaves anything in it.
+body they are fixed to and stay addressable by name as frames. A tree is data: nothing in it changes
+after `ModelBuilder.build`, and no algorithm leaves anything in it. `Model` is the tree that users see.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, Vector, check_kind, listed, meant, numbers, shown, sparse_beside, split
+from .._types import Array, Expr, M, check_kind, listed, meant, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
-from . import editing
-from .parts import DofData, FileJoint, Frame, Limits, Mimic
+from .parts import DofData, FileJoint, Frame, Mimic
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
+class Tree:
+    """The data of a `Model`, and what follows from them: sizes, indices, names, the configuration manifold.
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes. Methods such as `lock_joints` give edited
-    copies; with `with_parameters` gravity, inertias and positions of a copy may be symbols. `mimics`: joints that
-    follow others, as a file says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says;
+    see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str
@@ -259,68 +257,6 @@ class Model:
         inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
         return np.where(outside, inside, q)
 
-    # Edited copies
-
-    def with_gravity(self, gravity: Vector) -> Model:
-        """A copy with another gravity [m/s^2], in ground axes."""
-        return editing.with_gravity(self, gravity)
-
-    def with_inertia(
-        self, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
-    ) -> Model:
-        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving body.
-
-        In body axes, and of the whole body: what is fixed to it counts in. What is not given stays.
-        """
-        return editing.with_inertia(self, body, mass, com, inertia)
-
-    def with_limits(
-        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: Limits = None
-    ) -> Model:
-        """A copy with other limits of its dofs; inf: none. What is not given stays.
-
-        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries of
-        qd, in both directions. Each is a dict by the names of joints or of single entries, later ones over earlier ones,
-        or values for all entries; values are one number or one per entry:
-        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
-        """
-        return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
-
-    def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
-        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation (3x3)."""
-        return editing.with_frame(self, name, to, origin, rotation)
-
-    def attach(
-        self, other: Model, to: str, prefix: str = "", origin: Vector = (0.0, 0.0, 0.0), rotation: object = None
-    ) -> Model:
-        """A copy with all of `other` added: its ground becomes the frame `to`, or lies in it at (rotation, origin).
-
-        `to`: a frame of this model or "world". Names of the other's bodies, joints and frames get the prefix; bodies
-        and dofs come after this model's. Its gravity, and whatever was fixed to its ground and so has no inertia, are
-        not taken over.
-        """
-        return editing.attach(self, other, to, prefix, origin, rotation)
-
-    def lock_joints(self, positions: Mapping[str, float | Vector]) -> Model:
-        """A copy in which the named joints are fixed at the given positions (their entries of q).
-
-        Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
-        mimic a locked one are locked too, where it puts them; a mimicking joint locked by itself follows no more.
-        """
-        return editing.lock_joints(self, positions)
-
-    def subtree(self, body: str) -> Model:
-        """The moving body of that name and all it carries, its parent taken as the ground."""
-        return editing.subtree(self, body)
-
-    def scale(self, length: float = 1.0, mass: float = 1.0) -> Model:
-        """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
-
-        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses,
-        which are the drives', stay.
-        """
-        return editing.scale(self, length, mass)
-
     # Reading
 
     @cached_property
@@ -368,7 +304,7 @@ class Model:
         return f"{head}\n{table}{tail}"
 
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
+        return f"<{type(self).__name__} {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
 
 
 def _entries(x: Any, size: int, what: str) -> Array:

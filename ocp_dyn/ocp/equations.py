@@ -99,7 +99,7 @@ class Equations:
         if contacts:
             qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, v, force)
             return qdd, lam
-        free = self.of(lean(self.model)) if has_symbols(self.model) else self
+        free = self.of(reduced(self.model)) if has_symbols(self.model) else self
         return free._call(forward_dynamics, loads=self.rotors)(q, v, force), type(tau)(0, 1)
 
     def corrected_dynamics(
@@ -174,7 +174,7 @@ class Equations:
     def _tree(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
         """ID(q, v, a) of the bodies alone; for a numeric model its derivatives come from a recursion."""
         if has_symbols(self.model):
-            return inverse_dynamics(lean(self.model), q, v, a)
+            return inverse_dynamics(reduced(self.model), q, v, a)
         return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, v, a)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
@@ -197,14 +197,14 @@ def has_symbols(model: Model) -> bool:
     return any(isinstance(x, SX) for x in numbers)
 
 
-_lean: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+_reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 
-def lean(model: Model) -> Model:
+def reduced(model: Model) -> Model:
     """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
-    if model not in _lean:
+    if model not in _reduced:
         try:
-            _lean[model] = reduce(model)
+            _reduced[model] = reduce(model)
         except ModelError:
             return model
-    return _lean[model]
+    return _reduced[model]

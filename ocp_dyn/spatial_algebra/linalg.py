@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import casadi as ca
+from casadi import DM
 
 from .._types import ROUNDING, Expr
 
@@ -108,6 +109,10 @@ class LTDL(_BranchFactor):
             return M.multiply_L(M.scale(M.multiply_Lt(b)))
         return self.solve_L(self.scale(self.solve_Lt(b)))
 
+    def inverse_matrix(self) -> Expr:
+        """A^-1 (n x n), symmetric to the last bit."""
+        return symmetric(self.solve(type(self.d[0])(DM.eye(len(self.parent)))))
+
     def scale(self, b: Expr) -> Expr:
         """D^-1 b."""
         return ca.vertcat(*(x / d for x, d in zip(ca.vertsplit(b), self.d, strict=True)))
@@ -165,6 +170,21 @@ def ltl(A: Expr, parent: Sequence[int]) -> LTL:
     roots = [ca.sqrt(d) for d in factor.d]
     rows = [{j: r * l for j, l in row.items()} for row, r in zip(factor.L, roots, strict=True)]
     return LTL(parent, rows, roots)
+
+
+def symmetric(A: Expr) -> Expr:
+    """The symmetric matrix with the upper triangle of A; the entries of A below the diagonal are never computed."""
+    return ca.triu2symm(ca.triu(A))
+
+
+def symmetric_part(A: Expr) -> Expr:
+    """(A + A') / 2."""
+    return A if A.shape == (1, 1) else symmetric(A + A.T) / 2
+
+
+def put(A: Expr, rows: range, columns: range, block: Expr) -> None:
+    """Writes a block into A, at consecutive rows and columns."""
+    A[rows.start : rows.stop, columns.start : columns.stop] = block
 
 
 def chain(n: int) -> list[int]:

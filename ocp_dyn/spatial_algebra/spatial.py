@@ -10,6 +10,7 @@ class has `.matrix()`, the 6x6 matrix it stands for, for tests and for reading.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, exact, sparse, sparse_beside, split
+from .linalg import symmetric
 
 ZERO3 = DM(3, 1)
 
@@ -42,6 +44,11 @@ def halves(v: Expr) -> tuple[Expr, Expr]:
     """The angular and the linear half of a 6-vector, or of several in columns."""
     w, u = split(v, 3, 3)
     return w, u
+
+
+def each(operation: Callable[[Expr], Expr], A: Expr) -> Expr:
+    """An operation on 6-vectors, applied to every column of A."""
+    return ca.horzcat(*(operation(column) for column in ca.horzsplit(A)))
 
 
 def crm(v: Expr, m: Expr) -> Expr:
@@ -157,11 +164,6 @@ class Transform:
         return ca.blockcat([[self.E, type(self.E)(3, 3)], [-self.E @ skew(self.r), self.E]])
 
 
-def _mirrored(A: Expr) -> Expr:
-    """A symmetric matrix made of its upper triangle, so that the lower one is never computed."""
-    return ca.triu2symm(ca.triu(A))
-
-
 @dataclass(frozen=True)
 class Inertia:
     """Rigid-body inertia (m, h, I): mass, first moment h = m c, rotational inertia about the origin.
@@ -223,7 +225,7 @@ class Inertia:
         r = X.r
         g = X.E.T @ self.h
         h = g + self.m * r
-        return Inertia(self.m, h, _mirrored(congruence(X.E, self.I) - skew(r) @ skew(g) - skew(h) @ skew(r)))
+        return Inertia(self.m, h, symmetric(congruence(X.E, self.I) - skew(r) @ skew(g) - skew(h) @ skew(r)))
 
     def matrix(self) -> Expr:
         hx = skew(self.h)
@@ -294,15 +296,15 @@ class ArticulatedInertia:
     def downdate(self, U: Expr, UDinv: Expr) -> ArticulatedInertia:
         """IA - U D^-1 U', given U (6 x n) and U D^-1."""
         (Uw, Uv), (Pw, Pv) = halves(U), halves(UDinv)
-        return ArticulatedInertia(self.I - _mirrored(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - _mirrored(Pv @ Uv.T))
+        return ArticulatedInertia(self.I - symmetric(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - symmetric(Pv @ Uv.T))
 
     def to_parent(self, X: Transform) -> ArticulatedInertia:
         """X' IA X: in the coordinates of frame A of X: A -> B."""
         rx = skew(X.r)
-        I, M = _mirrored(congruence(X.E, self.I)), _mirrored(congruence(X.E, self.M))
+        I, M = symmetric(congruence(X.E, self.I)), symmetric(congruence(X.E, self.M))
         H = congruence(X.E, self.H)
         Hr = H + rx @ M
-        return ArticulatedInertia(_mirrored(I - H @ rx + rx @ Hr.T), Hr, M)
+        return ArticulatedInertia(symmetric(I - H @ rx + rx @ Hr.T), Hr, M)
 
     def matrix(self) -> Expr:
         return ca.blockcat([[self.I, self.H], [self.H.T, self.M]])

@@ -16,7 +16,8 @@ from casadi import DM, SX, horzcat
 
 from .._types import Array, Expr
 from ..casadi_functions.make import function
-from ..dynamics.kinematics import body_transforms, joint_states
+from ..dynamics.kinematics import body_transforms
+from ..dynamics.recursions import joint_states
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 

@@ -9,8 +9,10 @@ import numpy as np
 from casadi import DM
 
 from .._types import ModelError, shown
-from . import Model
-from .loads import NO_LOADS, Loads
+from ..mechanism import Model
+from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.spatial import each
+from .recursions import articulated_bodies, composite, joint_states
 
 LOST = 1e-12
 """Threshold of a joint's articulated inertia, relative to the inertia with all joints beyond it locked.
@@ -52,25 +54,18 @@ def _without_inertia(model: Model, armature: bool) -> int:
         return 0
     if not all(isinstance(x, DM) for X in model.X_tree for x in (X.E, X.r)):
         return 0
-    q = model.split_q(_somewhere(model))
-    inertia = [np.array(DM(body.matrix()).full()) for body in model.I]
-    carried = [matrix.copy() for matrix in inertia]
-    for i, p in reversed(list(model.edges)):
-        joint = model.joints[i]
-        state = joint.jcalc(q[i], DM(joint.nv, 1))
-        X = np.array(DM((state.XJ @ model.X_tree[i]).matrix()).full())
-        S = np.array(DM(state.S).full())
-        rotor = np.diag(model.dofs.armature[model.dofs_of(i)]) if armature else np.zeros((joint.nv, joint.nv))
-        scale = np.diag(S.T @ carried[i] @ S + rotor)
-        if not np.all(scale > 0):
+    states = joint_states(model, _somewhere(model))
+    none = [DM(6, 1)] * (model.nb + 1)
+    free = articulated_bodies(model, states, DM(model.nv, 1), none, none, loads=Loads(armature=armature)).D
+    Ic, _ = composite(model, states, model.I)
+    for i, _ in reversed(list(model.edges)):
+        S, rotors = states[i].S, model.dofs.armature[model.dofs_of(i)] if armature else 0.0
+        locked = np.diag(DM(S.T @ each(Ic[i].apply, S)).full()) + rotors  # the joints beyond it hold still
+        if not np.all(locked > 0):
             return i
-        S = S / np.sqrt(scale)  # so that metres and radians do not meet
-        U = inertia[i] @ S
-        D = S.T @ U + rotor / scale
-        if not np.linalg.eigvalsh(D)[0] > LOST:
-            return i
-        inertia[p] = inertia[p] + X.T @ (inertia[i] - U @ np.linalg.solve(D, U.T)) @ X
-        carried[p] = carried[p] + X.T @ carried[i] @ X
+        unit = np.sqrt(locked)  # so that metres and radians do not meet
+        if not np.linalg.eigvalsh(DM(free[i]).full() / np.outer(unit, unit))[0] > LOST:
+            return i  # before the bodies that carry it, where its D^-1 has made nan of everything
     return 0
 
 
