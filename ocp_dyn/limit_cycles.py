@@ -13,7 +13,7 @@ J. Biomech. Eng. 120, 1998].
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,3 +144,30 @@ class StepMap:
         values = values[np.argsort(-np.abs(values), kind="stable")]
         t = np.linspace(0.0, z[-1], self.steps + 1)
         return LimitCycle(z[:-1], float(z[-1]), P, values, t, states, residual)
+
+
+def follow_limit_cycles(
+    maps: Iterable[StepMap], x: Array, period: float, largest_change: float = 0.05
+) -> Iterator[LimitCycle]:
+    """The limit cycle of every map, where a parameter of the maps changes in even steps, such as a slope.
+
+    The first is sought near (x, period), the second near the first, every other near the extrapolation of the two
+    before it. NoGait where none is found, or where the period [s] changes by more than the fraction `largest_change`
+    in one step: another gait was found then, and the one that is followed may have ended.
+    """
+    positive(largest_change, "largest_change")
+    path: list[Array] = []
+    guess = np.append(numbers(x, "x"), positive(period, "the period [s]"))
+    for step_map in maps:
+        if not isinstance(step_map, StepMap):
+            raise TypeError(f"follow_limit_cycles needs StepMaps, got {shown(step_map)}")
+        cycle = step_map.limit_cycle(guess[:-1], guess[-1])
+        change = cycle.period / path[-1][-1] - 1 if path else 0.0
+        if abs(change) > largest_change:
+            raise NoGait(
+                f"the period changes by {100 * change:.2g} % in step {len(path)}, from {path[-1][-1]:.4g} to {cycle.period:.4g} s: "
+                "that is another gait; take smaller steps, or stop before this one"
+            )
+        path.append(np.append(cycle.x, cycle.period))
+        guess = path[-1] if len(path) == 1 else 2 * path[-1] - path[-2]
+        yield cycle

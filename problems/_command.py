@@ -1,4 +1,7 @@
-"""Parts common to the command lines of all problems: options, files, report, the line of JSON."""
+"""Parts common to the command lines of all problems: options, files, report, the line of JSON.
+
+Every `main` reads alike: `parser` and its own options, `asked` for what is to be solved, the solve, `finish`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import Solution
@@ -29,13 +32,27 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return p
 
 
-def prepare(options: argparse.Namespace, arguments: argparse.ArgumentParser) -> None:
-    """Makes the folder of --out, so that a wrong one is told before the solver runs."""
+T = TypeVar("T")
+
+
+def asked(
+    arguments: argparse.ArgumentParser, argv: list[str] | None, make: Callable[[argparse.Namespace], T]
+) -> tuple[argparse.Namespace, T]:
+    """The options given, and what `make` makes of them, such as the problem to solve; ends with a message if it cannot.
+
+    The folder of --out is made, too, so that a wrong one is told before the solver runs.
+    """
+    options = arguments.parse_args(argv)
+    try:
+        made = make(options)
+    except (ValueError, KeyError, OSError) as error:
+        arguments.error(str(error))
     if options.out is not None:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             arguments.error(f"--out {options.out}: no folder can be made there: {error.strerror}")
+    return options, made
 
 
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)

@@ -13,6 +13,7 @@ constant torques.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import absolute_angles, five_link_biped
 
-from ._command import finish, keep, parser, prepare
+from ._command import asked, finish, keep, parser
 
 STEP_LENGTH, STEP_TIME = 0.5, 0.7
 CONVERGED, SHOOTING = 469.650, 469.943901
@@ -128,28 +129,30 @@ def shooting(intervals: int, progress: bool) -> dict[str, Any]:
     }
 
 
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    form = options.form or "implicit"
+    integrator = options.integrator or {"explicit": "rk4", "implicit": "gauss:2"}[form]
+    torque = options.torque or ("constant" if integrator == "rk4" else "linear")
+    return problem(form, _intervals(options), integrator, torque)
+
+
+def _intervals(options: argparse.Namespace) -> int:
+    return int(min(options.intervals, 15) if options.quick else options.intervals)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--form", choices=("explicit", "implicit"), help="default: implicit")
     arguments.add_argument("--integrator", default="", help="default: gauss:2, or rk4 in the explicit form")
     arguments.add_argument("--torque", choices=("constant", "linear"), help="default: linear, or constant with rk4")
     arguments.add_argument("--intervals", type=int, default=50)
-    options = arguments.parse_args(argv)
-    form = options.form or "implicit"
-    integrator = options.integrator or {"explicit": "rk4", "implicit": "gauss:2"}[form]
-    torque = options.torque or ("constant" if integrator == "rk4" else "linear")
-    intervals = min(options.intervals, 15) if options.quick else options.intervals
-    try:
-        step = problem(form, intervals, integrator, torque)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, step = asked(arguments, argv, _problem)
     solution = step.solve(progress=not options.quiet, **SMALL)
     keep(options, solution)
     plain = not (options.form or options.integrator or options.torque)
 
     def figures() -> dict[str, Any]:
-        return numbers(solution) | (shooting(intervals, progress=not options.quiet) if plain else {})
+        return numbers(solution) | (shooting(_intervals(options), progress=not options.quiet) if plain else {})
 
     return finish(options, solution, figures, "Five-link biped: a step of least torque")
 

@@ -26,7 +26,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 
 INTERVALS = (4, 2, 16, 9)
 """Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
@@ -232,13 +232,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--sex", choices=("male", "female"), default="male")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        walk = problem(options.speed, options.mass, options.height, options.sex, intervals=intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, walk = asked(
+        arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
+    )
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
 

@@ -13,6 +13,7 @@ take-off (Lees, Vanrenterghem and De Clercq, J. Biomechanics 37, 2004).
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from . import human_walk
-from ._command import finish, keep, parser, prepare
+from ._command import asked, finish, keep, parser
 
 INTERVALS = (14, 6, 4)
 """On flat feet, on the toes' edges, in flight up to the apex."""
@@ -191,22 +192,23 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     }
 
 
+def _problems(options: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
+    """The jump asked for, and the one with hanging arms."""
+    intervals = QUICK if options.quick else INTERVALS
+    jump, still = (
+        problem(options.mass, options.height, options.strength, arms=arms, intervals=intervals)
+        for arms in (not options.no_arms, False)
+    )
+    return jump, still
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--strength", type=float, default=1.0, help="largest torques, times the model's")
     arguments.add_argument("--no-arms", action="store_true", help="arms hang still; nothing to compare with")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        jump, still = (
-            problem(options.mass, options.height, options.strength, arms=arms, intervals=intervals)
-            for arms in (not options.no_arms, False)
-        )
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, (jump, still) = asked(arguments, argv, _problems)
     solution = jump.solve(progress=not options.quiet)
     keep(options, solution)
     without = None if options.no_arms else still.solve(progress=not options.quiet)

@@ -20,6 +20,7 @@ it: unverified as limits of the real robot. The clearance of the swing foot is o
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ from ocp_dyn.io import whole_file
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
-from ._command import attempt, finish, keep, parser, prepare
+from ._command import asked, attempt, finish, keep, parser
 from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimised, phase_angle
 
 RABBIT = FiveLinkParameters(
@@ -311,25 +312,26 @@ def numbers(solution: ocp.Solution, step: ocp.Problem, best: ZeroDynamics) -> di
     }
 
 
+def _speed(options: argparse.Namespace) -> float:
+    """The speed asked for, or that of the published example."""
+    if options.speed is not None:
+        return float(options.speed)
+    return float(stability(example(), "example")["example_speed_m_per_s"])
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, help="walking speed [m/s], 0.1 to 1.5; default: the example's")
     arguments.add_argument("--intervals", type=int, default=40)
-    options = arguments.parse_args(argv)
-    speed = options.speed
-    if speed is None:
-        speed = stability(example(), "example")["example_speed_m_per_s"]
-    try:
-        step = problem(speed, min(options.intervals, 15) if options.quick else options.intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, step = asked(
+        arguments, argv, lambda o: problem(_speed(o), min(o.intervals, 15) if o.quick else o.intervals)
+    )
     solution = step.solve(progress=not options.quiet, **five_link.SMALL)
     if not solution.converged:
         return finish(options, solution, lambda: gait(solution), TITLE)
     keep(options, solution)
     try:
-        best = least_torque(followed(solution), speed)
+        best = least_torque(followed(solution), _speed(options))
     except ValueError as error:
         print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
         best = followed(solution)

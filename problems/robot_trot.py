@@ -10,6 +10,7 @@ mirror image of the start is; a flight may lie between (`--flight`), or a time o
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 from ._robots import LOADS, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
@@ -111,6 +112,11 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     return about(solution.model)
 
 
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    model = load(options.urdf, tuple(options.feet), options.foot_radius)
+    return problem(model, options.speed, options.flight, 8 if options.quick else options.intervals, options.overlap)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
@@ -123,16 +129,9 @@ def main(argv: list[str] | None = None) -> int:
     between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
     arguments.add_argument("--intervals", type=int, default=16)
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
-    options = arguments.parse_args(argv)
-    try:
-        model = load(options.urdf, tuple(options.feet), options.foot_radius)
-        intervals = 8 if options.quick else options.intervals
-        trot = problem(model, options.speed, options.flight, intervals, options.overlap)
-    except (ValueError, KeyError, OSError) as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, trot = asked(arguments, argv, _problem)
     solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    return finish(options, solution, lambda: numbers(solution), f"{model.name} trots at {options.speed:g} m/s")
+    return finish(options, solution, lambda: numbers(solution), f"{trot.model.name} trots at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

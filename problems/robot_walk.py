@@ -12,6 +12,7 @@ are not quite symmetric: the gait is that of the symmetric twin, and the report 
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 from ._robots import LOADS, about, as_built, symmetric
 
 SIDES = ("left", "right")
@@ -131,6 +132,13 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     return {**about(solution.model), "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1]))}
 
 
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
+    intervals = (2, 8) if options.quick else tuple(options.intervals)
+    sole, limits = tuple(options.sole), not options.ignore_limits
+    return problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
@@ -144,22 +152,14 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--impact", action="store_true", help="the foot may hit the ground")
     arguments.add_argument("--ignore-limits", action="store_true", help="of joints in the file, where they are wrong")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
-    options = arguments.parse_args(argv)
-    try:
-        model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
-        intervals = (2, 8) if options.quick else tuple(options.intervals)
-        sole, limits = tuple(options.sole), not options.ignore_limits
-        walk = problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
-    except (ValueError, KeyError, OSError) as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, walk = asked(arguments, argv, _problem)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
 
     def figures() -> dict[str, Any]:
         apart = ocp.asymmetry(as_built(options.urdf))
         return numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
 
-    return finish(options, solution, figures, f"{model.name} walks at {options.speed:g} m/s")
+    return finish(options, solution, figures, f"{walk.model.name} walks at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

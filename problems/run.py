@@ -24,7 +24,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import human, human_dimensions
 
 from . import human_walk
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 
 INTERVALS = (12, 8, 8)
 """On the flat foot, on the toes' edge, in flight."""
@@ -125,13 +125,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--strength", type=float, default=1.5, help="largest torques, times the model's")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        run = problem(options.speed, options.mass, options.height, options.strength, intervals=intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, run = asked(
+        arguments,
+        argv,
+        lambda o: problem(o.speed, o.mass, o.height, o.strength, intervals=QUICK if o.quick else INTERVALS),
+    )
     solution = run.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human running at {options.speed:g} m/s")
 

@@ -176,9 +176,9 @@ def test_limits_by_joint_by_entry_and_for_all(rng):
         ({"effort": {"j_trunk.qw": 1}}, KeyError, "no joint, nor entry of qd, 'j_trunk.qw'"),
         ({"effort": {3: 1}}, KeyError, "known are: j_trunk, j_arm, j_hand"),
         (
-            {"lower": {"j_hand": 5}},
+            {"lower": {"j_hand": 0.5}, "upper": {"j_hand": 0.4}},
             od.ModelError,
-            "lower limit of 'j_hand', 5, lies above its upper limit, .*: change both",
+            "lower limit of 'j_hand', 0.5, lies above its upper limit, .*: change both",
         ),
         ({"upper": -5}, od.ModelError, "lower limit of 'j_trunk.x', .*, lies above its upper limit, -5"),
         ({"velocity": {"j_arm": (1, 2)}}, od.ModelError, r"velocity of 'j_arm' must be one number or 3, got \(1, 2\)"),

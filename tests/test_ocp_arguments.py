@@ -488,13 +488,13 @@ def test_defects_are_infinite_where_the_integrator_gives_up(monkeypatch):
 
 def test_a_report_that_fails_keeps_the_solution(tmp_path, monkeypatch, capsys):
     def fails(*a, **k):
-        raise RuntimeError("no defects today")
+        raise RuntimeError("no numbers today")
 
-    monkeypatch.setattr(ocp.Solution, "defects", fails)
+    monkeypatch.setattr(five_link, "numbers", fails)
     monkeypatch.setattr(_command, "write", lambda *a, **k: None)
     assert five_link.main(["--quick", "--quiet", "--form", "explicit", "--out", str(tmp_path)]) == 0
     assert ocp.Solution.load(tmp_path / "walk.npz").converged
-    assert "the numbers of the report could not be made: RuntimeError: no defects today" in capsys.readouterr().err
+    assert "the numbers of the report could not be made: RuntimeError: no numbers today" in capsys.readouterr().err
 
 
 def test_counts_of_iterations_are_never_garbage():

@@ -305,7 +305,7 @@ def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
 def swing(form: str) -> ocp.Problem:
     """Two links from rest to rest under weak motors, with parameters of a boundary, a duration and the model."""
     model = pendulum(2)
-    model = replace(model, dofs=replace(model.dofs, tau_max=np.array([24.0, 9.0])))
+    model = model.with_limits(effort=[24.0, 9.0])
 
     def ends(start: ocp.Stage, end: ocp.Stage) -> tuple:
         goal = ca.vertcat(end.values["goal"], 0.3)

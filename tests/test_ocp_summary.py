@@ -77,13 +77,15 @@ def test_a_table_shows_all_of_it(hop: ocp.Solution) -> None:
     assert not any(line.startswith(("defect", "worst")) for line in lines)
 
 
-def test_figures_that_a_motion_lacks_are_none() -> None:
+def test_figures_that_a_motion_lacks_are_none(hop: ocp.Solution) -> None:
     found = swung().summary()
     absent = {name for name in (f.name for f in fields(found)) if getattr(found, name) is None}
     assert absent == {
         "step_length", "speed", "cost_of_transport", "peak_vertical_force", "peak_vertical_force_in_body_weights"
     }  # fmt: skip
     assert not absent & found.numbers().keys()
+    weightless = replace(hop, model=hop.model.with_gravity((0, 0, 0)))
+    assert weightless.summary(defects=False).cost_of_transport is None
     assert found.numbers()["swing_s"] == found.numbers()["duration_s"] == 0.5
 
 

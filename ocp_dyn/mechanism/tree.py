@@ -268,9 +268,9 @@ class Tree:
     @cached_property
     def weight(self) -> float:
         """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
-        symbolic = not all(isinstance(g, (int, float)) for g in self.gravity)
-        g: Any = ca.norm_2(self.gravity_vector) if symbolic else float(np.linalg.norm(self.gravity))
-        return g * self.mass  # type: ignore[no-any-return]
+        numeric = all(isinstance(g, (int, float)) for g in self.gravity)
+        weight: Any = self.mass * (float(np.linalg.norm(self.gravity)) if numeric else ca.norm_2(self.gravity_vector))
+        return float(weight) if isinstance(weight, (float, DM)) else weight
 
     @cached_property
     def gravity_vector(self) -> Expr:

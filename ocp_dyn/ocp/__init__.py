@@ -4,6 +4,7 @@ from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
 from ..limit_cycles import StepMap as StepMap
+from ..limit_cycles import follow_limit_cycles as follow_limit_cycles
 from ..symmetry.mirror import MirrorMap as MirrorMap
 from ..symmetry.mirror import mirror_map as mirror_map
 from ..symmetry.twin import asymmetry as asymmetry
@@ -66,6 +67,7 @@ from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers
 from .statement.tracking import recording as recording
 from .workflows.continuation import solve_along as solve_along
+from .workflows.library import Library as Library
 from .workflows.real_time import RealTimeIteration as RealTimeIteration
 from .workflows.real_time import rti as rti
 from .workflows.sensitivity import Sensitivities as Sensitivities
@@ -73,3 +75,7 @@ from .workflows.sensitivity import Slope as Slope
 from .workflows.sensitivity import sensitivities as sensitivities
 from .workflows.solve import check as check
 from .workflows.solve import solve as solve
+from .workflows.sweep import GridPoint as GridPoint
+from .workflows.sweep import Sweep as Sweep
+from .workflows.sweep import SweepPoint as SweepPoint
+from .workflows.sweep import grid as grid

@@ -24,7 +24,8 @@ def distance(start: ocp.Stage, end: ocp.Stage) -> ca.SX:
     """Distance from the shoulder at which a ball released now meets the ground [m]."""
     place = od.point_position(end.model, "ball", end.q)
     speed = od.point_velocity(end.model, "ball", end.q, end.v)
-    landing: ca.SX = place[0] + speed[0] * (speed[2] + ca.sqrt(speed[2] ** 2 + 2 * 9.81 * place[2])) / 9.81
+    g = -end.model.gravity[2]
+    landing: ca.SX = place[0] + speed[0] * (speed[2] + ca.sqrt(speed[2] ** 2 + 2 * g * place[2])) / g
     return landing
 
 

@@ -20,7 +20,7 @@ from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
 RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
-           "Solution", "Stage", "NoGait", "Problem", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
+           "Solution", "Stage", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """What the library makes itself, and what has calls of its own here."""
 PATHS = {"Unilateral", "FrictionCone", "CentreOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
          "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
@@ -54,7 +54,7 @@ def _good() -> dict[str, Any]:
         "distance": 0.1, "contact": od.Contact("foot", axes="xyz"), "margin": 0.1, "maximum": 10.0, "start": (0, 0, 0), "intervals": 3,
         "duration": 1.0, "feet": ["foot"], "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
-        "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
+        "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
     }  # fmt: skip
 
@@ -139,6 +139,8 @@ def _writing(good: dict[str, Any]) -> list[Call]:
         Call(load.__name__, _in_a_folder(load), {"path": "x"}, ("path",))
         for load in (od.load_model, od.load_urdf, ocp.Solution.load)
     ]
+    sweep = {"make": monopod, "points": ocp.grid(speed=[1.0, 1.2]), "folder": "gaits"}
+    saved.append(call_of("Sweep", _in_a_folder(ocp.Sweep), sweep))
     return [generated, generated, emitted, exported, compiled, compiled, *saved, *model, *loaded]
 
 
