@@ -173,7 +173,7 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
     """Calls a function of the user, f(*arguments); any exception that it raises becomes a ValueError that names the
     function.
 
-    values: names in `stage.values`, listed if the function asked for another one.
+    values: names in `instant.values`, listed if the function asked for another one.
     """
     try:
         return f(*arguments)
@@ -183,7 +183,7 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
     except KeyError as error:
         asked = error.args[0] if error.args else ""
         there = tuple(values)
-        hint = meant(asked, there) or (f"; stage.values holds {', '.join(there[:LISTED])}" if there else "")
+        hint = meant(asked, there) or (f"; instant.values holds {', '.join(there[:LISTED])}" if there else "")
         said = asked if isinstance(asked, str) and " " in asked else f"KeyError: {shown(asked)}{hint}"
         raise ValueError(f"{what}: the function raised {said}") from error
     except Exception as error:
@@ -203,7 +203,7 @@ def expression(value: Any, what: str, remedy: str = "") -> SX:
     except FOREIGN:  # what they say names no term
         found = None
     if found is None:
-        raise ValueError(f"{what} must return an expression of the stage (SX), got {shown(value)}{remedy}")
+        raise ValueError(f"{what} must return an expression of the instant (SX), got {shown(value)}{remedy}")
     if found.is_constant() and not found.is_regular():
         raise ValueError(f"{what} must return finite numbers, got {shown(value)}")
     return found

@@ -2,7 +2,7 @@
 
 | name | scheme | order |
 |---|---|---|
-| euler | semi-implicit: v1 = v + h a(q, v), q1 = q (+) h v1 | 1 |
+| euler | semi-implicit: qd1 = qd + h a(q, qd), q1 = q (+) h qd1 | 1 |
 | heun | explicit trapezoid | 2 |
 | rk4 | classical Runge-Kutta | 4 |
 | midpoint | implicit midpoint, gauss:1 | 2 |
@@ -14,13 +14,13 @@
 
 A scheme of the user's own is a value, `Scheme("Ralston", A=[[0, 0], [2 / 3, 0]], b=[1 / 4, 3 / 4])`.
 
-A step from (q, v) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
+A step from (q, qd) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
 Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
 
-    v_i = v + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, v_j),
-    v1 = v + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, v_j),
+    qd_i = qd + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, qd_j),
+    qd1 = qd + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, qd_j),
 
-where (+) is `model.integrate` and rate(theta, v) = d(theta)/dt is `model.tangent_rate`. The rate is v itself, except
+where (+) is `model.integrate` and rate(theta, qd) = d(theta)/dt is `model.tangent_rate`. The rate is qd itself, except
 for quaternions, which in this way stay on the unit sphere at every step.
 """
 
@@ -145,8 +145,8 @@ class Scheme:
         return bool(np.allclose(self.A[-1], self.b, rtol=0, atol=1e-12))
 
     @property
-    def sweeps(self) -> int:
-        """Number of times that theta is recomputed from rates at the last theta. h v has an error of third order in h,
+    def fixed_point_iterations(self) -> int:
+        """Number of times that theta is recomputed from rates at the last theta. h qd has an error of third order in h,
         and every sweep gains one order."""
         return 1 if self.explicit else max(0, self.order - 2)
 
@@ -239,42 +239,42 @@ def _collocation(name: str, family: str, s: int) -> Scheme:
 
 
 def stage_states(
-    model: Model, method: Scheme, q: Expr, v: Expr, a: list[Expr], h: Expr
+    model: Model, method: Scheme, q: Expr, qd: Expr, qdd: list[Expr], h: Expr
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
     """The states (q_i, v_i) at the stages of a step and (q1, v1) at its end, from the accelerations at the stages.
 
-    The rates of theta depend on theta itself; for quaternions they are found by fixed-point sweeps, to the order of the
+    The rates of theta depend on theta itself; for quaternions they are found by fixed-point fixed_point_iterations, to the order of the
     scheme and without additional unknowns.
     """
-    speeds = [_moved(v, h, row, a) for row in method.A]
-    v1 = _moved(v, h, method.b, a)
+    speeds = [_moved(qd, h, row, qdd) for row in method.A]
+    qd1 = _moved(qd, h, method.b, qdd)
     if method.semi_implicit:
-        return [(q, v)], (model.integrate(q, h * v1), v1)
+        return [(q, qd)], (model.integrate(q, h * qd1), qd1)
     rates = list(speeds)
-    for _ in range(method.sweeps if model.nq > model.nv else 0):
+    for _ in range(method.fixed_point_iterations if model.nq > model.nv else 0):
         for i, row in enumerate(method.A):
             if np.any(row):
                 rates[i] = model.tangent_rate(_moved(0, h, row, rates), speeds[i])
     places = [model.integrate(q, _moved(0, h, row, rates)) if np.any(row) else q for row in method.A]
-    return list(zip(places, speeds, strict=True)), (model.integrate(q, _moved(0, h, method.b, rates)), v1)
+    return list(zip(places, speeds, strict=True)), (model.integrate(q, _moved(0, h, method.b, rates)), qd1)
 
 
 def explicit_step(
-    model: Model, method: Scheme, rate: Callable[[Expr, Expr], Expr], q: Expr, v: Expr, h: Expr
+    model: Model, method: Scheme, rate: Callable[[Expr, Expr], Expr], q: Expr, qd: Expr, h: Expr
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
     """As `stage_states` for an explicit scheme, with accelerations rate(q_i, v_i), each computed from those before
     it."""
     states: list[tuple[Expr, Expr]] = []
-    a: list[Expr] = []
+    qdd: list[Expr] = []
     theta_rates: list[Expr] = []
     for row in method.A:
-        theta, speed = _moved(0, h, row, theta_rates), _moved(v, h, row, a)
+        theta, speed = _moved(0, h, row, theta_rates), _moved(qd, h, row, qdd)
         states.append((model.integrate(q, theta) if np.any(row) else q, speed))
         theta_rates.append(model.tangent_rate(theta, speed) if np.any(row) else speed)
-        a.append(rate(*states[-1]))
-    v1 = _moved(v, h, method.b, a)
-    theta = h * v1 if method.semi_implicit else _moved(0, h, method.b, theta_rates)
-    return states, (model.integrate(q, theta), v1)
+        qdd.append(rate(*states[-1]))
+    qd1 = _moved(qd, h, method.b, qdd)
+    theta = h * qd1 if method.semi_implicit else _moved(0, h, method.b, theta_rates)
+    return states, (model.integrate(q, theta), qd1)
 
 
 def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Expr:

@@ -133,7 +133,7 @@ class StepMap:
                 break
         raise NoGait(
             f"no periodic gait was found from the guess {np.asarray(x)}, period {period:.4g} s: "
-            "there may be none here; come from a neighbouring gait that is known"
+            "there may be none here; come from a neighboring gait that is known"
         )
 
     def _cycle(self, z: Array, states: Array, by_x: Array, slope: Array, turn: Array, residual: float) -> LimitCycle:

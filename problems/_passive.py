@@ -70,8 +70,8 @@ def draw(cycle: LimitCycle, leg: float, slope: float, path: Path, title: str) ->
         hip = leg * np.array([-np.sin(theta), np.cos(theta)])
         foot = hip + leg * np.array([np.sin(theta - phi), -np.cos(theta - phi)])
         shade = 0.25 + 0.75 * k / (len(cycle.t) - 1)
-        for end, colour in ((np.zeros(2), "tab:blue"), (foot, "tab:orange")):
-            walk.plot(*(turn @ np.array([end, hip]).T), color=colour, alpha=shade)
+        for end, color in ((np.zeros(2), "tab:blue"), (foot, "tab:orange")):
+            walk.plot(*(turn @ np.array([end, hip]).T), color=color, alpha=shade)
         walk.plot(*(turn @ hip), "o", color="0.2", alpha=shade)
     ground = turn @ np.array([[-1.0, 1.0], [0.0, 0.0]]) * 0.8 * leg
     walk.plot(*ground, color="0.4", lw=1)

@@ -77,27 +77,27 @@ def state_function(model: od.Model, degree: int) -> ca.Function:
     rate = sigma / inertia
     # sigma' = I' theta'^2 + I theta'' = -G_0
     acceleration = -(G0 + ca.jacobian(inertia, theta) * rate**2) / inertia
-    v, a = by_theta * rate, ca.jacobian(by_theta, theta) * rate**2 + by_theta * acceleration
-    tau = od.inverse_dynamics(model, q, v, a)[1:]
-    force = model.mass * (od.center_of_mass_acceleration(model, q, v, a) - DM(model.gravity))
-    found = [inertia, G0, rate, q, v, tau, force, od.point_position(model, "swing_foot", q)]
+    qd, qdd = by_theta * rate, ca.jacobian(by_theta, theta) * rate**2 + by_theta * acceleration
+    tau = od.inverse_dynamics(model, q, qd, qdd)[1:]
+    force = model.mass * (od.center_of_mass_acceleration(model, q, qd, qdd) - DM(model.gravity))
+    found = [inertia, G0, rate, q, qd, tau, force, od.point_position(model, "swing_foot", q)]
     return ca.Function("state", [theta, sigma, alpha, ends], found, {"cse": True})
 
 
-STATE = ("inertia", "gravity", "rate", "q", "v", "tau", "force", "foot")
+STATE = ("inertia", "gravity", "rate", "q", "qd", "tau", "force", "foot")
 """I, G_0, theta', q, q', motors' torques [N m], force on the stance foot [N] and place of the swing foot [m] (x, y, z)."""
 
 
 @cache
 def strike_function(model: od.Model, strike: Strike) -> ca.Function:
     """(q, v) before the strike -> q, v after it, impulse [N s] (x, z), angular momentum about the new stance foot."""
-    q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
-    after, v_after, impulse = strike(q, v)
+    q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
+    after, v_after, impulse = strike(q, qd)
     momentum = od.mass_matrix(model, after)[0, :] @ v_after
-    return ca.Function("strike", [q, v], [after, v_after, impulse, momentum], {"cse": True})
+    return ca.Function("strike", [q, qd], [after, v_after, impulse, momentum], {"cse": True})
 
 
-def fitted(q: Any, v: Any, degree: int) -> VirtualConstraints:
+def fitted(q: Any, qd: Any, degree: int) -> VirtualConstraints:
     """The constraints that follow a step given by its nodes (n, 5).
 
     Angles and slopes at both ends are the step's own, so that a strike leads from its end to its start on the constraints
@@ -107,7 +107,7 @@ def fitted(q: Any, v: Any, degree: int) -> VirtualConstraints:
     span = theta[-1] - theta[0]
     alpha = np.zeros((q.shape[1] - 1, degree + 1))
     for first, second, node in ((0, 1, 0), (-1, -2, -1)):
-        slope = v[node, 1:] / phase_angle(v[node])
+        slope = qd[node, 1:] / phase_angle(qd[node])
         alpha[:, first] = q[node, 1:]
         alpha[:, second] = q[node, 1:] + (slope if node == 0 else -slope) * span / degree
     s = (theta - theta[0]) / span
@@ -152,9 +152,9 @@ class ZeroDynamics:
     def after(self) -> tuple[Any, Any, Any, Any]:
         """q, v, impulse and angular momentum after the strike that sigma = -1 meets."""
         end = self.at(self.constraints.theta_minus, -1.0)
-        found = strike_function(self.model, self.strike)(end["q"], end["v"])
-        q, v, impulse, sigma = (np.array(x.full()).ravel() for x in found)
-        return q, v, impulse, sigma
+        found = strike_function(self.model, self.strike)(end["q"], end["qd"])
+        q, qd, impulse, sigma = (np.array(x.full()).ravel() for x in found)
+        return q, qd, impulse, sigma
 
     @cached_property
     def delta_squared(self) -> float:
@@ -164,9 +164,9 @@ class ZeroDynamics:
     @cached_property
     def invariance(self) -> float:
         """Largest deviation from the constraints just after the strike, over angles and their slopes by theta."""
-        q, v, *_ = self.after
+        q, qd, *_ = self.after
         start = self.at(self.constraints.theta_plus, -1.0)
-        slopes = [x / phase_angle(x) for x in (v, start["v"])]
+        slopes = [x / phase_angle(x) for x in (qd, start["qd"])]
         return float(max(np.abs(q - start["q"]).max(), np.abs(slopes[0] - slopes[1]).max()))
 
     @cached_property
@@ -214,7 +214,7 @@ class ZeroDynamics:
 
 
 PIECES, POINTS = 4, 8
-"""Quadrature over theta in `optimised`: number of pieces, and of Gauss points in each."""
+"""Quadrature over theta in `optimized`: number of pieces, and of Gauss points in each."""
 
 OPTIONS: Any = {"print_time": False, "show_eval_warnings": False, "ipopt": {"print_level": 0, "sb": "yes"}}
 """Options of the solver. Warnings are off: a step that does not get over the top has no finite cost, and the solver
@@ -239,7 +239,7 @@ Rows = Callable[[dict[str, Any], Any, Any], Any]
 """(states by name, a column each; fractions of the step in theta; impulse) -> rows that must not be negative."""
 
 
-def optimised(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
+def optimized(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
     """The constraints whose gait at `speed` [m/s] costs the least torque squared per step length, from those of `start`.
 
     The published way: coefficients as variables; a strike leads from their end to their start, positions and slopes; the gait
@@ -256,14 +256,14 @@ def optimised(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
     here = dict(zip(STATE, states(theta, -DM.ones(theta.shape), alpha, ends), strict=True))
     slope = span * here["inertia"] * here["gravity"]
     first, last = (dict(zip(STATE, state(ends[k], -1, alpha, ends), strict=True)) for k in (0, 1))
-    q, v, impulse, momentum = struck(last["q"], last["v"])
+    q, qd, impulse, momentum = struck(last["q"], last["qd"])
     zeta = -slope @ DM(weights) / (1 - momentum**2)
     sigma = -ca.sqrt(2 * (momentum**2 * zeta - slope @ DM(up_to).T))
     here = dict(zip(STATE, states(theta, sigma, alpha, ends), strict=True))
     time = span * DM(weights).T / here["rate"]
     length = last["foot"][0]
     cost = ca.sum2(time * ca.sum1(here["tau"] ** 2)) / length
-    slopes = v / phase_angle(v) - first["v"] / phase_angle(first["v"])
+    slopes = qd / phase_angle(qd) - first["qd"] / phase_angle(first["qd"])
     equal = ca.vertcat(q - first["q"], slopes[1:], last["foot"][2], length / ca.sum2(time) - speed)
     above = ca.vertcat(0.99 - momentum**2, rows(here, points, impulse))
     variables = ca.veccat(alpha, ends)

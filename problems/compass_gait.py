@@ -39,9 +39,9 @@ def step_map(slope: float, steps: int = 500) -> StepMap:
 
     def strike(x: SX) -> SX:
         still = DM(2, 1)  # the stance foot, until the swing foot takes over
-        q, v = ca.vertcat(still, x[:2]), ca.vertcat(still, x[2:])
-        v_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, v)
-        return ca.vertcat(SWAP @ x[:2], SWAP @ v_plus[2:])
+        q, qd = ca.vertcat(still, x[:2]), ca.vertcat(still, x[2:])
+        qd_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, qd)
+        return ca.vertcat(SWAP @ x[:2], SWAP @ qd_plus[2:])
 
     return StepMap(rate, lambda x: x[1] - 2 * x[0], strike, 4, steps)
 

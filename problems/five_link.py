@@ -1,7 +1,7 @@
 """Five-link planar biped: one periodic step of least torque (Kelly's tutorial problem).
 
 M. Kelly, "An Introduction to Trajectory Optimization", SIAM Review 59 (2017), sec. 6: RABBIT's parameters, point
-feet, no ankle torque, a step of 0.5 m in 0.7 s, an impact that swaps the legs; minimise the integral of
+feet, no ankle torque, a step of 0.5 m in 0.7 s, an impact that swaps the legs; minimize the integral of
 the sum of squared torques. Published: 469.650 converged; 469.943901 by multiple shooting with RK4 and 50 piecewise
 constant torques.
 
@@ -41,8 +41,8 @@ def problem(form: str = "explicit", intervals: int = 50, integrator: str = "", t
     model = with_knees(five_link_biped(root="pinned"), torque=100.0)
     A = ca.DM(absolute_angles(model)[1:])  # the first link's angle and rate are bounds of the model
     path = (
-        ocp.Path(lambda stage: A @ stage.q, -np.pi / 2, np.pi / 2),
-        ocp.Path(lambda stage: A @ stage.v, -10.0, 10.0),
+        ocp.Path(lambda instant: A @ instant.q, -np.pi / 2, np.pi / 2),
+        ocp.Path(lambda instant: A @ instant.qd, -10.0, 10.0),
     )
     return ocp.Problem(
         model,
@@ -77,26 +77,26 @@ def swing(model: od.Model, start: Sequence[float], duration: float) -> Callable[
     return guess
 
 
-def _swap_legs(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+def _swap_legs(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     """The swing foot hits the ground and becomes the stance foot: positions swap, velocities jump and swap."""
     A, floating = ca.DM(absolute_angles(end.model)), five_link_biped(root="planar")
     A_floating = absolute_angles(floating)
-    angles, rates = A @ end.q, A @ end.v
+    angles, rates = A @ end.q, A @ end.qd
     # the same state of the biped that is free to leave the ground: hip, torso, then the joints
     links, hip = np.linalg.inv(A_floating[:, 2:]), ca.DM([[1, 0, 0], [0, 0, 1]])
     q = ca.vertcat(hip @ od.point_position(end.model, "hip", end.q), links @ angles)
-    v = ca.vertcat(hip @ od.point_velocity(end.model, "hip", end.q, end.v), links @ rates)
-    v_plus, _ = od.impact(floating, (od.Contact("swing_foot", axes="xz"),), q, v)
+    qd = ca.vertcat(hip @ od.point_velocity(end.model, "hip", end.q, end.qd), links @ rates)
+    qd_plus, _ = od.impact(floating, (od.Contact("swing_foot", axes="xz"),), q, qd)
     swap = ca.DM(np.eye(5)[::-1])
-    swapped = ca.vertcat(swap @ angles, swap @ (A_floating @ v_plus))
-    return ca.vertcat(A @ start.q, A @ start.v) - swapped, 0.0, 0.0
+    swapped = ca.vertcat(swap @ angles, swap @ (A_floating @ qd_plus))
+    return ca.vertcat(A @ start.q, A @ start.qd) - swapped, 0.0, 0.0
 
 
-def _foot(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
+def _foot(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
     """The swing foot lands one step ahead on the ground; it leaves the ground upwards and comes down to it."""
     landing = od.point_position(end.model, "swing_foot", end.q)
-    leaving_rate = od.point_velocity(start.model, "swing_foot", start.q, start.v)[2]
-    landing_rate = od.point_velocity(end.model, "swing_foot", end.q, end.v)[2]
+    leaving_rate = od.point_velocity(start.model, "swing_foot", start.q, start.qd)[2]
+    landing_rate = od.point_velocity(end.model, "swing_foot", end.q, end.qd)[2]
     rows = ca.vertcat(landing[0] - STEP_LENGTH, landing[2], leaving_rate, landing_rate)
     return rows, [0, 0, 0, -np.inf], [0, 0, np.inf, 0]
 

@@ -2,7 +2,7 @@
 
 Kelly's five-link problem (see `problems.five_link`) with a torque at the stance ankle, a step of 0.5 m in 0.8 s,
 and 0.1 times the squared angular accelerations of the links beside the squared torques; backward Euler on 80 intervals. Its
-model is taken as it is: the centre of mass of the torso lies 0.2 m from the hip, those of the swing leg as far from
+model is taken as it is: the center of mass of the torso lies 0.2 m from the hip, those of the swing leg as far from
 the lower end of its links as those of the stance leg are from the upper. So the masses move when the legs
 change their names, and the impact is what the tutorial writes: the angular momenta about the joints,
 before it with the old names, are those after it with the new ones. Published: 255.41740784.
@@ -36,7 +36,9 @@ def problem(intervals: int = 80, integrator: str = "radau:1") -> ocp.Problem:
     """The step as a Problem."""
     model = with_knees(five_link_biped(PARAMETERS, root="pinned"))
     A = ca.DM(absolute_angles(model))
-    accelerations = ocp.Integral(lambda stage: ca.sumsqr(A @ stage.a), weight=0.1, name="AngularAccelerationSquared")
+    accelerations = ocp.Integral(
+        lambda instant: ca.sumsqr(A @ instant.qdd), weight=0.1, name="AngularAccelerationSquared"
+    )
     return ocp.Problem(
         model,
         [ocp.Phase("step", intervals, STEP_TIME, objective=(ocp.TorqueSquared(), accelerations))],
@@ -47,16 +49,16 @@ def problem(intervals: int = 80, integrator: str = "radau:1") -> ocp.Problem:
     )
 
 
-def _swap_legs(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+def _swap_legs(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     """The legs change their names; angular momenta about the new stance foot and the joints above it are kept."""
     A = ca.DM(absolute_angles(start.model))
-    after = od.mass_matrix(start.model, start.q) @ start.v
+    after = od.mass_matrix(start.model, start.q) @ start.qd
     swapped = ca.DM(np.eye(5)[::-1]) @ (A @ end.q)
     # momenta are some tens of times larger than angles
     return ca.vertcat(A @ start.q - swapped, (after - _momenta(end)) / 10), 0.0, 0.0
 
 
-def _momenta(end: ocp.Stage) -> Any:
+def _momenta(end: ocp.Instant) -> Any:
     """Angular momentum about the swing foot of all links, about the swing knee of all but the swing tibia, and so on."""
     model, p = end.model, PARAMETERS
     tibia, femur = p.tibia_length - p.tibia_com, p.femur_length - p.femur_com
@@ -68,11 +70,11 @@ def _momenta(end: ocp.Stage) -> Any:
         ("stance_femur", "hip", p.femur_mass, p.femur_inertia, femur),
         ("stance_tibia", "stance_femur", p.tibia_mass, p.tibia_inertia, tibia),
     )
-    rates = ca.DM(np.eye(5)[::-1]) @ (ca.DM(absolute_angles(model)) @ end.v)
+    rates = ca.DM(np.eye(5)[::-1]) @ (ca.DM(absolute_angles(model)) @ end.qd)
     momenta = [0.0] * len(chain)
     for i, (link, _, mass, inertia, height) in enumerate(chain):
         center = od.point_position(model, link, end.q, (0, 0, height))
-        velocity = od.point_velocity(model, link, end.q, end.v, (0, 0, height))
+        velocity = od.point_velocity(model, link, end.q, end.qd, (0, 0, height))
         for j, (_, joint, *_) in enumerate(chain[: i + 1]):
             arm = center - od.point_position(model, joint, end.q)
             # angles count about -y
@@ -80,7 +82,7 @@ def _momenta(end: ocp.Stage) -> Any:
     return ca.vertcat(*momenta)
 
 
-def _landing(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+def _landing(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     """The swing foot lands one step ahead on the ground."""
     landing = od.point_position(end.model, "swing_foot", end.q)
     return ca.vertcat(landing[0] - STEP_LENGTH, landing[2]), 0.0, 0.0

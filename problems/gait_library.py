@@ -1,4 +1,4 @@
-"""A library of gaits: walking over a grid of speeds, slopes and step lengths, each gait from a neighbour that is done.
+"""A library of gaits: walking over a grid of speeds, slopes and step lengths, each gait from a neighbor that is done.
 
 The first gait is found from scratch, in the middle of the grid; every other begins at the nearest that is finished.
 Each is written to its own file as soon as it is found, whole or not at all, so that a sweep that was stopped goes on
@@ -76,8 +76,8 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         line = sorted((r for r in found if (r["slope"], str(r["step_length_asked_m"])) == (slope, step)), key=_speed)
         if not line:
             continue
-        colour = COLOURS[slopes.index(slope) % len(COLOURS)]
-        style = {"color": colour, "marker": marks[step], "linestyle": "-" if step == "free" else "--", "markersize": 5}
+        color = COLORS[slopes.index(slope) % len(COLORS)]
+        style = {"color": color, "marker": marks[step], "linestyle": "-" if step == "free" else "--", "markersize": 5}
         asked = "free step" if step == "free" else f"step {float(step):.2g} m"
         cost.plot(
             [_speed(r) for r in line],
@@ -104,7 +104,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         figure.savefig(partial, format=path.suffix[1:], dpi=150)
 
 
-COLOURS = ("#0072b2", "#444444", "#d55e00", "#009e73", "#cc79a7")
+COLORS = ("#0072b2", "#444444", "#d55e00", "#009e73", "#cc79a7")
 
 
 def _words(slope: float) -> str:

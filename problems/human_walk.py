@@ -4,7 +4,7 @@ A 29-dof human of any mass, height and sex. The step begins as the right heel st
 until it slaps down flat, the left foot, on the edge under its toes, pushes off; then the body vaults over the flat foot,
 until its heel rises and it rolls over the toes' edge, while the other heel strikes. Durations, step length and step
 width are free. The heel lands softly: an impulse on it would ask the toes behind, which stay on the ground, to pull.
-Contacts push and never pull, stay in their friction cones and keep the centre of pressure inside the sole or
+Contacts push and never pull, stay in their friction cones and keep the center of pressure inside the sole or
 the edge. Nothing tells arms and trunk to swing. The cost per distance is joint torque over strength, squared,
 with smaller terms for its rate, for joint accelerations, and for the torque of passive tissue.
 
@@ -36,7 +36,7 @@ QUICK = (2, 2, 7, 5)
 PIVOT = 0.8
 """Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
 
-The centre of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
+The center of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
 ratio, J. Prosthet. Orthot. 16, 2004: 0.8).
 """
 
@@ -98,7 +98,7 @@ def problem(
         model = model.lock_joints(UPPER)
     right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
     left = feet(model, size, "l")
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
+    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
     apart = separation(size)
     corners = sole_points("l", size)
     rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
@@ -143,7 +143,7 @@ def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Fee
     length, width = PIVOT * size.foot_length, size.sole_half_breadth
     heel = model.frame(f"heel_{side}")
     flat = ocp.Foothold(od.Contact(heel, point=(length / 2, 0, 0)), half_length=length / 2, half_width=width, **place)
-    edges = [od.RollingContact(heel, radius=0.0, centre=(x, 0, 0), axis=(0, 1, 0)) for x in (0.0, length)]
+    edges = [od.RollingContact(heel, radius=0.0, center=(x, 0, 0), axis=(0, 1, 0)) for x in (0.0, length)]
     return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in edges))
 
 

@@ -1,7 +1,7 @@
 """Vertical jump of a human from both feet: as high as joint strength and speed allow, with and without an arm swing.
 
 From rest, knees a little bent, the body sinks as it likes, pushes off flat feet, then off the edges under its toes,
-and flies up to its apex, where the motion ends. The height of the centre of mass there is maximised; a small torque
+and flies up to its apex, where the motion ends. The height of the center of mass there is maximized; a small torque
 term picks one among the motions that are equally high. Torques fall with speed as motors' do, and their rate is
 bounded in price, the way muscles need time to pull. The jump without arm swing keeps the arms hanging at the trunk.
 
@@ -42,7 +42,7 @@ BENT = math.radians(10.0)
 """Angle between thigh and vertical at the start: straight legs could not begin to move."""
 
 AHEAD = 0.04
-"""The centre of mass stands this far ahead of the ankles at the start [m]."""
+"""The center of mass stands this far ahead of the ankles at the start [m]."""
 
 LEAN = math.radians(60.0)
 """Bound on the pitch of the trunk."""
@@ -70,10 +70,10 @@ def problem(
     spread = size.hip_spacing / 2
     right = human_walk.feet(model, size, "r", x=0.0, y=-spread)
     left = human_walk.feet(model, size, "l", x=0.0, y=spread)
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
+    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
     motors = ocp.TorqueSpeedCurve()
     effort = _effort(model)
-    reach = ocp.Path(lambda stage: _ballistic(stage) - stage.values["apex"], 0.0, np.inf)
+    reach = ocp.Path(lambda instant: _ballistic(instant) - instant.values["apex"], 0.0, np.inf)
     flat, toes, flight = intervals
     return ocp.Problem(
         model,
@@ -87,7 +87,7 @@ def problem(
         parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
         terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
         guess=ocp.FootPlan(crouch=0.15, leave=math.radians(50.0)),
-        integrator="gauss:2",  # whoever maximises a height finds every error of the grid that adds to it
+        integrator="gauss:2",  # whoever maximizes a height finds every error of the grid that adds to it
     )
 
 
@@ -110,7 +110,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
         ocp.TorqueSquared(weight=2.0, scale=strength),
         ocp.TorqueRateSquared(weight=0.01, scale=strength),
         ocp.AccelerationSquared(weight=1e-5),
-        ocp.Integral(lambda stage: ca.sumsqr(sides(stage.q)), 20.0, "asymmetry"),
+        ocp.Integral(lambda instant: ca.sumsqr(sides(instant.q)), 20.0, "asymmetry"),
     )
 
 
@@ -124,7 +124,7 @@ def _sides(model: od.Model) -> Callable[[Any], Any]:
 
 
 def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
-    """Nothing moves; trunk level, arms hanging, centre of mass over the feet, knees a little bent.
+    """Nothing moves; trunk level, arms hanging, center of mass over the feet, knees a little bent.
 
     The feet stand, so the pose of the pelvis determines the legs.
     """
@@ -132,30 +132,32 @@ def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
     upper = [model.nq - model.nv + k for k in trunk if k >= 6]
     pelvis = size.leg_length - (size.thigh + size.shank) * (1 - math.cos(BENT))
 
-    def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
-        q, v = start.q, start.v
+    def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
+        q, qd = start.q, start.qd
         ahead = od.center_of_mass(model, q)[0] - od.point_position(model, "foot_l", q)[0]
-        return ca.vertcat(ahead - AHEAD, q[1], q[2] - pelvis, q[3:6], q[upper], v[trunk]), 0.0, 0.0
+        return ca.vertcat(ahead - AHEAD, q[1], q[2] - pelvis, q[3:6], q[upper], qd[trunk]), 0.0, 0.0
 
     return ocp.Boundary(rows, "at rest")
 
 
-def _ballistic(stage: ocp.Stage) -> Any:
-    """c_z + c_z'^2 / (2 g): the height that the centre of mass reaches in flight.
+def _ballistic(instant: ocp.Instant) -> Any:
+    """c_z + c_z'^2 / (2 g): the height that the center of mass reaches in flight.
 
     Used as a bound on the apex at all nodes of the flight, it prevents the solver from exploiting errors of the grid.
     """
-    speed = od.center_of_mass_velocity(stage.model, stage.q, stage.v)[2]
-    return od.center_of_mass(stage.model, stage.q)[2] + speed**2 / (2 * float(np.linalg.norm(stage.model.gravity)))
+    speed = od.center_of_mass_velocity(instant.model, instant.q, instant.qd)[2]
+    return od.center_of_mass(instant.model, instant.q)[2] + speed**2 / (
+        2 * float(np.linalg.norm(instant.model.gravity))
+    )
 
 
 def _apex(model: od.Model) -> ocp.Boundary:
-    """Apex: centre of mass at its highest, no angular momentum, trunk upright, symmetric: ready to land as it left."""
+    """Apex: center of mass at its highest, no angular momentum, trunk upright, symmetric: ready to land as it left."""
     sides = _sides(model)
 
-    def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
-        speed = od.center_of_mass_velocity(model, end.q, end.v)[2]
-        spin = od.centroidal_momentum(model, end.q, end.v)[:3]
+    def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
+        speed = od.center_of_mass_velocity(model, end.q, end.qd)[2]
+        spin = od.centroidal_momentum(model, end.q, end.qd)[:3]
         gap = sides(end.q)
         free = np.array([*np.zeros(4), *np.full(3, 0.1), *np.zeros(gap.shape[0])])
         return ca.vertcat(speed, spin, end.q[3:6], gap), -free, free
@@ -164,7 +166,7 @@ def _apex(model: od.Model) -> ocp.Boundary:
 
 
 def standing_height(model: od.Model) -> float:
-    """Height of the centre of mass above the ground, upright on straight legs [m]."""
+    """Height of the center of mass above the ground, upright on straight legs [m]."""
     q = DM(model.neutral())
     return float(od.center_of_mass(model, q)[2] - od.point_position(model, "heel_l", q)[2])
 
@@ -175,10 +177,10 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     flat, toes, flight = solution.phases
     upright = standing_height(model)
     com = np.array([od.center_of_mass(model, DM(q)).full().ravel() for q in solution.q])
-    leaving = float(od.center_of_mass_velocity(model, DM(flight.q[0]), DM(flight.v[0]))[2])
+    leaving = float(od.center_of_mass_velocity(model, DM(flight.q[0]), DM(flight.qd[0]))[2])
     at_take_off = float(od.center_of_mass(model, DM(flight.q[0]))[2])
     vertical = np.concatenate([sum(w[:, 5] for w in phase.wrenches.values()) for phase in (flat, toes)])
-    power = sum((phase.tau * (phase.v[:-1] + phase.v[1:]) / 2).sum(axis=1).max() for phase in (toes,))
+    power = sum((phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2).sum(axis=1).max() for phase in (toes,))
     return {
         "jump_height_m": float(com[-1, 2]) - upright,
         "take_off_speed_m_per_s": leaving,

@@ -6,7 +6,7 @@ the sum of squared torques per step length is least. Two kinds of stability: of 
 multipliers), and of virtual constraints kept by feedback (hybrid zero dynamics, delta_zero^2; see _zero_dynamics): fitted
 to the gait ("fit"), those of least torque among polynomials of the published degree ("hzd"), and the published example.
 
-Sources. Masses, lengths, mass centres and inertias stand alike in two public programs: V. Minh's of 2016, made from
+Sources. Masses, lengths, mass centers and inertias stand alike in two public programs: V. Minh's of 2016, made from
 E. Westervelt and J. Grizzle's of 2003 (github.com/peterminh227/the-biped_5DoF_VPP_walking), and N. Smit-Anseeuw's of 2018; both
 leave the motors' rotors out. They pass for those of Westervelt, Grizzle, Chevallereau, Choi & Morris, Feedback Control of
 Dynamic Bipedal Robot Locomotion (2007): not compared with the book itself. (The 20 kg torso of `five_link` is another set.)
@@ -38,7 +38,7 @@ from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
 from ._command import asked, attempt, finish, keep, parser
-from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimised, phase_angle
+from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimized, phase_angle
 
 RABBIT = FiveLinkParameters(
     tibia_mass=3.2, femur_mass=6.8, torso_mass=12.0,
@@ -87,24 +87,24 @@ def robot() -> od.Model:
     )
 
 
-def strike(q: Any, v: Any) -> tuple[Any, Any, Any]:
+def strike(q: Any, qd: Any) -> tuple[Any, Any, Any]:
     """(q, v, impulse [N s]) after the swing foot has struck, stuck, and become the stance foot."""
     pinned, floating = five_link_biped(RABBIT), five_link_biped(RABBIT, root="planar")
     A, A_floating = absolute_angles(pinned), absolute_angles(floating)
     # the same state of the biped that is free to leave the ground: hip, torso, then the joints
     links, in_plane = DM(np.linalg.inv(A_floating[:, 2:]) @ A), DM([[1, 0, 0], [0, 0, 1]])
     q_free = ca.vertcat(in_plane @ od.point_position(pinned, "hip", q), links @ q)
-    v_free = ca.vertcat(in_plane @ od.point_velocity(pinned, "hip", q, v), links @ v)
-    v_plus, impulse = od.impact(floating, (od.Contact("swing_foot", axes="xz"),), q_free, v_free)
+    v_free = ca.vertcat(in_plane @ od.point_velocity(pinned, "hip", q, qd), links @ qd)
+    qd_plus, impulse = od.impact(floating, (od.Contact("swing_foot", axes="xz"),), q_free, v_free)
     renamed = np.linalg.inv(A) @ np.eye(5)[::-1]
-    return DM(renamed @ A) @ q, DM(renamed @ A_floating) @ v_plus, impulse
+    return DM(renamed @ A) @ q, DM(renamed @ A_floating) @ qd_plus, impulse
 
 
-def _change_of_legs(end: ocp.Stage, start: ocp.Stage) -> tuple[Any, Any, Any]:
+def _change_of_legs(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, Any, Any]:
     """The next step starts as the strike leaves the last one; the ground pushes, within the friction; the foot is down."""
-    q, v, impulse = strike(end.q, end.v)
+    q, qd, impulse = strike(end.q, end.qd)
     height = od.point_position(end.model, "swing_foot", end.q)[2]
-    rows = ca.vertcat(start.q - q, start.v - v, height, _inside_cone(impulse))
+    rows = ca.vertcat(start.q - q, start.qd - qd, height, _inside_cone(impulse))
     return rows, np.zeros(13), np.append(np.zeros(11), [np.inf, np.inf])
 
 
@@ -113,17 +113,17 @@ def _inside_cone(force: Any) -> Any:
     return ca.vertcat(FRICTION * force[1, :] - force[0, :], FRICTION * force[1, :] + force[0, :])
 
 
-def _ground_force(stage: ocp.Stage) -> Any:
+def _ground_force(instant: ocp.Instant) -> Any:
     """(x, z) on the stance foot [N]."""
-    acceleration = od.center_of_mass_acceleration(stage.model, stage.q, stage.v, stage.a)
-    return (stage.model.mass * (acceleration - DM(stage.model.gravity)))[[0, 2]]
+    acceleration = od.center_of_mass_acceleration(instant.model, instant.q, instant.qd, instant.qdd)
+    return (instant.model.mass * (acceleration - DM(instant.model.gravity)))[[0, 2]]
 
 
-def _landing(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, Any, Any]:
+def _landing(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
     """The swing foot lands one step ahead at the speed asked for; it leaves the ground upwards and comes down to it."""
     ahead = od.point_position(end.model, "swing_foot", end.q)[0] - end.values["step"]
     speed = end.values["step"] - end.values["walking_speed"] * end.values["time"]
-    up, down = (od.point_velocity(s.model, "swing_foot", s.q, s.v)[2] for s in (start, end))
+    up, down = (od.point_velocity(s.model, "swing_foot", s.q, s.qd)[2] for s in (start, end))
     return ca.vertcat(ahead, speed, up, down), [0, 0, 0, -np.inf], [0, 0, np.inf, 0]
 
 
@@ -155,7 +155,7 @@ def gait(solution: ocp.Solution) -> dict[str, Any]:
     model, step = solution.model, solution.phases[0]
     landing = float(od.point_position(model, "swing_foot", DM(step.q[-1]))[0])
     forces = ground_forces(solution)
-    impulse = np.array(DM(strike(DM(step.q[-1]), DM(step.v[-1]))[2])).ravel()
+    impulse = np.array(DM(strike(DM(step.q[-1]), DM(step.qd[-1]))[2])).ravel()
     return {
         "period_s": solution.duration,
         "step_length_m": landing,
@@ -170,16 +170,16 @@ def gait(solution: ocp.Solution) -> dict[str, Any]:
 def ground_forces(solution: ocp.Solution) -> Any:
     """(x, z) on the stance foot, means over the intervals (n, 2)."""
     model, step = solution.model, solution.phases[0]
-    q, v = (step.q[1:] + step.q[:-1]) / 2, (step.v[1:] + step.v[:-1]) / 2
-    stages = [ocp.Stage(model, DM(x), DM(y), a=DM(z)) for x, y, z in zip(q, v, step.a, strict=True)]
-    found = [_ground_force(stage) for stage in stages]
+    q, qd = (step.q[1:] + step.q[:-1]) / 2, (step.qd[1:] + step.qd[:-1]) / 2
+    stages = [ocp.Instant(model, DM(x), DM(y), qdd=DM(z)) for x, y, z in zip(q, qd, step.qdd, strict=True)]
+    found = [_ground_force(instant) for instant in stages]
     return np.array([np.array(force.full()).ravel() for force in found])
 
 
 def followed(solution: ocp.Solution) -> ZeroDynamics:
     """The zero dynamics under polynomials fitted to the step."""
     step = solution.phases[0]
-    return ZeroDynamics(solution.model, fitted(step.q, step.v, DEGREE), strike)
+    return ZeroDynamics(solution.model, fitted(step.q, step.qd, DEGREE), strike)
 
 
 def example() -> ZeroDynamics:
@@ -199,7 +199,7 @@ def least_torque(start: ZeroDynamics, speed: float) -> ZeroDynamics:
             cones, (foot - DM(clearance).T)[:, 1:-1], knees, KNEE - knees, here["rate"], TORQUE - tau, TORQUE + tau
         )
 
-    return optimised(start, speed, limits)
+    return optimized(start, speed, limits)
 
 
 def stability(zero: ZeroDynamics, prefix: str) -> dict[str, Any]:
@@ -263,10 +263,10 @@ def _sticks(axes: Any, solution: ocp.Solution) -> None:
     legs = {"stance": ("stance_foot", "stance_femur", "hip"), "swing": ("hip", "swing_tibia", "swing_foot")}
     chosen = np.linspace(0, len(step.q) - 1, 9).astype(int)
     for k in chosen:
-        for name, colour, frames in (("torso", "0.3", ("hip", "head")), *zip(legs, ("C0", "C1"), legs.values(), strict=True)):  # fmt: skip
+        for name, color, frames in (("torso", "0.3", ("hip", "head")), *zip(legs, ("C0", "C1"), legs.values(), strict=True)):  # fmt: skip
             points = np.array([od.point_position(model, f, DM(step.q[k])).full().ravel() for f in frames])
             label = name if k == chosen[-1] else None
-            axes.plot(points[:, 0], points[:, 2], color=colour, alpha=0.2 + 0.8 * k / chosen[-1], label=label)
+            axes.plot(points[:, 0], points[:, 2], color=color, alpha=0.2 + 0.8 * k / chosen[-1], label=label)
     axes.axhline(0.0, color="0.6", lw=1)
     axes.set(aspect="equal", title="one step", xlabel="x [m]", ylabel="z [m]", xlim=(-0.75, 0.6))
     axes.legend(frameon=False, fontsize="small", loc="upper left")
@@ -285,7 +285,7 @@ def _portrait(axes: Any, solution: ocp.Solution, zero: ZeroDynamics) -> None:
     gait = np.sqrt(2 * (fixed - V))
     axes.plot(theta, gait, "C0", lw=2, label="gait under virtual constraints")
     axes.plot([end, begin], gait[[-1, 0]], "C0:", label=f"strike, $\\delta_0^2$ = {zero.delta_squared:.3f}")
-    sigma = [float((od.mass_matrix(solution.model, DM(q)) @ DM(v))[0]) for q, v in zip(step.q, step.v, strict=True)]
+    sigma = [float((od.mass_matrix(solution.model, DM(q)) @ DM(qd))[0]) for q, qd in zip(step.q, step.qd, strict=True)]
     axes.plot([phase_angle(q) for q in step.q], np.abs(sigma), "C3.", ms=3, label="step of least torque")
     axes.set(
         title="zero dynamics", xlabel=r"$\theta$ [rad]", ylabel=r"$|\sigma|$ [N m s]", ylim=(-0.4 * gait.max(), None)

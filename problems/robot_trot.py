@@ -89,14 +89,14 @@ def problem(
         model,
         phases,
         periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-2)),
-        boundary=[ocp.Boundary(_centred, "base starts at the origin")],
+        boundary=[ocp.Boundary(_centerd, "base starts at the origin")],
         posture=posture,
         limits=False,
         loads=LOADS,
     )
 
 
-def _centred(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
+def _centerd(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     return start.q[0], 0.0, 0.0
 
 

@@ -1,7 +1,7 @@
 """A robot walks: one periodic, mirrored step of least effort for any humanoid that comes as a URDF.
 
 Double support on two flat feet, single support, a soft landing (or `--impact`); free durations and step width, friction
-cones, centres of pressure inside the soles; the first guess is the robot standing with bent knees. Robots as built
+cones, centers of pressure inside the soles; the first guess is the robot standing with bent knees. Robots as built
 are not quite symmetric: the gait is that of the symmetric twin, and the report says how far the two are apart.
 
     python -m problems.robot_walk --urdf talos_reduced.urdf --left-foot left_sole_link --right-foot right_sole_link
@@ -92,7 +92,7 @@ def problem(
     size: dict[str, Any] = {"half_length": sole[0], "half_width": sole[1]}
     right = ocp.Foothold(od.Contact("right_sole"), x=0.0, y=(-2.5 * spread, -0.4 * spread), **size)
     left = ocp.Foothold(od.Contact("left_sole"), **size)
-    contact = (ocp.FrictionCone(), ocp.CentreOfPressure())  # the pyramid pushes by itself
+    contact = (ocp.FrictionCone(), ocp.CenterOfPressure())  # the pyramid pushes by itself
     corners = [("left_sole", (x, y, 0.0)) for x in (-sole[0], sole[0]) for y in (-sole[1], sole[1])]
     ends = (-sole[0], sole[0])
     apart = ocp.Separation(

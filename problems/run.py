@@ -60,7 +60,7 @@ def problem(
     model = human(mass, height, root=od.FloatingBase())
     model = model.with_limits(effort=strength * model.dofs.tau_max)
     right = human_walk.feet(model, size, "r", x=0.0, y=(-0.2, 0.0), yaw=-TOE_OUT)
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
+    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
     soles = {side: human_walk.sole_points(side, size) for side in "lr"}
     apart = human_walk.separation(size, 0.5)
 
@@ -96,7 +96,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
     return (
         ocp.TorqueSquared(weight=100.0, scale=strength),
         ocp.TorqueRateSquared(weight=0.02, scale=strength),
-        ocp.Integral(lambda stage: ca.sumsqr(stage.a[legs]), 1e-3, "leg accelerations"),
+        ocp.Integral(lambda instant: ca.sumsqr(instant.qdd[legs]), 1e-3, "leg accelerations"),
         ocp.JointAngleSquared(weight=0.2, stiffness=human_walk.stiffness(model)),
     )
 

@@ -3,7 +3,7 @@
 
     python scripts/bench_rti.py [--repetitions 300] [--no-inequalities] [--quick] [--json]
 
-Ours: `prepare` linearises and, with "riccati", factors; `feedback` takes the measured state and gives the torques. Crocoddyl's:
+Ours: `prepare` linearizes and, with "riccati", factors; `feedback` takes the measured state and gives the torques. Crocoddyl's:
 one iteration of FDDP (derivatives, backward pass, one forward pass) of its own benchmark, two steps of its `SimpleBipedGaitProblem`
 on the same robot; see `bench/walk_of_legs.py` for what differs. Both take turns in one process, round by round, so that
 whatever else runs on the machine counts for both; figures are wall-clock minima and medians. Blocks and recursion are
@@ -118,7 +118,7 @@ def show(rows: dict[str, dict[str, float]]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=300)
-    parser.add_argument("--no-inequalities", action="store_true", help="without friction cones and centres of pressure")
+    parser.add_argument("--no-inequalities", action="store_true", help="without friction cones and centers of pressure")
     parser.add_argument("--quick", action="store_true", help="40 repetitions at most, and only what is compiled")
     parser.add_argument("--json", action="store_true", help="one JSON object, the last line")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How fast and how surely walks are found: iterations and seconds of the problems that the README speaks of.
 
-    python scripts/bench_walking.py [speeds] [refine] [neighbours] [robot] [--compile] [--repeats 3]
+    python scripts/bench_walking.py [speeds] [refine] [neighbors] [robot] [--compile] [--repeats 3]
                                     [--urdf FILE --left-foot L --right-foot R]
 
-speeds: the human from 0.8 to 2.0 m/s, each from the library's own guess. refine: N and 2N intervals. neighbours: other
+speeds: the human from 0.8 to 2.0 m/s, each from the library's own guess. refine: N and 2N intervals. neighbors: other
 speeds from the solution at 1.2 m/s. robot: a humanoid from standing still, and from eight noisy guesses (0.05 rad, 0.2
 rad/s). Without --compile everything is evaluated by the virtual machine; with it, blocks are compiled first, untimed.
 Seconds are those of the solver, medians of the repeats.
@@ -34,7 +34,7 @@ NOISE = (0.05, 0.2)
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbours"])
+    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbors"])
     arguments.add_argument("--urdf", help="a humanoid, for robot")
     arguments.add_argument("--left-foot", default="left_sole_link")
     arguments.add_argument("--right-foot", default="right_sole_link")
@@ -66,7 +66,7 @@ def _refine(options: argparse.Namespace) -> None:
     print(f"{'':34s} cost changes by {100 * abs(costs[1] / costs[0] - 1):.2f} %")
 
 
-def _neighbours(options: argparse.Namespace) -> None:
+def _neighbors(options: argparse.Namespace) -> None:
     walk = human_walk.problem()
     start = walk.solve(progress=False, compile=options.compile)
     for speed in (1.1, 1.25, 1.3):
@@ -84,7 +84,7 @@ def _robot(options: argparse.Namespace) -> None:
 
 
 def _noisy(walk: ocp.Problem, q0: np.ndarray, rng: np.random.Generator) -> Callable[[float], Any]:
-    """The robot standing, moved forward at half a metre per second for about a second, shaken."""
+    """The robot standing, moved forward at half a meter per second for about a second, shaken."""
 
     def state(s: float) -> tuple[np.ndarray, np.ndarray]:
         angle, rate = (rng.normal(0.0, sigma, walk.model.nv) for sigma in NOISE)
@@ -108,7 +108,7 @@ def _row(label: str, walk: ocp.Problem, options: argparse.Namespace, **given: An
     return found
 
 
-MEASURED = {"speeds": _speeds, "refine": _refine, "neighbours": _neighbours, "robot": _robot}
+MEASURED = {"speeds": _speeds, "refine": _refine, "neighbors": _neighbors, "robot": _robot}
 
 
 if __name__ == "__main__":

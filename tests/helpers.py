@@ -70,7 +70,7 @@ def random_rotation(rng: np.random.Generator) -> np.ndarray:
 
 
 def random_inertia(rng: np.random.Generator, mass: float) -> np.ndarray:
-    """The inertia of some box, about its centre, turned."""
+    """The inertia of some box, about its center, turned."""
     R, s = random_rotation(rng), rng.uniform(0.05, 0.2, 3) ** 2
     return R @ (mass / 3 * np.diag([s[1] + s[2], s[0] + s[2], s[0] + s[1]])) @ R.T
 

@@ -298,7 +298,7 @@ def test_cmake_builds_and_runs_the_example(tmp_path):
     run("cmake", "--build", build, "--target", "test")
 
 
-def test_large_functions_are_not_optimised_for_minutes(monkeypatch):
+def test_large_functions_are_not_optimized_for_minutes(monkeypatch):
     assert "-O1" not in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
     monkeypatch.setattr("ocp_dyn.codegen.machine_code.toolchain.LARGE", 100)
     assert "-O1" in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]

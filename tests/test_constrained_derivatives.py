@@ -313,8 +313,8 @@ def test_finite_at_neutral_and_rest():
     neutral = PASSIVE.neutral()
     rest = np.zeros(PASSIVE.nv)
     constraints = (od.Contact("b6", axes="xz").at(PASSIVE, neutral), od.LockedJoint.of(PASSIVE, "b1_joint", neutral))
-    stabilised = tuple(od.Baumgarte(c, 0.1) for c in constraints)
-    results = evaluate(od.constrained_dynamics_derivatives, PASSIVE, stabilised, args=(neutral, rest, rest), loads=BOTH)
+    stabilized = tuple(od.Baumgarte(c, 0.1) for c in constraints)
+    results = evaluate(od.constrained_dynamics_derivatives, PASSIVE, stabilized, args=(neutral, rest, rest), loads=BOTH)
     assert all(np.isfinite(x).all() for x in results)
     assert all(
         np.isfinite(x).all() for x in evaluate(od.impact_derivatives, PASSIVE, constraints, args=(neutral, rest))

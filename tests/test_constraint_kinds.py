@@ -1,4 +1,4 @@
-"""Loops, custom, joint-level, rolling and stabilised constraints: rows, right-hand sides, errors, wrenches."""
+"""Loops, custom, joint-level, rolling and stabilized constraints: rows, right-hand sides, errors, wrenches."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_what_a_loop_makes_leaves_its_own_axis_free():
 
 
 def test_a_wheel_rolls_at_the_height_of_its_plane():
-    """phi is zero where the centre lies the radius above a plane that is not the ground."""
+    """phi is zero where the center lies the radius above a plane that is not the ground."""
     builder = od.ModelBuilder()
     builder.add_body("wheel", od.Translation(), mass=1.0, inertia=(1, 1, 1))
     wheel = od.RollingContact("wheel", 0.3, axis="y", height=0.25)
@@ -301,7 +301,7 @@ def test_rolling(rng, axis, normal):
     rolling = s.qd - np.linalg.pinv(G) @ G @ s.qd
     R = od.pose(model, "foot", DM(s.q))[0].full()
     n = np.array(foot.normal)
-    touching = np.array(foot.centre) - R.T @ (0.05 * n)
+    touching = np.array(foot.center) - R.T @ (0.05 * n)
     close(od.point_velocity(model, "foot", DM(s.q), DM(rolling), touching), np.zeros(3))
 
 
@@ -337,10 +337,10 @@ def test_soles():
         assert od.constraint_rank(model, contacts, q) == rank
 
 
-# Stabilised
+# Stabilized
 
 
-def test_stabilised_errors_die_out():
+def test_stabilized_errors_die_out():
     """phi'' + 2/T phi' + phi/T^2 = 0 along the motion, each constraint with its own T."""
     model = tree("chain")
     rng = np.random.default_rng(2)

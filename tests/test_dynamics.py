@@ -274,7 +274,7 @@ def test_two_link_arm():
 
 
 def test_a_free_body_obeys_euler(rng):
-    """Torque-free: I dw + w x I w = 0 in body axes, and the mass centre falls."""
+    """Torque-free: I dw + w x I w = 0 in body axes, and the mass center falls."""
     I = np.diag([0.1, 0.2, 0.25])
     builder = od.ModelBuilder()
     builder.add_body("body", od.FloatingBase(), mass=2.0, inertia=I)

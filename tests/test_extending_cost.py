@@ -17,12 +17,12 @@ EFFORT = ocp.TorqueSquared(1e-2)
 
 def test_a_class_and_a_function_are_the_same_cost() -> None:
     function = ocp.Integral(
-        lambda stage: ca.sumsqr(od.point_velocity(stage.model, "link2", stage.q, stage.v)), 10.0, "Sway"
+        lambda instant: ca.sumsqr(od.point_velocity(instant.model, "link2", instant.q, instant.qd)), 10.0, "Sway"
     )
     one, other = (swing((EFFORT, cost)).solve(progress=False) for cost in (Sway("link2", 10.0), function))
     np.testing.assert_allclose(one.q, other.q, atol=1e-5)
     assert one.cost == pytest.approx(other.cost, rel=1e-6)
-    q, v = (x[1:] + x[:-1] for x in (one.q / 2, one.v / 2))  # the stage of the midpoint rule
+    q, v = (x[1:] + x[:-1] for x in (one.q / 2, one.qd / 2))  # the stage of the midpoint rule
     speeds = [
         od.point_velocity(one.model, "link2", ca.DM(a), ca.DM(b)).full().ravel() for a, b in zip(q, v, strict=True)
     ]
@@ -46,13 +46,16 @@ class Own:
 @pytest.mark.parametrize(
     ("integrand", "message"),
     [
-        (lambda stage: stage.tau, r"phase 'swing': Own 'Own': cost must be one number, got shape \(2, 1\): sum it"),
-        (lambda stage: None, r"phase 'swing': Own 'Own': cost must return an expression of the stage \(SX\), got None"),
+        (lambda instant: instant.tau, r"phase 'swing': Own 'Own': cost must be one number, got shape \(2, 1\): sum it"),
         (
-            lambda stage: stage.force,
-            "phase 'swing': Own 'Own': the function raised AttributeError: 'Stage' object has no",
+            lambda instant: None,
+            r"phase 'swing': Own 'Own': cost must return an expression of the instant \(SX\), got None",
         ),
-        (lambda stage: stage.values["q2"], "the function raised KeyError: 'q2': did you mean"),
+        (
+            lambda instant: instant.force,
+            "phase 'swing': Own 'Own': the function raised AttributeError: 'Instant' object has no",
+        ),
+        (lambda instant: instant.values["q2"], "the function raised KeyError: 'q2': did you mean"),
     ],
 )
 def test_wrong_integrands_are_explained(integrand: Any, message: str) -> None:
@@ -67,8 +70,8 @@ def test_wrong_classes_are_explained_when_the_phase_is_made() -> None:
         swing(Own(abs, np.inf))
 
     class Half:
-        def integrand(self, stage: ocp.Stage) -> Any:
-            return stage.q[0]
+        def integrand(self, instant: ocp.Instant) -> Any:
+            return instant.q[0]
 
     with pytest.raises(TypeError, match="for Objective its class needs weight and integrand, and it lacks weight"):
         swing(Half())

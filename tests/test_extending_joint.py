@@ -142,7 +142,7 @@ def test_a_solution_holds_the_joint(tmp_path: Any) -> None:
     builder = od.ModelBuilder("nut")
     builder.add_body("nut", Screw(PITCH), mass=1.0, inertia=(1, 1, 1))
     nut = builder.build()
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - 1, end.v), 0.0, 0.0))
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 1, end.qd), 0.0, 0.0))
     problem = ocp.Problem(nut, ocp.Phase("turn", 4, 1.0, objective=ocp.TorqueSquared()), boundary=rest)
     solution = problem.solve(progress=False)
     path = solution.save(tmp_path / "turn.npz")

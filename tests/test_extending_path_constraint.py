@@ -28,7 +28,7 @@ def test_a_class_holds_at_every_node() -> None:
 
 
 def test_a_function_is_the_same_constraint() -> None:
-    path = ocp.Path(lambda stage: od.point_position(stage.model, "link2", stage.q)[0], -0.85, 0.85)
+    path = ocp.Path(lambda instant: od.point_position(instant.model, "link2", instant.q)[0], -0.85, 0.85)
     one, other = (swing(p).solve(progress=False) for p in (WALLS, path))
     np.testing.assert_allclose(one.q, other.q, atol=1e-6)
 
@@ -40,12 +40,12 @@ class Own:
     value: Any
     where: str = "interval"
 
-    def rows(self, stage: ocp.Stage) -> Any:
-        return self.value(stage) if callable(self.value) else self.value
+    def rows(self, instant: ocp.Instant) -> Any:
+        return self.value(instant) if callable(self.value) else self.value
 
 
 def test_a_class_of_intervals_sees_torques() -> None:
-    problem = swing(Own(lambda stage: (stage.tau, -5.0, 5.0)))
+    problem = swing(Own(lambda instant: (instant.tau, -5.0, 5.0)))
     solution = problem.solve(progress=False)
     assert np.abs(swing(()).solve(progress=False).tau).max() > 6.0
     assert np.abs(solution.tau).max() == pytest.approx(5.0, abs=1e-5)
@@ -54,16 +54,19 @@ def test_a_class_of_intervals_sees_torques() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (lambda stage: stage.tau, r"phase 'swing': Own must return \(expression, lower, upper\), got"),
-        (lambda stage: (stage.tau.T, 0, 1), r"phase 'swing': Own must be a column, got shape \(1, 2\)"),
-        (lambda stage: (stage.tau, [0, 0, 0], 1), "phase 'swing': Own has 2 rows but 3 bounds: give one number, or 2"),
-        (lambda stage: (stage.tau, 1, 0), "Own: needs lower <= upper, got 1 and 0"),
+        (lambda instant: instant.tau, r"phase 'swing': Own must return \(expression, lower, upper\), got"),
+        (lambda instant: (instant.tau.T, 0, 1), r"phase 'swing': Own must be a column, got shape \(1, 2\)"),
         (
-            lambda stage: (stage.wrench, 0, 1),
-            "phase 'swing': Own: the function raised AttributeError: 'Stage' object has",
+            lambda instant: (instant.tau, [0, 0, 0], 1),
+            "phase 'swing': Own has 2 rows but 3 bounds: give one number, or 2",
         ),
-        (lambda stage: (stage.values["spede"], 0, 1), "phase 'swing': Own: the function raised KeyError: 'spede'"),
-        (lambda stage: (float("nan"), 0, 1), "Own: the first of the three must return finite numbers"),
+        (lambda instant: (instant.tau, 1, 0), "Own: needs lower <= upper, got 1 and 0"),
+        (
+            lambda instant: (instant.wrench, 0, 1),
+            "phase 'swing': Own: the function raised AttributeError: 'Instant' object has",
+        ),
+        (lambda instant: (instant.values["spede"], 0, 1), "phase 'swing': Own: the function raised KeyError: 'spede'"),
+        (lambda instant: (float("nan"), 0, 1), "Own: the first of the three must return finite numbers"),
     ],
 )
 def test_wrong_rows_are_explained(value: Any, message: str) -> None:
@@ -78,8 +81,8 @@ def test_wrong_classes_are_explained_when_the_problem_is_made() -> None:
         swing(Own(None, "nodes"))
 
     class Half:
-        def rows(self, stage: ocp.Stage) -> Any:
-            return stage.q, 0.0, 1.0
+        def rows(self, instant: ocp.Instant) -> Any:
+            return instant.q, 0.0, 1.0
 
     with pytest.raises(TypeError, match="for PathConstraint its class needs where and rows, and it lacks where"):
         swing(Half())

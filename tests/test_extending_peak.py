@@ -12,7 +12,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from problems.extending.peak import ANGLE, INERTIA, TIME, turn
 
-TORQUE = ocp.Peak(lambda stage: stage.tau, name="peak torque")
+TORQUE = ocp.Peak(lambda instant: instant.tau, name="peak torque")
 BANG_BANG = 4 * INERTIA * ANGLE / TIME**2
 """Least peak torque: half the time forwards, half backwards."""
 
@@ -37,7 +37,7 @@ def test_linear_torques_are_bounded_at_the_nodes() -> None:
 
 
 def test_a_weight_and_a_scale() -> None:
-    peak = ocp.Peak(lambda stage: stage.tau, weight=3.0, scale=0.5)
+    peak = ocp.Peak(lambda instant: instant.tau, weight=3.0, scale=0.5)
     assert turn(peak).solve(progress=False).cost["peak"] == pytest.approx(3 * BANG_BANG / 0.5, rel=1e-4)
 
 
@@ -46,18 +46,18 @@ def rotors(objective: Any) -> ocp.Solution:
     builder = od.ModelBuilder("rotors")
     for name, inertia in (("light", INERTIA), ("heavy", 2 * INERTIA)):
         builder.add_body(name, od.Revolute("z"), mass=1.0, inertia=(inertia,) * 3)
-    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - ANGLE, end.v), 0.0, 0.0))
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - ANGLE, end.qd), 0.0, 0.0))
     phase = ocp.Phase("turn", 10, TIME, objective=objective)
     return ocp.Problem(builder.build(), phase, boundary=ends).solve(progress=False, tolerance=1e-9)
 
 
 def test_one_peak_for_all_entries_or_one_for_each() -> None:
-    one = rotors(ocp.Peak(lambda stage: stage.tau))
+    one = rotors(ocp.Peak(lambda instant: instant.tau))
     assert one.cost["peak"] == pytest.approx(2 * BANG_BANG, rel=1e-5)
-    each = rotors(ocp.Peak(lambda stage: stage.tau, each=True))
+    each = rotors(ocp.Peak(lambda instant: instant.tau, each=True))
     assert each.variables()["peak"] == pytest.approx([BANG_BANG, 2 * BANG_BANG], rel=1e-5)
     assert each.cost["peak"] == pytest.approx(3 * BANG_BANG, rel=1e-5)
-    relative = rotors(ocp.Peak(lambda stage: stage.tau, scale=(1.0, 2.0)))
+    relative = rotors(ocp.Peak(lambda instant: instant.tau, scale=(1.0, 2.0)))
     assert relative.cost["peak"] == pytest.approx(BANG_BANG, rel=1e-5)
 
 
@@ -69,22 +69,22 @@ def test_one_peak_over_several_phases() -> None:
         return ocp.Problem(problem.model, parts, boundary=problem.boundary).solve(progress=False, tolerance=1e-9)
 
     assert phases(TORQUE, TORQUE).cost["peak torque"] == pytest.approx(BANG_BANG, rel=1e-5)
-    two = phases(TORQUE, ocp.Peak(lambda stage: stage.tau, name="later"))
+    two = phases(TORQUE, ocp.Peak(lambda instant: instant.tau, name="later"))
     assert sum(two.cost.values()) < 1.99 * BANG_BANG
     assert set(two.cost) == {"peak torque", "later"}
 
 
 def test_a_quantity_of_the_state_counts_at_all_nodes() -> None:
     """The least peak speed is the mean speed, but for the ends at rest: one interval of acceleration at each end."""
-    solution = turn(ocp.Peak(lambda stage: stage.v, name="speed"), 10).solve(progress=False, tolerance=1e-9)
+    solution = turn(ocp.Peak(lambda instant: instant.qd, name="speed"), 10).solve(progress=False, tolerance=1e-9)
     assert solution.cost["speed"] == pytest.approx(ANGLE / TIME * 10 / 9, rel=1e-5)
-    assert np.abs(solution.v).max() == pytest.approx(solution.cost["speed"], rel=1e-5)
+    assert np.abs(solution.qd).max() == pytest.approx(solution.cost["speed"], rel=1e-5)
 
 
 def test_positive_values_alone() -> None:
     """The accelerating torque alone counts: the longer it acts, the smaller it is, and braking is as hard as allowed."""
-    limit = ocp.Path(lambda stage: stage.tau, -9 * BANG_BANG, np.inf, where="interval")
-    peak = ocp.Peak(lambda stage: stage.tau, kind="positive")
+    limit = ocp.Path(lambda instant: instant.tau, -9 * BANG_BANG, np.inf, where="interval")
+    peak = ocp.Peak(lambda instant: instant.tau, kind="positive")
     problem = turn(peak)
     phase = ocp.Phase("turn", 20, TIME, path=limit, objective=peak)
     solution = ocp.Problem(problem.model, phase, boundary=problem.boundary).solve(progress=False, tolerance=1e-9)
@@ -113,11 +113,11 @@ def test_wrong_peaks_are_refused(given: dict[str, Any], error: type[Exception], 
     ("peak", "message"),
     [
         (
-            ocp.Peak(lambda stage: stage.tau, scale=(1.0, 2.0)),
+            ocp.Peak(lambda instant: instant.tau, scale=(1.0, 2.0)),
             "scale: give one number, or one per entry of the quantity, 1",
         ),
-        (ocp.Peak(lambda stage: stage.torque), "phase 'turn': Peak 'peak': the function raised AttributeError"),
-        (ocp.Peak(lambda stage: stage.q @ ca.SX(1, 2)), "phase 'turn': Peak 'peak': the quantity must be a column"),
+        (ocp.Peak(lambda instant: instant.torque), "phase 'turn': Peak 'peak': the function raised AttributeError"),
+        (ocp.Peak(lambda instant: instant.q @ ca.SX(1, 2)), "phase 'turn': Peak 'peak': the quantity must be a column"),
     ],
 )
 def test_wrong_quantities_are_explained(peak: ocp.Peak, message: str) -> None:

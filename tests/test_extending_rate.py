@@ -30,21 +30,21 @@ def test_torques_of_every_kind_and_form_converge(options: dict[str, Any]) -> Non
 
 def test_a_quantity_of_the_state_is_compared_at_nodes() -> None:
     """The rate of the velocity is the acceleration: least integral of its square 12 L^2 / T^3."""
-    rate = ocp.Rate(lambda stage: od.center_of_mass_velocity(stage.model, stage.q, stage.v))
+    rate = ocp.Rate(lambda instant: od.center_of_mass_velocity(instant.model, instant.q, instant.qd))
     solution = move(rate, 10).solve(progress=False)
-    assert solution.cost["rate"] == pytest.approx(np.sum(np.diff(solution.v[:, 0]) ** 2) * 10, rel=1e-9)
+    assert solution.cost["rate"] == pytest.approx(np.sum(np.diff(solution.qd[:, 0]) ** 2) * 10, rel=1e-9)
     assert solution.cost["rate"] == pytest.approx(12, rel=2e-2)
-    position = ocp.Rate(lambda stage: stage.q + 3 * stage.s, weight=1e-6, name="position")  # s counts too
+    position = ocp.Rate(lambda instant: instant.q + 3 * instant.s, weight=1e-6, name="position")  # s counts too
     solution = move((rate, position), 10).solve(progress=False)
     expected = 1e-6 * np.sum((np.diff(solution.q[:, 0]) + 0.3) ** 2) * 10
     assert solution.cost["position"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_quantity_of_states_and_torques_is_a_mean_over_the_interval() -> None:
-    power = ocp.Rate(lambda stage: stage.s**2 * stage.tau * stage.v, weight=1e-3, name="power")
+    power = ocp.Rate(lambda instant: instant.s**2 * instant.tau * instant.qd, weight=1e-3, name="power")
     solution = move((ocp.TorqueSquared(), power), 10).solve(progress=False)
     phase = solution.phases[0]
-    p = phase.tau * (phase.v[1:] + phase.v[:-1]) / 2 * ((np.arange(10) + 0.5) / 10)[:, None] ** 2
+    p = phase.tau * (phase.qd[1:] + phase.qd[:-1]) / 2 * ((np.arange(10) + 0.5) / 10)[:, None] ** 2
     assert solution.cost["power"] == pytest.approx(1e-3 * np.sum(np.diff(p, axis=0) ** 2) * 10, rel=1e-9)
     for options in ({"integrator": "gauss:2", "steps": 2}, {"form": "explicit"}):
         found = move((ocp.TorqueSquared(), power), 10, **options).solve(progress=False)
@@ -53,8 +53,8 @@ def test_a_quantity_of_states_and_torques_is_a_mean_over_the_interval() -> None:
 
 def test_the_ready_costs_are_cases_of_it() -> None:
     for ready, own in (
-        (ocp.TorqueRateSquared(0.3, 2.0), ocp.Rate(lambda stage: stage.tau, 0.3, 2.0, "TorqueRateSquared")),
-        (ocp.JerkSquared(0.3), ocp.Rate(lambda stage: stage.a, 0.3, name="JerkSquared")),
+        (ocp.TorqueRateSquared(0.3, 2.0), ocp.Rate(lambda instant: instant.tau, 0.3, 2.0, "TorqueRateSquared")),
+        (ocp.JerkSquared(0.3), ocp.Rate(lambda instant: instant.qdd, 0.3, name="JerkSquared")),
     ):
         one, other = (move(term, 8).solve(progress=False) for term in (ready, own))
         assert one.cost == other.cost
@@ -66,7 +66,7 @@ def test_rates_of_contact_forces() -> None:
     problem = hopper()
     stance, flight = problem.phases
     foot = stance.footholds[0]
-    own = ocp.Rate(lambda stage: stage.wrenches[foot][3:], 1e-4, 3.0, "own")
+    own = ocp.Rate(lambda instant: instant.wrenches[foot][3:], 1e-4, 3.0, "own")
     terms = (*stance.objective, own, ocp.ForceRateSquared(1e-4, 3.0))
     phases = [ocp.Phase("stance", 5, (0.1, 0.5), foot, stance.path, terms)]
     phases.append(ocp.Phase("flight", 5, (0.1, 0.6), (), flight.path, (*flight.objective, ocp.ForceRateSquared())))
@@ -84,13 +84,13 @@ def test_rates_of_contact_forces() -> None:
     ("function", "scale", "message"),
     [
         (
-            lambda stage: stage.q @ ca.SX(1, 3),
+            lambda instant: instant.q @ ca.SX(1, 3),
             1.0,
             r"phase 'move': Rate 'rate': the quantity must be a column, got shape",
         ),
-        (lambda stage: None, 1.0, "phase 'move': Rate 'rate': the quantity must return an expression of the stage"),
-        (lambda stage: stage.values["q3"], 1.0, "phase 'move': Rate 'rate': the function raised KeyError: 'q3'"),
-        (lambda stage: stage.tau, (1.0, 2.0), "scale: give one number, or one per entry of the quantity, 1, got 2"),
+        (lambda instant: None, 1.0, "phase 'move': Rate 'rate': the quantity must return an expression of the instant"),
+        (lambda instant: instant.values["q3"], 1.0, "phase 'move': Rate 'rate': the function raised KeyError: 'q3'"),
+        (lambda instant: instant.tau, (1.0, 2.0), "scale: give one number, or one per entry of the quantity, 1, got 2"),
     ],
 )
 def test_wrong_quantities_are_explained(function: Any, scale: Any, message: str) -> None:

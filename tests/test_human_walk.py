@@ -17,7 +17,7 @@ def walk():
 
 
 def friction_and_pressure(foothold, place, n, f, size):
-    """The wrench pushes, stays in the cone, and has its centre of pressure inside the sole or on the edge."""
+    """The wrench pushes, stays in the cone, and has its center of pressure inside the sole or on the edge."""
     assert f[2] > -SLACK
     assert np.hypot(f[0], f[1]) <= 0.7 * f[2] + SLACK
     ahead = np.array([np.cos(place[2]), np.sin(place[2])])
@@ -79,9 +79,9 @@ def test_walking_is_periodic(walk):
     image[0] -= walk.step_length
     assert np.abs(np.array(model.difference(image, first.q[0]))).max() < 1e-6
     G = od.function(od.constraint_jacobian, model, first.contacts)(image)
-    v = np.array(mirror.qd(ca.DM(last.v[-1]))).ravel()
-    assert np.abs(first.v[0] - v).max() < 1e-5
-    assert np.abs(np.array(G @ first.v[0])).max() < 1e-6
+    v = np.array(mirror.qd(ca.DM(last.qd[-1]))).ravel()
+    assert np.abs(first.qd[0] - v).max() < 1e-5
+    assert np.abs(np.array(G @ first.qd[0])).max() < 1e-6
     later = walk.sample([0.1, 0.1 + 2 * walk.duration])
     assert later[1][0] - later[0][0] == pytest.approx(2 * walk.step_length)
     assert np.allclose(later[1][1:], later[0][1:], atol=1e-6)

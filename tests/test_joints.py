@@ -188,7 +188,7 @@ def test_screws_and_their_kin_move_as_said():
     R, p = pose(od.Helical("-z", pitch=0.5), [0.4])
     close(R, turns("z", -0.4))
     close(p, [0, 0, -0.2])
-    R, p = pose(od.Helical((0, 0, 2, 0.1, 0.2, 0.3)), [0.4])  # t is before the rotation, and not normalised
+    R, p = pose(od.Helical((0, 0, 2, 0.1, 0.2, 0.3)), [0.4])  # t is before the rotation, and not normalized
     close(R, turns("z", 0.4))
     close(p, [0.04, 0.08, 0.12])
     R, p = pose(od.Cylindrical("y"), [0.3, 2.0])
@@ -249,7 +249,7 @@ def test_joints_of_axes_refuse_nonsense():
 
 
 def test_a_joint_made_of_another_s_axis_is_the_same_joint(rng):
-    """To the last bit: normalising what is normalised changes nothing, which files and copies rely on."""
+    """To the last bit: normalizing what is normalized changes nothing, which files and copies rely on."""
     for _ in range(200):
         joint = od.MultiDof([(*rng.normal(size=3), 0, 0, 0), (0, 0, 0, *rng.normal(size=3)), rng.normal(size=6)])
         assert od.MultiDof(joint.axes) == joint

@@ -1,4 +1,4 @@
-"""Branch-sparse factorisation, small dense solves, and the solve that survives dependent rows."""
+"""Branch-sparse factorization, small dense solves, and the solve that survives dependent rows."""
 
 from __future__ import annotations
 
@@ -71,18 +71,18 @@ def test_factor_solves_and_keeps_the_pattern(rng, kind, columns):
 
 
 @pytest.mark.parametrize("kind", [DM, SX, MX])
-@pytest.mark.parametrize("factorise", [ltdl, ltl])
+@pytest.mark.parametrize("factorize", [ltdl, ltl])
 @pytest.mark.parametrize("columns", [1, 3])
-def test_products_and_solves_with_the_factor(rng, kind, factorise, columns):
+def test_products_and_solves_with_the_factor(rng, kind, factorize, columns):
     """L x, L' x, their inverses, A x and A^-1 x, of L as a full matrix."""
     n = len(TREE)
     A, b = branch_sparse(rng, TREE), rng.normal(size=(n, columns))
-    numbers, factor = (factorise(t(ca.sparsify(DM(A))), TREE) for t in (DM, kind))
-    L = np.eye(n) if factorise is ltdl else np.diag([float(d) for d in numbers.d])
+    numbers, factor = (factorize(t(ca.sparsify(DM(A))), TREE) for t in (DM, kind))
+    L = np.eye(n) if factorize is ltdl else np.diag([float(d) for d in numbers.d])
     for i, row in enumerate(numbers.L):
         for j, value in row.items():
             L[i, j] = float(value)
-    close(L.T @ (np.diag([float(d) for d in numbers.d]) if factorise is ltdl else np.eye(n)) @ L, A)
+    close(L.T @ (np.diag([float(d) for d in numbers.d]) if factorize is ltdl else np.eye(n)) @ L, A)
     for method, expected in (
         ("multiply_L", L @ b), ("multiply_Lt", L.T @ b), ("solve_L", np.linalg.solve(L, b)),
         ("solve_Lt", np.linalg.solve(L.T, b)), ("multiply", A @ b), ("solve", np.linalg.solve(A, b)),

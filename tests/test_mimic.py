@@ -198,7 +198,7 @@ def test_a_scaled_model_keeps_its_couplings_in_its_own_lengths():
     s = 3.0
     big = HAND.scale(s)
     assert big.mimics[:2] == HAND.mimics[:2]
-    close(np.array(big.mimics[2][2:]), (0.4 * s, 0.0))  # metres per radian
+    close(np.array(big.mimics[2][2:]), (0.4 * s, 0.0))  # meters per radian
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def kinetic_energy(model: Model, q: Array, qd: Array) -> float:
 
 
 def central_inertia(I: od.Inertia) -> Array:
-    """3x3 inertia about the centre of mass."""
+    """3x3 inertia about the center of mass."""
     m, h = float(I.m), np.array(I.h.full()).ravel()
     return np.array(I.I.full()) - (h @ h * np.eye(3) - np.outer(h, h)) / m
 
@@ -126,9 +126,9 @@ PARAMETERS = models.FiveLinkParameters(
 
 
 def five_link_energy(p: models.FiveLinkParameters, a: Array, da: Array) -> tuple[float, Array]:
-    """Kinetic energy and centre of mass with the stance foot at the origin, straight from absolute angles.
+    """Kinetic energy and center of mass with the stance foot at the origin, straight from absolute angles.
 
-    Every centre of mass is a sum of lengths along links: `x = -sum c sin a`, `z = sum c cos a`.
+    Every center of mass is a sum of lengths along links: `x = -sum c sin a`, `z = sum c cos a`.
     """
     lt, lf = p.tibia_length, p.femur_length
     arms = np.array([
@@ -141,8 +141,8 @@ def five_link_energy(p: models.FiveLinkParameters, a: Array, da: Array) -> tuple
     m = np.array([p.tibia_mass, p.femur_mass, p.torso_mass, p.femur_mass, p.tibia_mass])
     J = np.array([p.tibia_inertia, p.femur_inertia, p.torso_inertia, p.femur_inertia, p.tibia_inertia])
     vx, vz = -arms @ (np.cos(a) * da), -arms @ (np.sin(a) * da)
-    centre = m @ np.column_stack([-arms @ np.sin(a), 0 * a, arms @ np.cos(a)]) / m.sum()
-    return float(m @ (vx**2 + vz**2) + J @ da**2) / 2, centre
+    center = m @ np.column_stack([-arms @ np.sin(a), 0 * a, arms @ np.cos(a)]) / m.sum()
+    return float(m @ (vx**2 + vz**2) + J @ da**2) / 2, center
 
 
 @pytest.mark.parametrize("p", [models.FiveLinkParameters(), PARAMETERS], ids=["rabbit", "other"])
@@ -154,9 +154,9 @@ def test_five_link_pinned(p: models.FiveLinkParameters, rng: np.random.Generator
     np.testing.assert_array_equal(A, np.tril(np.ones((5, 5))))
     a, da = rng.normal(size=(2, 5))
     q, qd = np.linalg.solve(A, a), np.linalg.solve(A, da)
-    T, centre = five_link_energy(p, a, da)
+    T, center = five_link_energy(p, a, da)
     assert kinetic_energy(model, q, qd) == pytest.approx(T, rel=1e-12)
-    np.testing.assert_allclose(com(model, q), centre, atol=1e-14)
+    np.testing.assert_allclose(com(model, q), center, atol=1e-14)
     np.testing.assert_allclose(place(model, q, "stance_foot"), 0, atol=1e-14)
 
 
@@ -251,8 +251,8 @@ def test_human_proportions(height: float, sex: str) -> None:
 
 
 @pytest.mark.parametrize(("mass", "height", "sex"), PEOPLE)
-def test_human_centre_of_mass(mass: float, height: float, sex: str) -> None:
-    """Centre of mass of standing adults: 0.54 to 0.58 of stature, above the soles, on the midplane."""
+def test_human_center_of_mass(mass: float, height: float, sex: str) -> None:
+    """Center of mass of standing adults: 0.54 to 0.58 of stature, above the soles, on the midplane."""
     model = models.human(mass, height, sex)  # type: ignore[arg-type]
     q = turned(model, root__z=models.human_dimensions(height, sex).leg_length)  # type: ignore[arg-type]
     x, y, z = com(model, q)
@@ -293,12 +293,12 @@ def test_segment_table(sex: str) -> None:
     """The three trunk parts make up the whole trunk of the same table; the masses make up the body."""
     table = models.anthropometry.SEGMENTS[sex]
     trunk = [table[f"{part}_trunk"] for part in ("upper", "middle", "lower")]
-    length, mass, centre = {"male": (531.9, 43.46, 44.86), "female": (529.3, 42.57, 41.51)}[sex]
+    length, mass, center = {"male": (531.9, 43.46, 44.86), "female": (529.3, 42.57, 41.51)}[sex]
     assert sum(s.length for s in trunk) == pytest.approx(length, abs=0.1)
     assert sum(s.mass for s in trunk) == pytest.approx(mass, abs=0.011)
     tops = np.cumsum([0.0] + [s.length for s in trunk])
     z = sum(s.mass * (top + s.com * s.length / 100) for s, top in zip(trunk, tops, strict=False)) / mass
-    assert 100 * z / length == pytest.approx(centre, abs=0.6)  # 3 mm: as published, in the man's trunk
+    assert 100 * z / length == pytest.approx(center, abs=0.6)  # 3 mm: as published, in the man's trunk
     bodies = models.anthropometry.segment_bodies(80.0, 1.8, sex)  # type: ignore[arg-type]
     paired = models.anthropometry.PAIRED
     assert sum(b.mass * (2 if name in paired else 1) for name, b in bodies.items()) == pytest.approx(80.0, rel=1e-14)

@@ -1,4 +1,4 @@
-"""Mass centre, momentum, energy, zero-moment point: against sums over bodies and against each other."""
+"""Mass center, momentum, energy, zero-moment point: against sums over bodies and against each other."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_momentum_changes_by_external_wrenches_only(rng, key):
     close(od.centroidal_momentum_rate(model, DM(s.q), DM(s.qd), DM(qdd)), expected)
 
 
-def test_zero_moment_point_is_the_centre_of_pressure(rng):
+def test_zero_moment_point_is_the_center_of_pressure(rng):
     """A floating tree pushed by one vertical-plane force at a point of z = 0: the point comes back."""
     model = tree("floating")
     s = State.of(model, rng)
@@ -89,7 +89,7 @@ def test_zero_moment_point_is_the_centre_of_pressure(rng):
 
 
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0, 0, -3), (0.3, -0.2, 0.9)])
-def test_centre_of_pressure_on_any_plane(rng, normal):
+def test_center_of_pressure_on_any_plane(rng, normal):
     """A force at a point of a plane, and a moment along its normal: the point comes back, from wrench and motion."""
     model = tree("floating")
     s = State.of(model, rng)
@@ -193,5 +193,5 @@ def test_a_model_without_mass_is_refused():
         lambda: od.center_of_mass_velocity(model, x, x),
         lambda: od.center_of_mass_acceleration(model, x, x, x),
     ):
-        with pytest.raises(ValueError, match="has no mass, so no centre of mass"):
+        with pytest.raises(ValueError, match="has no mass, so no center of mass"):
             call()

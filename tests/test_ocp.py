@@ -41,10 +41,10 @@ def test_a_minimum_time_swing_is_bang_bang():
     builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1, 1, 1), effort=2.0)
 
     def ends(start, end):
-        zero = (start.q, start.v, end.q - 1.0, end.v)
+        zero = (start.q, start.qd, end.q - 1.0, end.qd)
         return ca.vertcat(*zero), 0.0, 0.0
 
-    time = ocp.Integral(lambda stage: 1.0, name="time")
+    time = ocp.Integral(lambda instant: 1.0, name="time")
     for form in ("explicit", "implicit"):
         phase = ocp.Phase("swing", 40, (0.5, 4.0), objective=(time,))
         solution = ocp.Problem(builder.build(), [phase], boundary=(ocp.Boundary(ends),), form=form).solve(

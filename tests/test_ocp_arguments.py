@@ -48,11 +48,11 @@ NUMBERS = {
     ocp.MechanicalWork: ("weight", "kind", "smoothing"),
     ocp.SlackWork: ("weight", "kind"),
     ocp.AngularMomentumSquared: ("weight", "scale"),
-    ocp.HeadStabilisation: ("weight", "point", "arm"),
+    ocp.HeadStabilization: ("weight", "point", "arm"),
     ocp.CapturePointSquared: ("weight",),
     ocp.ZeroMomentPointSquared: ("weight",),
     ocp.FrictionCone: ("mu", "mu_yaw", "second_order"),
-    ocp.CentreOfPressure: ("margin",),
+    ocp.CenterOfPressure: ("margin",),
     ocp.CaptureMargin: ("radius",),
     ocp.ZeroMomentPointMargin: ("radius",),
     ocp.JointMargin: ("margin",),
@@ -185,7 +185,7 @@ def test_options_of_a_run_are_told_before_anything_is_built(options, message, mo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"guess": np.zeros(2)}, r"guess must be a function s -> \(q, v\)"),
+        ({"guess": np.zeros(2)}, r"guess must be a function s -> \(q, qd\)"),
         ({"options": None}, "options must be a dict"),
         ({"posture": [math.nan, 0]}, "posture must have nq = 2 entries"),
         ({"posture": [0.0]}, "posture must have nq = 2 entries"),
@@ -221,7 +221,7 @@ def test_a_problem_checks_its_arguments(options, message):
         ((), ocp.TrackForces(["trunk"], lambda s: [0, 0, 0]), "no foothold in any phase .* 'trunk'"),
         ((), ocp.TrackJoints(lambda s: [0] * 5, joints=["hip_jont"]), "no joint 'hip_jont': did you mean 'hip_joint'"),
         ((), ocp.TrackMarkers([("leeg", (0, 0, 0))], lambda s: [0, 0, 0]), "no frame 'leeg': did you mean 'leg'"),
-        ((), ocp.HeadStabilisation("hed"), "HeadStabilisation: no frame 'hed'"),
+        ((), ocp.HeadStabilization("hed"), "HeadStabilization: no frame 'hed'"),
         ((), ocp.TorqueSquared(scale=[1, 2]), "TorqueSquared scale: give one number, or nv = 5"),
         ((), ocp.Soft(ocp.Clearance([("fot", (0, 0, 0))])), "no frame 'fot': did you mean 'foot'"),
         (ocp.Clearance([("fot", (0, 0, 0))]), (), "phase 'swing': Clearance points: no frame 'fot'"),
@@ -323,13 +323,13 @@ def test_a_period_is_closed_by_one_transition(wrong):
 def test_a_least_force_does_not_bound_an_impulse():
     term = ocp.Unilateral(50.0)
     wrench = {FOOT: ca.DM([0, 0, 0, 0, 0, 7.0])}
-    assert term.rows(ocp.Stage(monopod(), None, None, wrenches=wrench))[1] == 50.0
-    assert term.rows(ocp.Stage(monopod(), None, None, wrenches=wrench, impulse=True))[1] == 0.0
+    assert term.rows(ocp.Instant(monopod(), None, None, wrenches=wrench))[1] == 50.0
+    assert term.rows(ocp.Instant(monopod(), None, None, wrenches=wrench, impulse=True))[1] == 0.0
     seen = []
 
-    def watched(stage):
-        seen.append(stage.impulse)
-        return next(iter(stage.wrenches.values()))[5]
+    def watched(instant):
+        seen.append(instant.impulse)
+        return next(iter(instant.wrenches.values()))[5]
 
     phases = [
         ocp.Phase("flight", 2, 0.1),
@@ -363,7 +363,7 @@ def test_a_problem_does_not_change():
 
 
 def ends(start, end):
-    return ca.vertcat(start.q, start.v, end.q - 0.3, end.v), 0, 0
+    return ca.vertcat(start.q, start.qd, end.q - 0.3, end.qd), 0, 0
 
 
 def test_copies_begin_with_nothing_built():
@@ -388,8 +388,8 @@ def test_copies_begin_with_nothing_built():
 
 def test_a_path_constraint_holds_at_the_ends_too():
     """The end of a swing, free, is as far as the wall lets it; without the ends it goes beyond."""
-    wall = lambda **more: ocp.Path(lambda stage: stage.q, -np.inf, 0.3, **more)
-    start = ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.v), 0, 0))
+    wall = lambda **more: ocp.Path(lambda instant: instant.q, -np.inf, 0.3, **more)
+    start = ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.qd), 0, 0))
     far = ocp.Terminal(lambda a, b: 100 * ca.sumsqr(b.q - 1))
     options = {"objective": ocp.TorqueSquared(), "boundary": start, "terminal": far}
     held, free = (swing(path=wall(**more), **options).solve(progress=False) for more in ({}, {"ends": False}))
@@ -407,9 +407,9 @@ def nodes(problem, name):
 
 def test_rows_where_phases_meet_are_asked_for_once():
     """Unless they differ there: by the fraction of the phase, by velocities that jump, in another state."""
-    position, speed = ocp.Path(lambda s: s.q, -1, 1), ocp.Path(lambda s: s.v, -1, 1)
+    position, speed = ocp.Path(lambda s: s.q, -1, 1), ocp.Path(lambda s: s.qd, -1, 1)
     waning = ocp.Path(lambda s: s.q * (1 - s.s), -1, 1)
-    copied = ocp.Jump(lambda end, start: (ca.vertcat(start.q - end.q, start.v - end.v), 0, 0))
+    copied = ocp.Jump(lambda end, start: (ca.vertcat(start.q - end.q, start.qd - end.qd), 0, 0))
 
     def counts(term, transition, first=True):
         paths = (term if first else (), term)
@@ -499,9 +499,9 @@ def test_a_report_that_fails_keeps_the_solution(tmp_path, monkeypatch, capsys):
 
 def test_counts_of_iterations_are_never_garbage():
     """IPOPT that finds too few degrees of freedom does not begin, and leaves its count as it was."""
-    found = swing(boundary=ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.v, a.q, a.v, b.q, b.v, b.q, b.v), 0, 0))).solve(
-        progress=False
-    )
+    found = swing(
+        boundary=ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.qd, a.q, a.qd, b.q, b.qd, b.q, b.qd), 0, 0))
+    ).solve(progress=False)
     assert 0 <= found.stats["iterations"] <= 500
 
 

@@ -27,14 +27,14 @@ def between():
     places = [ocp.Parameter("goal", bounds=(0.5, 1.5)), ocp.Parameter("begin", bounds=(-0.5, 0.5))]
     near = ocp.Terminal(lambda s, e: (s.values["goal"] - s.values["begin"] - 0.7) ** 2, 5.0)
     return reach(
-        lambda s, e: ca.vertcat(s.q - s.values["begin"], s.v, e.q - s.values["goal"], e.v),
+        lambda s, e: ca.vertcat(s.q - s.values["begin"], s.qd, e.q - s.values["goal"], e.qd),
         parameters=places,
         terminal=near,
     )
 
 
 def rest_to_rest(start, end):
-    return ca.vertcat(start.q, start.v, end.q - 1.0, end.v)
+    return ca.vertcat(start.q, start.qd, end.q - 1.0, end.qd)
 
 
 def hop():
@@ -62,12 +62,12 @@ AGAIN = ocp.Periodic(mirror=False, transition=ocp.Continuous(), step_length=0)
 SHARING = {
     "free duration": lambda: reach(rest_to_rest, duration=(0.3, 2.0), objective=HURRY),
     "free parameter": lambda: reach(
-        lambda s, e: ca.vertcat(s.q, s.v, e.q - e.values["goal"], e.v),
+        lambda s, e: ca.vertcat(s.q, s.qd, e.q - e.values["goal"], e.qd),
         parameters=ocp.Parameter("goal", bounds=(0.5, 1.5)),
     ),
     "parameters of both ends": lambda: between(),
     "closed by a condition": lambda: reach(
-        lambda s, e: ca.vertcat(s.q - e.q, s.v - e.v, s.q - 0.3), duration=(0.3, 2.0), objective=HURRY
+        lambda s, e: ca.vertcat(s.q - e.q, s.qd - e.qd, s.q - 0.3), duration=(0.3, 2.0), objective=HURRY
     ),
     "periodic": lambda: reach(lambda s, e: s.q - 0.3, duration=(0.3, 2.0), objective=HURRY, periodic=AGAIN),
     "linear torques": lambda: reach(rest_to_rest, torque="linear", integrator="gauss:2"),
@@ -95,22 +95,22 @@ def test_fatrop_carries_what_stages_share(make):
 def test_copies_are_where_they_are_needed():
     """Of a free duration at every stage but the first, whose control it is; of the first state, of a rate's torque."""
     problem = reach(rest_to_rest, duration=(0.3, 2.0), objective=HURRY)
-    chain = shared_stage_order.carried_chain(*solver.prepare(problem))
+    chain = shared_stage_order.shared_stage_order(*solver.prepare(problem))
     assert chain.nx == [2] + [3] * 9 + [2]  # the last stage sees no duration
     assert chain.nu == [3] + [2] * 9 + [0]
-    assert shared_stage_order.carried_chain(*solver.prepare(reach(rest_to_rest))).copies.size == 0
+    assert shared_stage_order.shared_stage_order(*solver.prepare(reach(rest_to_rest))).copies.size == 0
     closed = reach(lambda s, e: s.q - e.q)
-    assert shared_stage_order.carried_chain(*solver.prepare(closed)).nx == [2] + [3] * 10
-    rates = shared_stage_order.carried_chain(*solver.prepare(reach(rest_to_rest, objective=RATE)))
+    assert shared_stage_order.shared_stage_order(*solver.prepare(closed)).nx == [2] + [3] * 10
+    rates = shared_stage_order.shared_stage_order(*solver.prepare(reach(rest_to_rest, objective=RATE)))
     assert rates.nx == [2] + [3] * 9 + [2]
 
 
 def test_what_the_last_stage_alone_sees_begins_before_it():
     """The last stage has no controls; and what a cost alone joins to it goes along to where the other begins."""
-    goal = shared_stage_order.carried_chain(*solver.prepare(SHARING["free parameter"]()))
+    goal = shared_stage_order.shared_stage_order(*solver.prepare(SHARING["free parameter"]()))
     assert goal.nx == [2] * 10 + [3]
     assert goal.nu == [2] * 9 + [3, 0]
-    both = shared_stage_order.carried_chain(*solver.prepare(between()))
+    both = shared_stage_order.shared_stage_order(*solver.prepare(between()))
     assert both.nx == [2] + [3] * 10
     assert both.nu == [3] + [2] * 8 + [3, 0]
 
@@ -119,10 +119,10 @@ def test_a_chain_has_the_derivatives_of_its_program(rng):
     """Where all copies move together: the same rows, the same curvature; all of it within stages, gaps one ahead."""
     t, program = solver.prepare(hop())
     x, p, e = t.program.start, t.program.values, program.evaluator
-    chain = shared_stage_order.carried_chain(t, program)
-    functions = fatrop_program.Chained(program, chain, x, lambda *iterate: False).functions
+    chain = shared_stage_order.shared_stage_order(t, program)
+    functions = fatrop_program.FatropProgram(program, chain, x, lambda *iterate: False).functions
     step = np.where(chain.home < 0, 0.0, rng.standard_normal(x.size))
-    lam = rng.standard_normal(program.lower.size)
+    lam = rng.standard_normal(program.row_lower.size)
     z, dz, lam_z = x[chain.columns], step[chain.columns], np.where(chain.rows < 0, 0.0, lam[chain.rows])
     J, J_z = ca.DM(e.jacobian_pattern, e.jacobian(x, p).copy()), functions["nlp_jac_g"](z, p)[1]
     moved = np.array(J_z @ dz).ravel()

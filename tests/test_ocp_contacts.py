@@ -20,7 +20,7 @@ ACROSS = (0.0, 1.0, 0.0)
 
 
 def plate(half=0.2, height=0.5):
-    """A body on a foot: its frame `sole` lies between two edges, its centre of mass above."""
+    """A body on a foot: its frame `sole` lies between two edges, its center of mass above."""
     builder = od.ModelBuilder("plate")
     builder.add_body(
         "body", od.FloatingBase(), joint_name="root", mass=2.0, com=(0, 0, height), inertia=(0.1, 0.2, 0.1)
@@ -42,8 +42,8 @@ def rolled(place, pitch, frame_x, radius):
     Rz = np.array([[math.cos(yaw), -math.sin(yaw), 0], [math.sin(yaw), math.cos(yaw), 0], [0, 0, 1]])
     Ry = np.array([[math.cos(pitch), 0, math.sin(pitch)], [0, 1, 0], [-math.sin(pitch), 0, math.cos(pitch)]])
     R = Rz @ Ry
-    centre = np.array([x, y, radius]) + radius * pitch * heading
-    p = centre - R @ np.array([frame_x, 0.0, radius])
+    center = np.array([x, y, radius]) + radius * pitch * heading
+    p = center - R @ np.array([frame_x, 0.0, radius])
     turn, tilt = (
         ca.DM([0, 0, math.sin(yaw / 2), math.cos(yaw / 2)]),
         ca.DM([0, math.sin(pitch / 2), 0, math.cos(pitch / 2)]),
@@ -106,7 +106,7 @@ def toppling():
     start = rolled((-0.2, 0.0, 0.0), -0.3, -0.2, 0.0)
 
     def at_rest(first, _):
-        return ca.vertcat(first.model.difference(ca.DM(start), first.q), first.v)[[4, 10]], 0.0, 0.0
+        return ca.vertcat(first.model.difference(ca.DM(start), first.q), first.qd)[[4, 10]], 0.0, 0.0
 
     phases = [
         ocp.Phase("roll", 12, (0.05, 2.0), edge("heel", of=flat)),
@@ -130,15 +130,15 @@ def test_a_plate_topples_over_its_edge_and_slaps_down():
     inertia = 0.2 + 2.0 * (0.2**2 + 0.5**2)  # about the edge
     energy = [float(od.potential_energy(solution.model, ca.DM(roll.q[k]))) for k in (0, -1)]
     rate = math.sqrt(2 * (energy[0] - energy[1]) / inertia)
-    assert roll.v[-1][4] == pytest.approx(rate, rel=1e-6)
-    assert np.allclose(stand.v, 0, atol=1e-8)
+    assert roll.qd[-1][4] == pytest.approx(rate, rel=1e-6)
+    assert np.allclose(stand.qd, 0, atol=1e-8)
     assert np.allclose(stand.q[:, :3], 0, atol=1e-8)
     assert roll.places["heel"] == pytest.approx([-0.2, 0.0, 0.0])
     assert solution.defects().angle < 1e-4
     impulse = solution.impulses[0]
-    momentum = 2.0 * rate * np.array([0.5, 0.0, -0.2])  # of the centre of mass, just before
+    momentum = 2.0 * rate * np.array([0.5, 0.0, -0.2])  # of the center of mass, just before
     assert np.allclose(impulse[3:], -momentum, atol=1e-6)
-    lever, lean = math.hypot(0.2, 0.5), math.atan2(0.2, 0.5)  # of the centre of mass about the edge
+    lever, lean = math.hypot(0.2, 0.5), math.atan2(0.2, 0.5)  # of the center of mass about the edge
     assert energy[0] - energy[1] == pytest.approx(2.0 * G * lever * (math.cos(lean - 0.3) - math.cos(lean)))
 
 
@@ -182,7 +182,7 @@ def test_constraints_of_the_robot_hold_in_every_phase():
     gear = od.JointCoupling("two", "one", ratio=2.0)
 
     def ends(first, last):
-        return ca.vertcat(first.q[0], first.v[0], last.q[0] - 1.0), 0.0, 0.0
+        return ca.vertcat(first.q[0], first.qd[0], last.q[0] - 1.0), 0.0, 0.0
 
     phase = ocp.Phase("turn", 10, 1.0, constraints=gear, objective=ocp.TorqueSquared(), path=())
     more = ocp.Phase("more", 2, 0.2, constraints=gear, objective=ocp.TorqueSquared())
@@ -192,7 +192,7 @@ def test_constraints_of_the_robot_hold_in_every_phase():
     assert solution.converged
     assert np.allclose(solution.q[:, 1], 2 * solution.q[:, 0], atol=1e-8)
     first = solution.phases[0]
-    assert np.allclose(first.tau[:, 0], (0.3 + 4 * 0.1) * first.a[:, 0], atol=1e-7)
+    assert np.allclose(first.tau[:, 0], (0.3 + 4 * 0.1) * first.qdd[:, 0], atol=1e-7)
     assert solution.defects().angle < 1e-6
     assert first.wrenches == {}
 
@@ -207,11 +207,11 @@ def test_a_jump_of_the_users_own():
     """A ball bounces with restitution 0.8: it comes back to 0.64 of its height."""
 
     def bounce(end, start):
-        after = ca.vertcat(end.v[:2], -0.8 * end.v[2])
-        return ca.vertcat(start.q - end.q, start.v - after, end.q[2]), 0.0, 0.0
+        after = ca.vertcat(end.qd[:2], -0.8 * end.qd[2])
+        return ca.vertcat(start.q - end.q, start.qd - after, end.q[2]), 0.0, 0.0
 
     def thrown(start, end):
-        return ca.vertcat(start.q - ca.DM([0, 0, 1.0]), start.v - ca.DM([0.5, 0, 0]), end.v[2]), 0.0, 0.0
+        return ca.vertcat(start.q - ca.DM([0, 0, 1.0]), start.qd - ca.DM([0.5, 0, 0]), end.qd[2]), 0.0, 0.0
 
     phases = [ocp.Phase("down", 4, (0.1, 2.0)), ocp.Phase("up", 4, (0.1, 2.0))]
     solution = ocp.Problem(ball(), phases, ocp.Jump(bounce), boundary=ocp.Boundary(thrown), unactuated=["root"]).solve(
@@ -230,7 +230,7 @@ def test_parameters_change_without_a_rebuild():
     builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
 
     def ends(first, last):
-        return ca.vertcat(first.q, first.v, last.q - first.values["far"], last.v), 0.0, 0.0
+        return ca.vertcat(first.q, first.qd, last.q - first.values["far"], last.qd), 0.0, 0.0
 
     halves = [ocp.Phase(name, 10, time, objective=ocp.TorqueSquared()) for name in ("first", "second")]
     problem = ocp.Problem(builder.build(), halves, boundary=ocp.Boundary(ends), parameters=[far])
@@ -252,8 +252,8 @@ def test_parameters_that_are_free_in_bounds_and_shared():
     time = ocp.Parameter("half", 0.4, bounds=(0.1, 3.0))
     builder = od.ModelBuilder("rotor", gravity=(0, 0, 0))
     builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
-    ends = ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.v, b.q - 1.0, b.v), 0.0, 0.0))
-    objective = (ocp.TorqueSquared(), ocp.Integral(lambda stage: 5.0))
+    ends = ocp.Boundary(lambda a, b: (ca.vertcat(a.q, a.qd, b.q - 1.0, b.qd), 0.0, 0.0))
+    objective = (ocp.TorqueSquared(), ocp.Integral(lambda instant: 5.0))
     halves = [ocp.Phase(name, 20, time, objective=objective) for name in ("first", "second")]
     solution = ocp.Problem(builder.build(), halves, boundary=ends).solve(progress=False)
     assert solution.phases[0].duration == pytest.approx(solution.phases[1].duration)
@@ -288,7 +288,7 @@ def test_speed_and_step_length_are_parameters():
 def test_options_of_the_problem_are_for_a_start_from_its_guess():
     """They reach the solver, options of the call before them; not where a solution starts it, or another solver."""
     phase = ocp.Phase("swing", 3, 1.0, objective=ocp.TorqueSquared())
-    up = ocp.Boundary(lambda first, last: (ca.vertcat(first.v, last.q - first.q - 2.0), 0.0, 0.0))
+    up = ocp.Boundary(lambda first, last: (ca.vertcat(first.qd, last.q - first.q - 2.0), 0.0, 0.0))
     problem = ocp.Problem(pendulum(1), phase, boundary=up, options={"acceptable_iter": 1, "acceptable_tol": 1e9})
     first = problem.solve(progress=False)
     assert first.status == "Solved_To_Acceptable_Level"
@@ -363,8 +363,8 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
     # accelerations and torques follow the motion
     x = t.phases[1]
     h = 0.3 / 6
-    rate = (start[x.v[3].index] - start[x.v[2].index]) / h
-    assert np.allclose(start[x.a[2].index], np.clip(rate, -100, 100))
+    rate = (start[x.qd[3].index] - start[x.qd[2].index]) / h
+    assert np.allclose(start[x.qdd[2].index], np.clip(rate, -100, 100))
     torques = start[x.tau[2].index] * x.tau[2].scale
     assert np.all(np.abs(torques) <= 0.5 * model.dofs.tau_max[problem.actuated])
     assert np.abs(torques).max() > 1.0

@@ -15,7 +15,7 @@ QUIET = {"progress": False, "threads": 1}
 
 def swing():
     """A pendulum from rest to rest at an angle that is a parameter."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - e.values["to"], e.v), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - e.values["to"], e.qd), 0, 0))
     phase = ocp.Phase("swing", 10, 0.6, objective=ocp.TorqueSquared())
     return ocp.Problem(pendulum(1), phase, boundary=ends, parameters=ocp.Parameter("to", 0.3))
 

@@ -33,9 +33,9 @@ def test_vanishing_combinations_are_found_apart(rng):
 
 def test_check_finds_a_condition_that_is_stated_twice():
     """A sum of angles, asked for twice, with rates that are zero anyhow: the pattern alone shows nothing."""
-    once = ocp.Boundary(lambda s, e: (ca.vertcat(s.v[0] + s.v[1], s.v[0] - s.v[1]), 0, 0), name="rest")
-    again = ocp.Boundary(lambda s, e: (s.q[0] + s.q[1] + 3 * s.v[0] + s.v[1], 0, 0), name="start")
-    other = ocp.Boundary(lambda s, e: (s.q[0] + s.q[1] + s.v[0], 0, 0), name="start again")
+    once = ocp.Boundary(lambda s, e: (ca.vertcat(s.qd[0] + s.qd[1], s.qd[0] - s.qd[1]), 0, 0), name="rest")
+    again = ocp.Boundary(lambda s, e: (s.q[0] + s.q[1] + 3 * s.qd[0] + s.qd[1], 0, 0), name="start")
+    other = ocp.Boundary(lambda s, e: (s.q[0] + s.q[1] + s.qd[0], 0, 0), name="start again")
     phase = ocp.Phase("swing", 4, 0.5)
     assert ocp.Problem(pendulum(2), phase, boundary=(once, again)).check() == []
     (line,) = ocp.Problem(pendulum(2), phase, boundary=(once, again, other)).check()
@@ -68,7 +68,7 @@ def test_check_finds_what_periodicity_implies():
 
 def test_what_repeats_is_told_of_a_run_that_fails(capsys):
     """A sound problem has nothing to tell; nor does a run that converges."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q, e.v), 0, 0), name="rest")
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q, e.qd), 0, 0), name="rest")
     again = ocp.Boundary(lambda s, e: (s.q[0] - s.q[1], 0, 0), name="straight")
     phase = ocp.Phase("swing", 4, 0.5, objective=ocp.TorqueSquared())
     problem = ocp.Problem(pendulum(2), phase, boundary=(ends, again), guess=lambda s: (np.full(2, s), np.ones(2)))

@@ -70,7 +70,7 @@ def test_calls_bring_their_derivatives(rng, analytic):
     model = flyer()
     differentiable = (lambda: differentiated(model)) if analytic else no_derivatives
     built = dynamic(model, differentiable).assemble()
-    x, lam = rng.normal(size=built.n), rng.normal(size=built.lower.size)
+    x, lam = rng.normal(size=built.n), rng.normal(size=built.row_lower.size)
     expression = built.expression()
     X, L = expression["x"], ca.MX.sym("L", lam.size)
     lagrangian = 1.5 * expression["f"] + ca.dot(L, expression["g"])
@@ -125,7 +125,7 @@ def test_gauss_newton_leaves_out_the_curvature_of_residuals(rng):
 @pytest.fixture
 def walker():
     phase = ocp.Phase("swing", 9, 0.5, objective=ocp.TorqueSquared())
-    goal = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.3, e.v), 0, 0))
+    goal = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 0.3, e.qd), 0, 0))
     return ocp.Problem(pendulum(1), phase, boundary=goal)
 
 
@@ -134,7 +134,7 @@ def walker():
 def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
     monkeypatch.setattr(machine_code, "WORTH", 0)
     built = dynamic(pendulum(1), no_derivatives, instances).assemble()
-    x, lam, none = rng.normal(size=built.n), rng.normal(size=built.lower.size), np.zeros(0)
+    x, lam, none = rng.normal(size=built.n), rng.normal(size=built.row_lower.size), np.zeros(0)
 
     def numbers():
         e = built.evaluator
@@ -180,7 +180,7 @@ def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
         patched.setattr("ocp_dyn.ocp.nlp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
         second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
     assert second.blocks[0].second_function is first.blocks[0].second_function
-    x, lam = rng.normal(size=second.n), rng.normal(size=second.lower.size)
+    x, lam = rng.normal(size=second.n), rng.normal(size=second.row_lower.size)
     monkeypatch.setattr(derivative_cache, "KEPT", 1)
     dynamic(pendulum(2), no_derivatives).assemble()
     assert second.blocks[0].key not in derivative_cache._kept

@@ -20,6 +20,8 @@ from ocp_dyn.io.constraints import constraint_from_dict, constraint_to_dict
 from ocp_dyn.ocp import Solution
 from tests.hopper import problem
 
+DATA = Path(__file__).parent / "data"
+
 Members = dict[str, bytes]
 
 
@@ -78,7 +80,7 @@ def refused(content: bytes, folder: Path, what: str) -> None:
 def test_what_was_saved_comes_back(hop: Solution, content: bytes, tmp_path: Path) -> None:
     again = load(content, tmp_path)
     for mine, theirs in zip(again.phases, hop.phases, strict=True):
-        for key in ("t", "q", "v", "a", "tau", "lam", "tau_rate"):
+        for key in ("t", "q", "qd", "qdd", "tau", "lam", "tau_rate"):
             np.testing.assert_array_equal(getattr(mine, key), getattr(theirs, key))
         assert mine.contacts == tuple(replace(c, body=c.name) for c in theirs.contacts)
     assert [x.size for x in again.impulses] == [x.size for x in hop.impulses]
@@ -126,7 +128,7 @@ CHANGES: list[tuple[str, Callable[[Any], Any], str]] = [
     ("t0", lambda x: x[::-1], "'t0' must hold at least two times, in order"),
     ("t0", lambda x: x[:1], "'t0' must hold at least two times"),
     ("t1", lambda x: x.astype(complex), "a header that is not numpy's, or holds other than numbers and text"),
-    ("v0", lambda _: np.array([{"a": 1}]), "a header that is not numpy's, or holds other than numbers and text"),
+    ("qd0", lambda _: np.array([{"a": 1}]), "a header that is not numpy's, or holds other than numbers and text"),
     ("impulse1", lambda x: np.ones(x.size + 1), "'impulse1' has"),
     ("iterate_x", lambda x: x[1:], "multipliers for"),
     ("record_variable", lambda x: x + 10_000, "points to what is not there"),
@@ -343,3 +345,14 @@ def test_numbers_that_no_model_holds(tmp_path: Path, number: str) -> None:
         except od.ModelError as error:
             errors.append(str(error))
     assert all(said.startswith(str(path)) for said in errors)
+
+
+def test_files_of_format_1_are_read_in_the_names_of_today():
+    """The file holds a wheel that rolls, with an arm on it; it was written when velocities were called v."""
+    found = Solution.load(DATA / "solution_1.npz")
+    phase = found.phases[0]
+    assert (phase.q.shape, phase.qd.shape, phase.qdd.shape) == ((7, 4), (7, 4), (6, 4))
+    assert phase.contacts[0].center == (0.0, 0.0, 0.0)
+    assert {"qd roll[3]", "qdd roll[0]"} <= found.variables().keys()
+    assert found.defects().angle < 1e-2  # velocities and accelerations are in their places
+    assert found.loads == od.Loads(passive=True, armature=True)

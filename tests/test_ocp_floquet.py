@@ -1,4 +1,4 @@
-"""Terms of the map of one period, each against differences of the motion that it linearises."""
+"""Terms of the map of one period, each against differences of the motion that it linearizes."""
 
 import casadi as ca
 import numpy as np
@@ -10,7 +10,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.analysis import floquet
 from ocp_dyn.ocp.analysis.defects import Flow, advance
-from ocp_dyn.ocp.analysis.touchdowns import Arrival
+from ocp_dyn.ocp.analysis.touchdowns import Touchdown
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.spatial_algebra.rotations import quaternion_multiply
 from tests.helpers import close
@@ -122,9 +122,9 @@ def test_the_row_that_falls_fastest_ends_the_phase(slopes, rng):
     model = pendulum(2)
     q, rate = rng.normal(size=2), np.array([1.0, 1.0, 0.3, -0.7])
     rows = lambda x: slopes[0] * (x[0] - q[0]) + (x[0] - q[0]) ** 2, lambda x: slopes[1] * (x[1] - q[1])
-    arrival = Arrival(od.JointCoupling("joint1", "joint2"), lambda x: DM.ones(0, 1))
-    arrival = Arrival(arrival.contact, lambda x: ca.vertcat(*(row(x) for row in rows)))
-    found = floquet._saltation(model, [Arrival(arrival.contact, None), arrival], q, rate)
+    touchdown = Touchdown(od.JointCoupling("joint1", "joint2"), lambda x: DM.ones(0, 1))
+    touchdown = Touchdown(touchdown.contact, lambda x: ca.vertcat(*(row(x) for row in rows)))
+    found = floquet._saltation(model, [Touchdown(touchdown.contact, None), touchdown], q, rate)
     g = rows[int(np.argmax(np.abs(slopes)))]
 
     def ended(d):

@@ -126,7 +126,7 @@ def test_springs_rest_at_mirrored_places() -> None:
 
 
 def crowded():
-    """Pairs that only one thing tells from others: the mass centre, the place, the joint, the parent."""
+    """Pairs that only one thing tells from others: the mass center, the place, the joint, the parent."""
     builder = od.ModelBuilder("crowd")
     builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
     inertia = {"mass": 1, "inertia": (0.1, 0.1, 0.1)}
@@ -198,7 +198,7 @@ def battery(left=1.2, off=0.02, raised=0.01, turned=0.02):
 
 
 def in_world(model):
-    """Mass, mass centre, inertia about the world's origin and pose of every body, in the neutral posture."""
+    """Mass, mass center, inertia about the world's origin and pose of every body, in the neutral posture."""
     found = {}
     for name, body in zip(model.body_names, model.I[1:], strict=True):
         R, p = (np.array(ca.DM(x).full()) for x in od.pose(model, name, ca.DM(model.neutral())))
@@ -247,12 +247,12 @@ def test_turns_of_partners_are_averaged_with_their_images():
 
 def test_asymmetry_is_the_distance_to_the_twin():
     assert asymmetry(battery(1.0, 0.0, 0.0, 0.0)) == pytest.approx(
-        {"mass": 0, "centre_of_mass": 0, "place": 0}, abs=1e-12
+        {"mass": 0, "center_of_mass": 0, "place": 0}, abs=1e-12
     )
     apart = asymmetry(battery(1.2, 0.0, 0.0, 0.0))
     assert apart["mass"] == pytest.approx(0.1)
     assert apart["place"] == pytest.approx(0.0, abs=1e-12)
-    assert asymmetry(battery(1.0, 0.02, 0.0, 0.0))["centre_of_mass"] == pytest.approx(0.02)
+    assert asymmetry(battery(1.0, 0.02, 0.0, 0.0))["center_of_mass"] == pytest.approx(0.02)
     assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
 
 

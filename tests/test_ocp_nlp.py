@@ -36,7 +36,7 @@ def swing_up(threads=1, intervals=7):
 def test_derivatives_are_those_of_the_whole_program(rng, threads):
     program = swing_up(threads)
     built = program.assemble()
-    x, lam = rng.normal(size=built.n), rng.normal(size=built.lower.size)
+    x, lam = rng.normal(size=built.n), rng.normal(size=built.row_lower.size)
     expression = built.expression()
     X, L, sigma = expression["x"], ca.MX.sym("L", lam.size), 2.5
     f, g = expression["f"], expression["g"]
@@ -72,7 +72,7 @@ def test_the_values_are_the_blocks(rng):
     gap = states[1] - states[0] - h * np.array([states[0, 1], np.sin(states[0, 0]) + controls[0]])
     assert np.allclose(g[:2], gap)
     assert np.allclose(g[5], (states[1, 0] * controls[1] + 1) / 2)  # second interval: w = 1, divided by its scale
-    assert built.lower[2] == -1.5
+    assert built.row_lower[2] == -1.5
     assert built.row_names[2] == "step: bounded"
     assert built.row_names[-1] == "ends: ends"
 

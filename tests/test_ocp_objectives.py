@@ -24,26 +24,29 @@ def number(x):
     return float(ca.evalf(ca.SX(x)))
 
 
-def rows(term, stage):
-    value, lower, upper = term.rows(stage)
+def rows(term, instant):
+    value, lower, upper = term.rows(instant)
     return flat(ca.evalf(ca.SX(value))), lower, upper
 
 
 def swing(objective=(), path=(), form="implicit", intervals=8, **options):
     """A two-link pendulum from rest to rest; the same task for all terms."""
     goal = ocp.Boundary(
-        lambda start, end: (ca.vertcat(start.q, start.v, end.q - 0.5, end.v), 0, 0), "from rest to rest"
+        lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 0.5, end.qd), 0, 0), "from rest to rest"
     )
     phase = ocp.Phase("swing", intervals, options.pop("duration", 1.0), path=path, objective=objective)
     return ocp.Problem(pendulum(2), phase, boundary=goal, form=form, **options)
 
 
 def test_work_of_joints():
-    stage = ocp.Stage(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
-    assert number(ocp.MechanicalWork(smoothing=1e-9).integrand(stage)) == pytest.approx(50)
-    assert number(ocp.MechanicalWork(kind="positive", smoothing=1e-9).integrand(stage)) == pytest.approx(20)
+    instant = ocp.Instant(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
+    assert number(ocp.MechanicalWork(smoothing=1e-9).integrand(instant)) == pytest.approx(50)
+    assert number(ocp.MechanicalWork(kind="positive", smoothing=1e-9).integrand(instant)) == pytest.approx(20)
     assert (
-        number(ocp.MechanicalWork(smoothing=3).integrand(ocp.Stage(stage.model, None, stage.v * 0, tau=stage.tau))) == 0
+        number(
+            ocp.MechanicalWork(smoothing=3).integrand(ocp.Instant(instant.model, None, instant.qd * 0, tau=instant.tau))
+        )
+        == 0
     )
     with pytest.raises(ValueError, match="smoothing"):
         ocp.MechanicalWork(smoothing=0)
@@ -56,8 +59,8 @@ def test_slacks_of_absolute_work_are_held_from_both_sides():
     model = pendulum(2)
     for kind, expected in (("absolute", [5 - 20, 7 + 30, 5 + 20, 7 - 30]), ("positive", [5 - 20, 7 + 30])):
         term = ocp.SlackWork(kind=kind)
-        stage = ocp.Stage(model, None, ca.DM([2, -3]), tau=ca.DM([10, 10]), slacks={term: ca.DM([5, 7])})
-        close(flat(term.slack_rows(stage)), expected)
+        instant = ocp.Instant(model, None, ca.DM([2, -3]), tau=ca.DM([10, 10]), slacks={term: ca.DM([5, 7])})
+        close(flat(term.slack_rows(instant)), expected)
 
 
 @pytest.mark.parametrize("kind", ["absolute", "positive"])
@@ -66,7 +69,7 @@ def test_work_by_slacks_is_work_without_rounding(kind):
     solution = swing((ocp.SlackWork(kind=kind), ocp.TorqueSquared(weight=1e-2))).solve(progress=False)
     assert solution.converged
     phase = solution.phases[0]
-    power = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2
+    power = phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2
     work = np.sum(np.abs(power) if kind == "absolute" else np.maximum(power, 0)) * np.diff(phase.t)[0]
     assert solution.cost["SlackWork"] == pytest.approx(work, rel=1e-4)
 
@@ -76,10 +79,10 @@ def test_rates_of_accelerations_and_forces():
     solution = swing(terms).solve(progress=False)
     phase = solution.phases[0]
     h = np.diff(phase.t)[0]
-    expected = 1e-4 * np.sum((np.diff(phase.a, axis=0) / h) ** 2) * h
+    expected = 1e-4 * np.sum((np.diff(phase.qdd, axis=0) / h) ** 2) * h
     assert solution.cost["JerkSquared"] == pytest.approx(expected, rel=1e-9)
     plain = swing(terms[:1]).solve(progress=False)
-    assert np.abs(np.diff(phase.a, axis=0)).max() < np.abs(np.diff(plain.phases[0].a, axis=0)).max()
+    assert np.abs(np.diff(phase.qdd, axis=0)).max() < np.abs(np.diff(plain.phases[0].qdd, axis=0)).max()
     explicit = swing(terms, form="explicit", integrator="midpoint").solve(progress=False)
     assert explicit.cost["JerkSquared"] == pytest.approx(expected, rel=1e-6)
     assert number(ocp.ForceRateSquared(scale=2).rate_integrand(ca.DM([2, 4]))) == pytest.approx(5)
@@ -87,7 +90,7 @@ def test_rates_of_accelerations_and_forces():
 
 def test_time_and_terminal_costs():
     """The fastest swing sits on the torque limit; a terminal cost stands beside the integrals, once."""
-    limit = ocp.Path(lambda stage: stage.tau, -30, 30, where="interval")
+    limit = ocp.Path(lambda instant: instant.tau, -30, 30, where="interval")
     terminal = ocp.Terminal(lambda start, end: 10 * ca.sumsqr(end.q) + end.values["time"], weight=0.1)
     solution = swing(
         (ocp.Duration(), ocp.TorqueSquared(weight=1e-4)), limit, duration=(0.2, 2.0), terminal=terminal
@@ -101,13 +104,13 @@ def test_time_and_terminal_costs():
 
 
 def test_a_soft_constraint_gives_way_at_its_price():
-    wall = ocp.Path(lambda stage: stage.q, -np.inf, 0.3)
-    stage = ocp.Stage(pendulum(2), ca.DM([0.5, 0.1]), None)
-    assert number(ocp.Soft(wall).integrand(stage)) == pytest.approx(0.04)
-    between = ocp.Path(lambda stage: stage.q, [0.55, -np.inf], [np.inf, 0.3])
-    assert number(ocp.Soft(between).integrand(stage)) == pytest.approx(0.05**2)
-    both = ocp.Path(lambda stage: stage.q, [0.0, 0.2], [0.3, 0.4])
-    assert number(ocp.Soft(both).integrand(stage)) == pytest.approx(0.2**2 + 0.1**2)
+    wall = ocp.Path(lambda instant: instant.q, -np.inf, 0.3)
+    instant = ocp.Instant(pendulum(2), ca.DM([0.5, 0.1]), None)
+    assert number(ocp.Soft(wall).integrand(instant)) == pytest.approx(0.04)
+    between = ocp.Path(lambda instant: instant.q, [0.55, -np.inf], [np.inf, 0.3])
+    assert number(ocp.Soft(between).integrand(instant)) == pytest.approx(0.05**2)
+    both = ocp.Path(lambda instant: instant.q, [0.0, 0.2], [0.3, 0.4])
+    assert number(ocp.Soft(both).integrand(instant)) == pytest.approx(0.2**2 + 0.1**2)
     tight, loose = (swing((ocp.TorqueSquared(), ocp.Soft(wall, w))).solve(progress=False) for w in (1e7, 1e2))
     assert tight.converged
     assert np.mean(np.maximum(tight.q - 0.3, 0)) < np.mean(np.maximum(loose.q - 0.3, 0))
@@ -117,34 +120,38 @@ def test_a_soft_constraint_gives_way_at_its_price():
 def test_a_head_feels_its_accelerations(rng):
     model = human()
     q, v, a = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
-    stage = ocp.Stage(model, ca.DM(q), ca.DM(v), a=ca.DM(a))
-    found = od.point_acceleration_6d(model, "head", stage.q, stage.v, stage.a, point=(0.1, 0, 0.05))
+    instant = ocp.Instant(model, ca.DM(q), ca.DM(v), qdd=ca.DM(a))
+    found = od.point_acceleration_6d(model, "head", instant.q, instant.qd, instant.qdd, point=(0.1, 0, 0.05))
     expected = 0.04 * ca.sumsqr(found[:3]) + ca.sumsqr(found[3:])
-    term = ocp.HeadStabilisation("head", point=(0.1, 0, 0.05), arm=0.2)
-    assert number(term.integrand(stage)) == pytest.approx(float(expected))
-    momentum = od.centroidal_momentum(model, stage.q, stage.v)[:3]
-    assert number(ocp.AngularMomentumSquared(scale=2).integrand(stage)) == pytest.approx(float(ca.sumsqr(momentum)) / 4)
+    term = ocp.HeadStabilization("head", point=(0.1, 0, 0.05), arm=0.2)
+    assert number(term.integrand(instant)) == pytest.approx(float(expected))
+    momentum = od.centroidal_momentum(model, instant.q, instant.qd)[:3]
+    assert number(ocp.AngularMomentumSquared(scale=2).integrand(instant)) == pytest.approx(
+        float(ca.sumsqr(momentum)) / 4
+    )
 
 
 def test_balance_of_a_point_mass():
     """At height 4 g s^2 the time constant is 2 s: the capture point is c + 2 c', the zero-moment point c - 4 c''."""
     places = {FOOT: ca.DM([0.5, 0, 0])}
-    stage = ocp.Stage(hopper(), ca.DM([1, 2, 4 * 9.81]), ca.DM([0.5, -1, 0]), a=ca.DM([0.2, 0.1, 0]), places=places)
-    assert number(ocp.CapturePointSquared().integrand(stage)) == pytest.approx(1.5**2)
-    assert number(ocp.ZeroMomentPointSquared().integrand(stage)) == pytest.approx(0.3**2 + 1.6**2)
-    value, _, upper = rows(ocp.CaptureMargin(0.5), stage)
+    instant = ocp.Instant(
+        hopper(), ca.DM([1, 2, 4 * 9.81]), ca.DM([0.5, -1, 0]), qdd=ca.DM([0.2, 0.1, 0]), places=places
+    )
+    assert number(ocp.CapturePointSquared().integrand(instant)) == pytest.approx(1.5**2)
+    assert number(ocp.ZeroMomentPointSquared().integrand(instant)) == pytest.approx(0.3**2 + 1.6**2)
+    value, _, upper = rows(ocp.CaptureMargin(0.5), instant)
     assert (value[0] * 0.5, upper) == (pytest.approx(1.5**2), 0.5)
-    assert rows(ocp.ZeroMomentPointMargin(0.1), stage)[0][0] == pytest.approx((0.3**2 + 1.6**2) / 0.1)
-    flight = ocp.Stage(hopper(), stage.q, stage.v, a=stage.a)
+    assert rows(ocp.ZeroMomentPointMargin(0.1), instant)[0][0] == pytest.approx((0.3**2 + 1.6**2) / 0.1)
+    flight = ocp.Instant(hopper(), instant.q, instant.qd, qdd=instant.qdd)
     assert number(ocp.CapturePointSquared().integrand(flight)) == 0
     assert rows(ocp.CaptureMargin(0.5), flight)[0].size == 0
 
 
-def test_rows_of_a_collision_are_metres_near_contact():
+def test_rows_of_a_collision_are_meters_near_contact():
     """Spheres of 0.1 and 0.2 m with a margin of 0.05 m, 0.5 m apart: (0.5^2 - 0.35^2) / 0.7."""
     one, other = ocp.Capsule("ball", 0.1), ocp.Obstacle((0.3, 0, 1.4), 0.2)
-    stage = ocp.Stage(hopper(), ca.DM([0, 0, 1.0]), None)
-    value, lower, _ = rows(ocp.NoCollision([(one, other)], margin=0.05), stage)
+    instant = ocp.Instant(hopper(), ca.DM([0, 0, 1.0]), None)
+    value, lower, _ = rows(ocp.NoCollision([(one, other)], margin=0.05), instant)
     close(value, [(0.5**2 - 0.35**2) / 0.7])
     assert lower == 0
 
@@ -158,45 +165,45 @@ def test_joints_are_tracked_by_their_velocities():
     model = builder.build()
     track = ocp.TrackJoints(lambda s: model.neutral(), joints=("hip",), scale=2.0)
     q = model.neutral() + np.array([0] * 7 + [0.3, 0.8])
-    stage = ocp.Stage(model, ca.DM(q), None, references={track: ca.DM(model.neutral())})
-    close(track.residual(stage), [0.15])
+    instant = ocp.Instant(model, ca.DM(q), None, references={track: ca.DM(model.neutral())})
+    close(track.residual(instant), [0.15])
 
 
 def test_motors():
-    stage = ocp.Stage(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
-    value, lower, upper = rows(ocp.PowerLimit([50, 40]), stage)
+    instant = ocp.Instant(pendulum(2), None, ca.DM([2, -3]), tau=ca.DM([10, 10]))
+    value, lower, upper = rows(ocp.PowerLimit([50, 40]), instant)
     close(value, [20, -30])
     close(upper, [50, 40])
     close(lower, [-50, -40])
-    value, lower, upper = rows(ocp.TorqueSpeedCurve(tau_max=20, qd_max=[4, 6]), stage)
+    value, lower, upper = rows(ocp.TorqueSpeedCurve(tau_max=20, qd_max=[4, 6]), instant)
     close(value, [0.5 + 0.5, 0.5 - 0.5])
     assert (lower, upper) == (-1.0, 1.0)
-    assert rows(ocp.TorqueSpeedCurve(), stage)[0].size == 0  # a model without limits
+    assert rows(ocp.TorqueSpeedCurve(), instant)[0].size == 0  # a model without limits
     solution = swing(ocp.TorqueSquared(), ocp.PowerLimit(12.0)).solve(progress=False)
     phase = solution.phases[0]
-    assert np.abs(phase.tau * (phase.v[:-1] + phase.v[1:]) / 2).max() == pytest.approx(12, rel=1e-3)
+    assert np.abs(phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2).max() == pytest.approx(12, rel=1e-3)
 
 
 def test_joints_keep_a_margin():
     builder = od.ModelBuilder()
     builder.add_body("a", od.Revolute("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=0.5)
     model = builder.build()
-    value, lower, upper = rows(ocp.JointMargin(0.1), ocp.Stage(model, ca.DM([0.2]), None))
+    value, lower, upper = rows(ocp.JointMargin(0.1), ocp.Instant(model, ca.DM([0.2]), None))
     close(np.concatenate([value, lower, upper]), [0.2, -0.9, 0.4])
     with pytest.raises(ValueError, match="nothing is left of the range of a_joint"):
-        ocp.JointMargin(0.8).rows(ocp.Stage(model, ca.DM([0.2]), None))
+        ocp.JointMargin(0.8).rows(ocp.Instant(model, ca.DM([0.2]), None))
 
 
 def test_the_second_order_cone_is_the_cone():
-    stage = ocp.Stage(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 30, 40, 100])})
-    value, lower, _ = rows(ocp.FrictionCone(mu=0.5, second_order=True), stage)
+    instant = ocp.Instant(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 30, 40, 100])})
+    value, lower, _ = rows(ocp.FrictionCone(mu=0.5, second_order=True), instant)
     close(value, [0])
     assert lower == 0.0
 
 
 def test_obstacles_under_the_foot():
     bump = ocp.Clearance([("ball", (0, 0, 0))], 0.0, terrain=lambda x, y: 0.2 * ca.exp(-(x**2)))
-    value, _, _ = rows(bump, ocp.Stage(hopper(), ca.DM([1, 0, 0.5]), None, s=0.3))
+    value, _, _ = rows(bump, ocp.Instant(hopper(), ca.DM([1, 0, 0.5]), None, s=0.3))
     close(value, [0.5 - 0.2 * np.exp(-1)])
 
 
@@ -224,7 +231,7 @@ def test_a_pendulum_swings_around_an_obstacle():
 
     def clearance(solution):
         value = [
-            rows(ocp.NoCollision([(tip, ball)]), ocp.Stage(solution.model, ca.DM(q), None))[0][0]
+            rows(ocp.NoCollision([(tip, ball)]), ocp.Instant(solution.model, ca.DM(q), None))[0][0]
             for q in solution.q[1:-1]
         ]
         return min(value)
@@ -233,7 +240,7 @@ def test_a_pendulum_swings_around_an_obstacle():
     assert clearance(free) < 0 <= clearance(wary) + 1e-6
     with pytest.raises(ValueError, match="have no size"):
         ocp.NoCollision([(ocp.Capsule("link1", 0), ocp.Capsule("link2", 0))]).rows(
-            ocp.Stage(pendulum(2), ca.DM([0, 0]), None)
+            ocp.Instant(pendulum(2), ca.DM([0, 0]), None)
         )
 
 
@@ -255,12 +262,12 @@ def test_tracking_finds_the_recorded_motion_again():
         towards = lambda s: (np.full(2, 0.5 * s), np.full(2, 0.5))
         found = swing((light, term), intervals=12, guess=towards).solve(progress=False)
         assert found.converged
-        # markers move on arcs, the recording between its samples on chords: a centimetre apart at these large steps
+        # markers move on arcs, the recording between its samples on chords: a centimeter apart at these large steps
         close(found.q, q, 2e-2 if isinstance(term, ocp.TrackMarkers) else 2e-3)
     forces = ocp.TrackForces(["ball", "other"], lambda s: [1, 2, 3, 0, 0, 0], scale=2)
-    stage = ocp.Stage(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 3, 2, 7])})
-    stage.references[forces] = ca.DM([1, 2, 3, 0, 0, 0])
-    assert number(forces.integrand(stage)) == pytest.approx((4 + 16) / 4)
+    instant = ocp.Instant(hopper(), None, None, wrenches={FOOT: ca.DM([0, 0, 0, 3, 2, 7])})
+    instant.references[forces] = ca.DM([1, 2, 3, 0, 0, 0])
+    assert number(forces.integrand(instant)) == pytest.approx((4 + 16) / 4)
 
 
 def test_a_recording_of_the_stages_is_met_there():
@@ -302,6 +309,6 @@ def test_references_are_those_of_every_stage(integrator, steps):
     problem = swing(track, intervals=2, integrator=integrator, steps=steps)
     t, program = prepare(problem)
     x = 0 * t.program.start
-    x[t.program.lower == t.program.upper] = t.program.start[t.program.lower == t.program.upper]
+    x[t.program.x_lower == t.program.x_upper] = t.program.start[t.program.x_lower == t.program.x_upper]
     expected = 5 / 16 if integrator == "midpoint" else 1 / 3
     assert program.evaluator.objective(x, t.program.values) == pytest.approx(expected, rel=1e-12)

@@ -28,7 +28,7 @@ def fall(form, height=0.8, ahead=0.6, mu=1.0):
     """A ball thrown forwards lands and sticks."""
 
     def thrown(start, _):
-        return ca.vertcat(start.q, start.v) - ca.DM([0, 0, height, ahead, 0, 0]), 0, 0
+        return ca.vertcat(start.q, start.qd) - ca.DM([0, 0, height, ahead, 0, 0]), 0, 0
 
     phases = [
         ocp.Phase("flight", 5, (0.05, 2.0)),
@@ -46,9 +46,9 @@ def test_a_ball_falls_hits_and_stands(form):
     flight, stance = solution.phases
     time = math.sqrt(2 * 0.8 / G)
     assert flight.duration == pytest.approx(time, abs=1e-7)
-    assert np.allclose(flight.v[-1], [0.6, 0, -G * time], atol=1e-6)
+    assert np.allclose(flight.qd[-1], [0.6, 0, -G * time], atol=1e-6)
     assert np.allclose(solution.impulses[0], 3 * np.array([-0.6, 0, G * time]), atol=1e-5)
-    assert np.allclose(stance.v, 0, atol=1e-7)
+    assert np.allclose(stance.qd, 0, atol=1e-7)
     assert np.allclose(stance.places["ball"][:2], [0.6 * time, 0], atol=1e-6)
     assert np.allclose(stance.q, [0.6 * time, 0, 0], atol=1e-6)
     assert np.allclose(stance.lam, [0, 0, 3 * G], atol=1e-5)
@@ -108,8 +108,8 @@ def test_a_monopod_hops_without_a_mirror():
     assert np.allclose(flight.q[-1] - shift, stance.q[0], atol=1e-6)
     H = np.array(od.function(od.mass_matrix, model)(stance.q[0]))
     J = np.array(od.function(od.constraint_jacobian, model, stance.contacts)(stance.q[0]))
-    assert np.allclose(H @ (stance.v[0] - flight.v[-1]), J.T @ solution.impulses[-1], atol=1e-5)
-    assert np.allclose(J @ stance.v[0], 0, atol=1e-7)
+    assert np.allclose(H @ (stance.qd[0] - flight.qd[-1]), J.T @ solution.impulses[-1], atol=1e-5)
+    assert np.allclose(J @ stance.qd[0], 0, atol=1e-7)
     # over a period the ground gives back, as force and impulse, what gravity takes
     upwards = stance.lam[:, 2].sum() * stance.duration / 10 + solution.impulses[-1][2]
     assert upwards == pytest.approx(model.mass * G * solution.duration, rel=5e-3)  # midpoint rule for the rest

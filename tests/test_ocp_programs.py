@@ -50,7 +50,7 @@ def flight():
 def anywhere(t, rng):
     """A random point of a program; what is fixed keeps its value."""
     x = rng.normal(size=t.program.size)
-    return np.where(t.program.lower == t.program.upper, t.program.lower, x)
+    return np.where(t.program.x_lower == t.program.x_upper, t.program.x_lower, x)
 
 
 def motion(flight, rng):
@@ -83,7 +83,7 @@ def test_the_start_is_the_mirror_image_of_the_end(flight, rng):
     g = program.evaluator.constraints(x, t.program.values)
     rows = {name: g[[k for k, n in enumerate(program.row_names) if n == f"ends: {name}"]] for name in
             ("periodic position", "periodic velocity", "speed")}  # fmt: skip
-    close(rows["periodic velocity"], phase.v[0] - flat(mirror.qd(DM(phase.v[-1]))))
+    close(rows["periodic velocity"], phase.qd[0] - flat(mirror.qd(DM(phase.qd[-1]))))
     back = np.eye(found.model.nq)[0] * found.step_length
     close(rows["periodic position"], phase.q[0] - (flat(mirror.q(DM(phase.q[-1]))) - back))
     close(rows["speed"], [found.step_length - 1.2 * 0.6])
@@ -91,14 +91,14 @@ def test_the_start_is_the_mirror_image_of_the_end(flight, rng):
 
 def test_velocities_keep_the_limits_of_the_model(flight):
     t, _ = flight
-    for variable in t.phases[0].v:
-        assert t.program.upper[variable.index].tolist() == [*[np.inf] * 6, 7, 7, 7, 7]
-        assert t.program.lower[variable.index].tolist() == [*[-np.inf] * 6, -7, -7, -7, -7]
+    for variable in t.phases[0].qd:
+        assert t.program.x_upper[variable.index].tolist() == [*[np.inf] * 6, 7, 7, 7, 7]
+        assert t.program.x_lower[variable.index].tolist() == [*[-np.inf] * 6, -7, -7, -7, -7]
 
 
 def test_the_graph_of_a_program_is_what_its_evaluator_computes(rng):
     """Of two kinds of blocks, whose instances have numbers of their own: how much of the phase has passed."""
-    late = ocp.Integral(lambda stage: stage.s * ca.sumsqr(stage.tau))
+    late = ocp.Integral(lambda instant: instant.s * ca.sumsqr(instant.tau))
     t = transcribe(
         ocp.Problem(twins(), [ocp.Phase("one", 2, 0.6, objective=late), ocp.Phase("two", 3, 0.4, objective=late)])
     )
@@ -186,7 +186,7 @@ def test_the_semi_implicit_step_moves_at_its_last_velocity():
 def test_a_step_is_halved_until_the_merit_falls():
     """Of x^2 from 1 along -3: the whole step leads up, half of it down."""
     evaluator = SimpleNamespace(objective=lambda x, p: float(x[0] ** 2), constraints=lambda x, p: np.zeros(0))
-    program = SimpleNamespace(evaluator=evaluator, lower=np.zeros(0), upper=np.zeros(0))
+    program = SimpleNamespace(evaluator=evaluator, row_lower=np.zeros(0), row_upper=np.zeros(0))
     length, f, _ = _search(program, np.ones(1), np.zeros(0), np.array([-3.0]), -6.0, [(1.0, 0.0)], 0.0)
     assert (length, f) == (0.5, 0.25)
 
@@ -198,7 +198,7 @@ def test_work_and_samples_of_a_motion(flight, rng):
     """Work of torques on joints' displacements; nodes are met, and every second period is a mirror image."""
     _, found = motion(flight, rng)
     (phase,), h = found.phases, 0.6 / N
-    work = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2 * h
+    work = phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2 * h
     close(found.mechanical_work(), [work[work > 0].sum(), work[work < 0].sum()])
     close(found.cost_of_transport(), work[work > 0].sum() / (10 * 9.81 * found.step_length))
     samples = found.sample([h, 0.6 + h, 1.2 + h])
@@ -213,7 +213,7 @@ def test_drift_is_the_largest_over_all_phases():
     contact, place = od.Contact("foot", axes="xyz"), {"foot": np.array([0.2, 0, 0])}
     q, still = np.array([[0.0, 0, 0.5, 0, 0]]), np.zeros((1, model.nv))
     moving = still + np.array([0, 0.3, 0, 0, 0])
-    phases = [SimpleNamespace(q=q, v=v, contacts=(contact,), places=place) for v in (moving, still)]
+    phases = [SimpleNamespace(q=q, qd=qd, contacts=(contact,), places=place) for qd in (moving, still)]
     drift = defects.drift(SimpleNamespace(model=model, phases=phases))
     close([drift.position, drift.velocity], [0.2, 0.3])
 
@@ -261,7 +261,7 @@ def test_a_guess_by_feet_follows_inverse_dynamics_at_a_lower_base():
     found = collect(t, t.program.assemble(), t.program.start, {})
     model, phase = problem.model, found.phases[0]
     ID, G = od.function(od.inverse_dynamics, model), od.function(od.constraint_jacobian, model, phase.contacts)
-    for q, v, a, lam, tau in zip(phase.q[:-1], phase.v[:-1], phase.a, phase.lam, phase.tau, strict=True):
+    for q, v, a, lam, tau in zip(phase.q[:-1], phase.qd[:-1], phase.qdd, phase.lam, phase.tau, strict=True):
         close(tau[3:], flat(ID(q, v, a) - G(q).T @ lam)[3:], 1e-9)
     heights = phase.q[:, 2] / standing_posture(problem)[2]
     assert np.abs(heights - 0.95).max() < 0.04

@@ -12,7 +12,7 @@ from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.solvers import riccati, riccati_compiled
 from ocp_dyn.ocp.solvers.barrier import Barrier
-from ocp_dyn.ocp.solvers.stage_matrices import Size, Stages, entries
+from ocp_dyn.ocp.solvers.stage_matrices import Size, StageMatrices, entries
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
@@ -31,7 +31,7 @@ CHAINS = {
 def filled(sizes, rng):
     """Random stages with a convex cost and a first state that is given; h, b, r."""
     sizes = [sizes[0]._replace(ne=sizes[0].ne + sizes[0].nx), *sizes[1:]]
-    stages = Stages(sizes)
+    stages = StageMatrices(sizes)
     for H, F, E, S in zip(stages.H, stages.F, stages.E, stages.S, strict=True):
         root = rng.normal(size=H.shape)
         H[:], F[:], E[:], S[:] = root @ root.T + np.eye(len(H)), *(rng.normal(size=M.shape) for M in (F, E, S))
@@ -94,7 +94,7 @@ def test_rows_that_controls_can_hardly_meet(solver, rng, apart, error):
     What their difference can do is met by controls while that is not lost in rounding, else left to the state.
     """
     h, I = 0.03, np.eye(2)
-    stages = Stages([Size(4, 4, 4), *[Size(4, 4)] * 9, Size(4, 4, 4), *[Size(4, 4)] * 5, Size(0, 4)])
+    stages = StageMatrices([Size(4, 4, 4), *[Size(4, 4)] * 9, Size(4, 4, 4), *[Size(4, 4)] * 5, Size(0, 4)])
     for H, F in zip(stages.H, stages.F, strict=True):
         H[:] = np.diag([1e-3] * (len(H) - 4) + [1.0, 1.0, 10.0, 10.0])
         if len(F):
@@ -120,7 +120,7 @@ def test_prices_are_squares(solver, rng):
 
 
 def test_entries_of_one_place_are_summed(solver):
-    stages = Stages([Size(1, 1), Size(0, 1)])
+    stages = StageMatrices([Size(1, 1), Size(0, 1)])
     where = stages.place("F", np.zeros(3, dtype=int), np.zeros(3, dtype=int), np.array([0, 1, 0]))
     recursion = solver(stages)
     for _ in range(2):  # what was there before is gone
@@ -165,7 +165,7 @@ def test_rows_are_split(rng):
 
 def test_no_compiler_is_an_error_only_if_one_is_asked_for(monkeypatch):
     monkeypatch.setattr(riccati_compiled, "find_compiler", lambda: None)
-    stages = Stages([Size(1, 1), Size(0, 1)])
+    stages = StageMatrices([Size(1, 1), Size(0, 1)])
     assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati.NumpyRecursion)
     with pytest.raises(RuntimeError, match="compile=True needs a C compiler, and none was found"):
         riccati_compiled.recursion(stages, True)
@@ -174,7 +174,7 @@ def test_no_compiler_is_an_error_only_if_one_is_asked_for(monkeypatch):
 @needs_compiler
 def test_what_is_not_in_the_cache_is_not_built_unasked(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    stages = Stages([Size(1, 1), Size(0, 1)])
+    stages = StageMatrices([Size(1, 1), Size(0, 1)])
     assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati.NumpyRecursion)
     assert isinstance(riccati_compiled.recursion(stages, True), riccati_compiled.CompiledRecursion)
     assert isinstance(riccati_compiled.recursion(stages, "auto"), riccati_compiled.CompiledRecursion)
@@ -196,17 +196,17 @@ def test_the_barrier_is_twice_differentiable():
 
 def swing(form="implicit", **options):
     """A double pendulum from where it is to rest at an angle, both parameters."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.v, e.q - s.values["to"], e.v), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.qd, e.q - s.values["to"], e.qd), 0, 0))
     parameters = (ocp.Parameter("from", np.zeros(2)), ocp.Parameter("to", np.full(2, 0.3)))
     phase = ocp.Phase("swing", 10, 0.6, objective=EFFORT)
     return ocp.Problem(pendulum(2), phase, boundary=ends, parameters=parameters, form=form, **options)
 
 
 def slide(limit=np.inf, **bounds):
-    """A mass pushed from rest to rest over one metre in one second."""
+    """A mass pushed from rest to rest over one meter in one second."""
     builder = od.ModelBuilder("slide")
     builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), effort=limit, **bounds)
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.v, e.q - 1.0, e.v), 0, 0), name="rest")
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.qd, e.q - 1.0, e.qd), 0, 0), name="rest")
     phase = ocp.Phase("push", 10, 1.0, objective=EFFORT)
     return ocp.Problem(builder.build(), phase, boundary=ends, parameters=ocp.Parameter("x0", 0.0))
 
@@ -321,32 +321,32 @@ def test_the_barrier_holds_rows():
     """A limit of speed, which enters no cost."""
     problem = slide()
     (phase,) = problem.phases
-    slow = ocp.Path(lambda s: s.v, upper=1.2)
+    slow = ocp.Path(lambda s: s.qd, upper=1.2)
     problem = replace(problem, phases=ocp.Phase("push", 10, phase.duration, path=slow, objective=EFFORT))
     exact = problem.solve(progress=False, tolerance=1e-10)
-    assert np.sum(exact.v > 1.2 - 1e-5) >= 3
+    assert np.sum(exact.qd > 1.2 - 1e-5) >= 3
     control = problem.rti(exact, qp="riccati", barrier=1e-6, relaxation=1e-7)
     for _ in range(30):
         control.feedback(x0=0.0)
     close(control.solution().tau, exact.tau, 2e-3)  # as far as the barrier keeps off
-    assert np.all(control.solution().v < 1.2)
+    assert np.all(control.solution().qd < 1.2)
     control.prepare()
     matrices = control._model.stages.data.copy()
     control.prepare()
     close(control._model.stages.data, matrices)  # prices are not summed up over the iterations
     free = slide().solve(progress=False)
-    assert np.max(free.v) > 1.4
+    assert np.max(free.qd) > 1.4
 
 
 def test_what_is_measured_holds_though_feet_say_otherwise():
-    """The foot is measured a millimetre above the ground on which it stands."""
+    """The foot is measured a millimeter above the ground on which it stands."""
     builder = od.ModelBuilder("stool")
     builder.add_body("slider", od.Prismatic("x"), mass=0.1, inertia=(1, 1, 1))
     builder.add_body("foot", od.Prismatic("z"), "slider", mass=1, inertia=(1, 1, 1))
     builder.add_body("seat", od.Prismatic("z"), "foot", mass=5, inertia=(1, 1, 1))
     model = builder.build()
     foot = ocp.Foothold(od.Contact("foot", axes="xz"), x=0.0, y=0.0)
-    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.v), 0, 0))
+    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.qd), 0, 0))
     phase = ocp.Phase("stand", 5, 0.2, foot, objective=EFFORT)
     problem = ocp.Problem(
         model, phase, boundary=start, parameters=ocp.Parameter("q0", [0.0, 0.0, 0.5]),
@@ -365,7 +365,7 @@ def test_fixed_variables_stay():
     builder = od.ModelBuilder("falling")
     builder.add_body("a", od.Revolute("y"), mass=1, com=(0, 0, -0.5), inertia=(1, 1, 1), effort=0.0)
     builder.add_body("b", od.Revolute("y"), "a", origin=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(1, 1, 1))
-    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.v), 0, 0))
+    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.qd), 0, 0))
     phase = ocp.Phase("fall", 5, 0.2, objective=EFFORT)
     parameters = ocp.Parameter("q0", [0.5, 0.2])
     problem = ocp.Problem(builder.build(), phase, boundary=start, parameters=parameters)
@@ -379,9 +379,9 @@ def test_fixed_variables_stay():
 def test_closed_loop_brings_the_pendulum_up():
     """The plant is integrated finely; one iteration per sampling instant, from the plan for another state."""
     model, dt, up = pendulum(2), 0.05, np.array([np.pi, 0.0])
-    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.v - s.values["v0"]), 0, 0))
+    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.qd - s.values["v0"]), 0, 0))
     near = ocp.TrackJoints(lambda s: up, weight=100.0)
-    slow = ocp.Integral(lambda s: ca.sumsqr(s.v), weight=1.0)
+    slow = ocp.Integral(lambda s: ca.sumsqr(s.qd), weight=1.0)
     phase = ocp.Phase("hold", 20, 20 * dt, objective=(near, slow, ocp.TorqueSquared(weight=1e-3)))
     parameters = ocp.Parameter("q0", up), ocp.Parameter("v0", np.zeros(2))
     problem = ocp.Problem(model, phase, boundary=start, parameters=parameters, limits=False)
@@ -430,9 +430,9 @@ def test_what_an_iteration_is_given_is_checked():
         problem.rti(start, qp="riccati", weight=1.0)
 
 
-def test_a_failing_factorisation_keeps_the_plan():
+def test_a_failing_factorization_keeps_the_plan():
     """A cost that falls without end, in a direction that no square holds."""
-    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.v), 0, 0))
+    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.qd), 0, 0))
     phase = ocp.Phase("push", 4, 1.0, objective=(ocp.Integral(lambda s: -(s.tau[0] ** 2) * s.values["sign"]),))
     problem = ocp.Problem(
         slide().model, phase, boundary=start, parameters=(ocp.Parameter("x0", 0.0), ocp.Parameter("sign", -1.0))

@@ -21,7 +21,7 @@ from ocp_dyn.models import compass_walker, human, pendulum
 from ocp_dyn.ocp import PhaseMotion, Solution
 from ocp_dyn.ocp.analysis.defects import Flow, advance
 from ocp_dyn.ocp.analysis.floquet import flow_derivatives
-from ocp_dyn.ocp.analysis.touchdowns import _image, arrivals, fixed_rows
+from ocp_dyn.ocp.analysis.touchdowns import _image, fixed_rows, touchdowns
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.workflows.sensitivity import sensitivities
 from ocp_dyn.symmetry.mirror import mirror_map
@@ -168,10 +168,10 @@ def test_derivatives_of_a_flow_are_those_of_differences(
     )  # the differences are no better near half a turn
 
 
-def _struck(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+def _struck(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
     """The impact of the right foot, by hand."""
-    v_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.v)
-    return ca.vertcat(start.q - end.q, start.v - v_plus), 0.0, 0.0
+    v_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.qd)
+    return ca.vertcat(start.q - end.q, start.qd - v_plus), 0.0, 0.0
 
 
 def jumping(function: Callable[..., object]) -> ocp.Problem:
@@ -191,14 +191,14 @@ def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
     assert found.neutral == pytest.approx(expected.neutral, abs=1e-9)
     assert found.leak < 1e-7
 
-    def with_bounds(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, np.ndarray, np.ndarray]:
+    def with_bounds(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, np.ndarray, np.ndarray]:
         rows, nothing = _struck(end, start)[0], np.zeros(2 * end.model.nv)
         return ca.vertcat(rows, end.q[1]), np.append(nothing, 0.0), np.append(nothing, np.inf)
 
     again = replace(problem, periodic=jumping(with_bounds).periodic)
     np.testing.assert_allclose(solution.floquet(problem=again).multipliers, found.multipliers, rtol=1e-12)
 
-    def seen_from_the_start(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+    def seen_from_the_start(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
         """The same conditions, one of them times a number that differs from place to place."""
         rows = _struck(end, start)[0]
         return ca.vertcat((2 + end.q[0]) * rows[0], rows[1:]), 0.0, 0.0
@@ -213,10 +213,10 @@ def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
     model, planar = (compass_walker(root=root, slope=SLOPE) for root in ("pinned", "planar"))
     still = ca.SX(2, 1)
 
-    def strike(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
-        q, v = ca.vertcat(still, end.q), ca.vertcat(still, end.v)
+    def strike(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
+        q, v = ca.vertcat(still, end.q), ca.vertcat(still, end.qd)
         v_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, v)
-        after = ca.vertcat(start.q - compass_gait.SWAP @ end.q, start.v - compass_gait.SWAP @ v_plus[2:])
+        after = ca.vertcat(start.q - compass_gait.SWAP @ end.q, start.qd - compass_gait.SWAP @ v_plus[2:])
         return ca.vertcat(after, end.q[1] - 2 * end.q[0]), 0.0, 0.0
 
     problem = ocp.Problem(
@@ -241,7 +241,7 @@ def test_a_jump_that_does_not_determine_the_next_state_is_refused(step: Solution
     with pytest.raises(ValueError, match="its 4 equality rows and the 3 of its feet determine 6 of the 8 numbers"):
         solution.floquet(problem=jumping(lambda end, start: (start.q - end.q, 0.0, 0.0)))
 
-    def too_much(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+    def too_much(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
         return ca.vertcat(_struck(end, start)[0], end.q[2] - float(step.q[-1, 3])), 0.0, 0.0
 
     with pytest.raises(ValueError, match="its equality rows fix 2 numbers of the last one"):
@@ -273,7 +273,7 @@ def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator)
         return PhaseMotion("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
 
     def rows(before: tuple, after: object) -> np.ndarray | None:
-        (found,) = arrivals(model, phase(*before), phase(after), None, 0.0)
+        (found,) = touchdowns(model, phase(*before), phase(after), None, 0.0)
         return None if found.rows is None else found.slopes(model, q)
 
     np.testing.assert_allclose(rows((), flat), [[0, 0, 1, 0, 0, 0]], atol=1e-12)  # from the air: its height
@@ -307,9 +307,9 @@ def swing(form: str) -> ocp.Problem:
     model = pendulum(2)
     model = model.with_limits(effort=[24.0, 9.0])
 
-    def ends(start: ocp.Stage, end: ocp.Stage) -> tuple:
+    def ends(start: ocp.Instant, end: ocp.Instant) -> tuple:
         goal = ca.vertcat(end.values["goal"], 0.3)
-        return ca.vertcat(start.q - ca.vertcat(0.2, 0.0), start.v, end.q - goal, end.v), 0, 0
+        return ca.vertcat(start.q - ca.vertcat(0.2, 0.0), start.qd, end.q - goal, end.qd), 0, 0
 
     phase = ocp.Phase("swing", 8, ocp.Parameter("period", 0.8), objective=(ocp.TorqueSquared(),))
     parameters = (ocp.Parameter("goal", 1.1), ocp.Parameter("gravity", [0.0, 0.0, -9.81]))
@@ -331,7 +331,7 @@ def test_sensitivities_are_what_solving_again_shows(form: str) -> None:
         width = 2 * np.max(h)
         assert slope.objective == pytest.approx((up.objective - down.objective) / width, rel=1e-6)
         assert sum(slope.cost.values()) == pytest.approx(slope.objective, rel=1e-7)
-        for key in ("q", "tau", "a"):  # differences of the third order are left
+        for key in ("q", "tau", "qdd"):  # differences of the third order are left
             expected = (getattr(up.phases[0], key) - getattr(down.phases[0], key)) / width
             np.testing.assert_allclose(slope.phases[0][key], expected, atol=1e-5 * np.abs(expected).max())
         expected = (up.iterate["lam_g"] - down.iterate["lam_g"]) / width
@@ -372,10 +372,10 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
 
 def test_derivatives_that_are_not_determined_are_told() -> None:
     """Torques after the first cost nothing, and with any price on them there would be no least one."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.3), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 0.3), 0, 0))
 
-    def cost(stage: ocp.Stage) -> ca.SX:
-        return ca.if_else(stage.s < 0.2, stage.tau[0] ** 2, stage.values["price"] * stage.tau[0])
+    def cost(instant: ocp.Instant) -> ca.SX:
+        return ca.if_else(instant.s < 0.2, instant.tau[0] ** 2, instant.values["price"] * instant.tau[0])
 
     phase = ocp.Phase("swing", 6, 1.0, objective=ocp.Integral(cost))
     problem = ocp.Problem(pendulum(1), phase, boundary=ends, parameters=ocp.Parameter("price", 0.0))
@@ -406,8 +406,8 @@ def rest_to_rest(**options: int) -> Solution:
     """A unit inertia from 0 to 1 in the least time under |tau| <= 2: bang, bang."""
     builder = od.ModelBuilder("rotor", gravity=(0, 0, 0))
     builder.add_body("disc", od.Revolute("z"), joint_name="hub", mass=1, inertia=(1, 1, 1), effort=2.0)
-    rests = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - 1.0, end.v), 0.0, 0.0), "rests")
-    time = ocp.Integral(lambda stage: 1.0, name="time")
+    rests = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 1.0, end.qd), 0.0, 0.0), "rests")
+    time = ocp.Integral(lambda instant: 1.0, name="time")
     phase = ocp.Phase("swing", 10, (0.5, 4.0), objective=(time,))
     return ocp.Problem(builder.build(), [phase], boundary=(rests,), form="explicit").solve(progress=False, **options)
 
@@ -542,7 +542,7 @@ def test_what_is_unfinished_can_be_looked_at_and_kept(iterations: int, tmp_path:
 
 def test_what_is_not_finite_can_be_kept_and_says_so(tmp_path: Path) -> None:
     solution = rest_to_rest()
-    lost = replace(solution, phases=tuple(replace(p, q=p.q * np.nan, v=p.v * np.nan) for p in solution.phases))
+    lost = replace(solution, phases=tuple(replace(p, q=p.q * np.nan, qd=p.qd * np.nan) for p in solution.phases))
     again = Solution.load(lost.save(tmp_path / "a.npz"))
     assert np.all(np.isnan(again.q))
     again.plot(tmp_path / "a.png")

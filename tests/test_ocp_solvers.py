@@ -21,17 +21,17 @@ EFFORT = ocp.TorqueSquared()
 
 def swing(form="implicit", goal=0.3, **options):
     """A double pendulum from rest to rest at an angle that is a parameter."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.v, e.q - e.values["to"], e.v), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.qd, e.q - e.values["to"], e.qd), 0, 0))
     parameters = (ocp.Parameter("from", np.zeros(2)), ocp.Parameter("to", np.full(2, goal)))
     phase = ocp.Phase("swing", 10, 0.6, objective=EFFORT)
     return ocp.Problem(pendulum(2), phase, boundary=ends, parameters=parameters, form=form, **options)
 
 
 def slide(limit=np.inf, goal=1.0):
-    """A mass pushed from rest to rest over one metre in one second: linear dynamics, a quadratic cost."""
+    """A mass pushed from rest to rest over one meter in one second: linear dynamics, a quadratic cost."""
     builder = od.ModelBuilder("slide")
     builder.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), effort=limit)
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.v, e.q - goal, e.v), 0, 0), name="rest")
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["x0"], s.qd, e.q - goal, e.qd), 0, 0), name="rest")
     phase = ocp.Phase("push", 10, 1.0, objective=EFFORT)
     return ocp.Problem(builder.build(), phase, boundary=ends, parameters=ocp.Parameter("x0", 0.0))
 
@@ -90,7 +90,7 @@ def test_a_quadratic_program_takes_one_step():
 
 def test_gauss_newton_takes_free_times():
     """The least effort in a time that costs as much: of the whole Hessian's 1/T^3 only what is convex is kept."""
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 1.0, e.v), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1.0, e.qd), 0, 0))
     phase = ocp.Phase("push", 10, (0.5, 4.0), objective=(EFFORT, ocp.Duration(weight=30.0)))
     problem = ocp.Problem(slide().model, phase, boundary=ends)
     one = problem.solve(progress=False, tolerance=1e-9)
@@ -123,7 +123,7 @@ def test_chains_are_needed_where_they_are():
 
 
 def test_fatrop_chains_phases():
-    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, e.q - 0.4, e.v), 0, 0))
+    ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 0.4, e.qd), 0, 0))
     phases = [ocp.Phase(name, n, 0.3, objective=EFFORT) for name, n in (("first", 3), ("second", 5))]
     problem = ocp.Problem(pendulum(1), phases, boundary=ends)
     one, other = (problem.solve(solver=name, progress=False, tolerance=1e-9) for name in ("ipopt", "fatrop"))
@@ -216,7 +216,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
 
 
 def test_what_cannot_hold_is_named(capsys):
-    """Over one metre in one second takes more than the 4 N of bang-bang control: 2 N are too few."""
+    """Over one meter in one second takes more than the 4 N of bang-bang control: 2 N are too few."""
     found = slide(limit=2.0).solve(max_iterations=100)
     assert not found.converged
     assert found.stats["faults"]
@@ -230,9 +230,9 @@ def test_faults_say_where_and_when():
     problem = slide()
     t, program = solver.prepare(problem)
     x = t.program.start.copy()
-    x[t.phases[0].v[4].index] += 0.5
+    x[t.phases[0].qd[4].index] += 0.5
     found = solver.faults(t, program, x)
-    assert [fault.rows for fault in found][:1] == ["ends: rest"]  # one metre short
+    assert [fault.rows for fault in found][:1] == ["ends: rest"]  # one meter short
     step = next(fault for fault in found if fault.rows == "push: velocity step")
     assert (step.phase, step.count) == ("push", 2)
     assert step.time == pytest.approx(0.3)
@@ -254,14 +254,14 @@ def test_check_finds_what_is_wrong():
     hopeless = ocp.Problem(pendulum(1), phase, boundary=never, parameters=ocp.Parameter("w", 0.0))
     assert any("ends: never is out of its bounds by 1" in line for line in hopeless.check())
     assert not any("out of its bounds" in line for line in hopeless.check(values={"w": 1.0}))
-    twice = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.v, s.q + s.v), 0, 0), name="twice")
+    twice = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, s.q + s.qd), 0, 0), name="twice")
     assert any("have rank" in line for line in ocp.Problem(pendulum(1), phase, boundary=twice).check())
 
 
 def test_check_finds_what_is_not_finite():
     """A root of a negative number, the slope of a norm at zero; and a guess where there is nothing to find."""
     root = ocp.Path(lambda stage: ca.sqrt(stage.q[0] - 1.0), 0.0, 1.0, where="interval")
-    norm = ocp.Integral(lambda stage: ca.sqrt(stage.q[0] ** 2 + stage.v[0] ** 2))
+    norm = ocp.Integral(lambda stage: ca.sqrt(stage.q[0] ** 2 + stage.qd[0] ** 2))
     phase = ocp.Phase("swing", 3, 1.0, path=root, objective=norm)
     lines = ocp.Problem(pendulum(1), phase).check()
     told = [line.partition(": its value")[0] for line in lines if "not a finite number" in line]

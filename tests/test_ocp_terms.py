@@ -29,14 +29,14 @@ def hopper():
     return builder.build()
 
 
-def stage(model, foot=None, wrench=(), place=(0, 0, 0), **values):
+def instant(model, foot=None, wrench=(), place=(0, 0, 0), **values):
     feet = {} if foot is None else {foot: ca.DM(list(wrench))}
     places = {} if foot is None else {foot: ca.DM(list(place))}
-    return ocp.Stage(model, values.pop("q", None), values.pop("v", None), wrenches=feet, places=places, **values)
+    return ocp.Instant(model, values.pop("q", None), values.pop("qd", None), wrenches=feet, places=places, **values)
 
 
 def rows(term, *args, **values):
-    value, lower, upper = term.rows(stage(*args, **values))
+    value, lower, upper = term.rows(instant(*args, **values))
     return flat(ca.evalf(ca.SX(value))), lower, upper
 
 
@@ -68,22 +68,22 @@ def test_a_friction_cone_needs_friction(wrong):
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.4, math.pi / 2])
-def test_the_centre_of_pressure_is_measured_in_the_sole(yaw):
+def test_the_center_of_pressure_is_measured_in_the_sole(yaw):
     """A force F at (x, y) of the sole leaves (half - margin -+ x) F to the toe and the heel, and so across."""
     force, x, y = 200.0, 0.05, -0.03
     at = np.array([math.cos(yaw) * x - math.sin(yaw) * y, math.sin(yaw) * x + math.cos(yaw) * y, 0.0])
     wrench = [*np.cross(at, [0, 0, force]), 0, 0, force]
-    value, lower, upper = rows(ocp.CentreOfPressure(0.01), hopper(), SOLE, wrench, (3, 2, yaw))
+    value, lower, upper = rows(ocp.CenterOfPressure(0.01), hopper(), SOLE, wrench, (3, 2, yaw))
     expected = [(0.11 - x), (0.11 + x), (0.03 - y), (0.03 + y)]
     close(sorted(value), sorted(force * np.array(expected)))
     assert (lower, upper) == (0.0, np.inf)
-    assert rows(ocp.CentreOfPressure(), hopper(), POINT, wrench)[0].size == 0
+    assert rows(ocp.CenterOfPressure(), hopper(), POINT, wrench)[0].size == 0
 
 
 def test_a_sole_without_size_is_refused():
     foot = ocp.Foothold(od.Contact("ball"))
     with pytest.raises(ValueError, match="sole of 'ball' is no larger than the margin"):
-        ocp.CentreOfPressure().rows(stage(hopper(), foot, (0, 0, 0, 0, 0, 1)))
+        ocp.CenterOfPressure().rows(instant(hopper(), foot, (0, 0, 0, 0, 0, 1)))
 
 
 def test_clearance_is_a_sine_squared_over_the_phase():
@@ -107,7 +107,7 @@ def test_edges_carry_moments_across_the_ground_only():
     place, lam = ca.DM([0, 0, math.pi / 2]), ca.DM([100.0, 0, 0, 2.0, 3.0])
     wrench = flat(edge.wrench(lam, place))
     close(wrench, [0, 3, 2, 0, 0, 100])  # heading along y
-    value, lower, upper = rows(ocp.CentreOfPressure(0.01), hopper(), edge, wrench, flat(place))
+    value, lower, upper = rows(ocp.CenterOfPressure(0.01), hopper(), edge, wrench, flat(place))
     close(value, [4 - 3, 4 + 3])
     assert (lower, upper) == (0.0, np.inf)
     value, _, _ = rows(ocp.FrictionCone(0.7, 0.03), hopper(), edge, wrench, flat(place))
@@ -122,7 +122,7 @@ def test_separation_is_left_minus_right():
 
 
 def integrand(term, *args, **values):
-    return float(ca.evalf(ca.SX(term.integrand(stage(*args, **values)))))
+    return float(ca.evalf(ca.SX(term.integrand(instant(*args, **values)))))
 
 
 def test_torques_are_squared_by_their_scale():
@@ -132,14 +132,14 @@ def test_torques_are_squared_by_their_scale():
     assert integrand(ocp.TorqueSquared(scale=scale), pendulum(5), tau=tau) == pytest.approx(1 + 1 + 1 + 4 + 25)
     assert float(ocp.TorqueRateSquared(scale=2).rate_integrand(tau)) == pytest.approx(55 / 4)
     with pytest.raises(ValueError, match="TorqueSquared scale: give one number, or nv = 2, got 3"):
-        ocp.TorqueSquared(scale=[1, 2, 3]).integrand(stage(pendulum(2), tau=ca.DM([1, 2])))
+        ocp.TorqueSquared(scale=[1, 2, 3]).integrand(instant(pendulum(2), tau=ca.DM([1, 2])))
 
 
 def test_accelerations_and_angles_leave_out_a_free_root_only(crate):
     a = ca.DM([1, 2, 3, 4, 5])
-    assert integrand(ocp.AccelerationSquared(), crate, a=a) == pytest.approx(16 + 25)
-    assert integrand(ocp.AccelerationSquared(base=True), crate, a=a) == pytest.approx(55)
-    assert integrand(ocp.AccelerationSquared(), pendulum(2), a=ca.DM([1, 2])) == pytest.approx(5)
+    assert integrand(ocp.AccelerationSquared(), crate, qdd=a) == pytest.approx(16 + 25)
+    assert integrand(ocp.AccelerationSquared(base=True), crate, qdd=a) == pytest.approx(55)
+    assert integrand(ocp.AccelerationSquared(), pendulum(2), qdd=ca.DM([1, 2])) == pytest.approx(5)
     assert integrand(ocp.JointAngleSquared(stiffness=[9, 9, 9, 2, 3]), crate, q=a) == pytest.approx(64 + 225)
     assert integrand(ocp.JointAngleSquared(stiffness=2), pendulum(2), q=ca.DM([1, 2])) == pytest.approx(20)
 
@@ -152,7 +152,7 @@ def test_forces_are_squared_over_all_contacts():
 
 def test_the_torque_rate_of_a_solution_is_its_cost():
     model = pendulum(2)
-    goal = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - 0.3, end.v), 0, 0))
+    goal = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 0.3, end.qd), 0, 0))
     term = ocp.TorqueRateSquared(weight=0.5, scale=2.0)
     phases = [ocp.Phase("first", 4, 0.4, objective=term), ocp.Phase("second", 3, 0.6, objective=term)]
     solution = ocp.Problem(model, phases, boundary=goal).solve(progress=False)
@@ -167,11 +167,11 @@ def test_terms_of_the_wrong_kind_are_refused():
     with pytest.raises(TypeError, match=r"write Unilateral\(\)"):
         ocp.Phase("stand", 5, 1.0, path=[ocp.Unilateral])
     with pytest.raises(TypeError, match="wrap a function in Path"):
-        ocp.Phase("stand", 5, 1.0, path=[lambda stage: stage.q])
+        ocp.Phase("stand", 5, 1.0, path=[lambda instant: instant.q])
     with pytest.raises(TypeError, match="objective must hold Objective or RateObjective or Peak"):
         ocp.Phase("stand", 5, 1.0, objective=[3.0])
     with pytest.raises(ValueError, match="where must be one of node, interval, wrench, got 'nodes'"):
-        ocp.Path(lambda stage: stage.q, where="nodes")
+        ocp.Path(lambda instant: instant.q, where="nodes")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_wrong_terms_are_refused():
         ocp.PowerLimit(-5.0)
     with pytest.raises(ValueError, match="Path: needs lower <= upper, got 1 and 0"):
         ocp.Path(lambda s: s.q, 1, 0)
-    path = ocp.Path(lambda stage: stage.tau[0])
+    path = ocp.Path(lambda instant: instant.tau[0])
     with pytest.raises(ValueError, match=r'fails at a .node. stage .* where="interval" only'):
         ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0, (), path)).check()

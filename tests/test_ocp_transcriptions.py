@@ -83,7 +83,7 @@ def test_linear_torque_of_least_effort(integrator):
     """A unit turn from rest to rest in time T: tau = 6 I / T^2 (1 - 2 t/T), at a cost of 12 I^2 / T^3, on any grid."""
 
     def ends(start, end):
-        return ca.vertcat(start.q, start.v, end.q - 1.0, end.v), 0.0, 0.0
+        return ca.vertcat(start.q, start.qd, end.q - 1.0, end.qd), 0.0, 0.0
 
     T, inertia = 0.7, 2.0
     for form, steps in (("explicit", 1), ("implicit", 1), ("explicit", 2), ("implicit", 2)):
@@ -96,7 +96,7 @@ def test_linear_torque_of_least_effort(integrator):
         turn = solution.phases[0]
         assert np.allclose(turn.tau_rate, -12 * inertia / T**3, rtol=1e-6)
         assert np.allclose(turn.tau[:, 0], 6 * inertia / T**2 * np.array([2, 0, -2]) / 3, atol=1e-6)
-        assert np.allclose(turn.a, turn.tau / inertia, atol=1e-6)  # both are means
+        assert np.allclose(turn.qdd, turn.tau / inertia, atol=1e-6)  # both are means
         assert solution.defects().angle < 1e-8
 
 
@@ -104,9 +104,9 @@ def test_the_integrand_is_integrated_to_the_order_of_the_scheme():
     """A disc spun up from rest by a constant torque: the integral of (angle)^2 is (alpha/2)^2 T^5 / 5."""
 
     def ends(start, end):
-        return ca.vertcat(start.q, start.v, end.q - 1.0), 0.0, 0.0
+        return ca.vertcat(start.q, start.qd, end.q - 1.0), 0.0, 0.0
 
-    phase = ocp.Phase("spin", 1, 2.0, objective=(ocp.Integral(lambda stage: stage.q[0] ** 2),))
+    phase = ocp.Phase("spin", 1, 2.0, objective=(ocp.Integral(lambda instant: instant.q[0] ** 2),))
     for integrator, tolerance in (("gauss:3", 1e-10), ("radau:3", 1e-10), ("gauss:2", 0.03)):
         problem = ocp.Problem(rotor(), [phase], boundary=(ocp.Boundary(ends),), integrator=integrator)
         assert problem.solve(**FAST).objective == pytest.approx(2.0 / 5, rel=tolerance)
@@ -117,7 +117,7 @@ def test_rates_are_those_of_the_means_over_the_stages():
     T = 2.0
 
     def ends(start, end):
-        return ca.vertcat(start.q, start.v, end.q - T**2 / 6, end.v), 0.0, 0.0
+        return ca.vertcat(start.q, start.qd, end.q - T**2 / 6, end.qd), 0.0, 0.0
 
     small = 1e-9  # least effort decides
     terms = (ocp.JerkSquared(small), ocp.TorqueSquared())
@@ -131,8 +131,8 @@ def test_rates_are_those_of_the_means_over_the_stages():
 
 
 def test_rows_on_held_torques_are_asked_for_once():
-    limit = ocp.Path(lambda stage: stage.tau, -3.0, 3.0, where="interval")
-    rate = ocp.Path(lambda stage: stage.v, -3.0, 3.0, where="interval")
+    limit = ocp.Path(lambda instant: instant.tau, -3.0, 3.0, where="interval")
+    rate = ocp.Path(lambda instant: instant.qd, -3.0, 3.0, where="interval")
     counts = {}
     for torque in ("constant", "linear"):
         phase = ocp.Phase("turn", 2, 1.0, path=(limit, rate), objective=(ocp.TorqueSquared(),))
@@ -166,7 +166,7 @@ def spin(integrator, level, form="implicit", intervals=8, baumgarte=0.0, time=0.
 
     def begin(start, _):
         return (
-            ca.vertcat(start.model.joints[1].difference(ca.DM([0, 0, 0, *START]), start.q)[3:], start.v[3:] - SPIN),
+            ca.vertcat(start.model.joints[1].difference(ca.DM([0, 0, 0, *START]), start.q)[3:], start.qd[3:] - SPIN),
             0,
             0,
         )
@@ -186,7 +186,7 @@ def reference():
     """Attitude of the top on its spherical joint after 0.4 s, by small steps of a scheme of high order."""
     model = top(False)
     begin = ocp.Boundary(
-        lambda start, _: (ca.vertcat(start.model.difference(ca.DM(START), start.q), start.v - SPIN), 0, 0)
+        lambda start, _: (ca.vertcat(start.model.difference(ca.DM(START), start.q), start.qd - SPIN), 0, 0)
     )
     phase = ocp.Phase("spin", 30, 0.4)
     problem = ocp.Problem(model, [phase], boundary=(begin,), unactuated=("tip",), integrator="gauss:3")

@@ -188,12 +188,12 @@ def test_parameters_go_into_generated_code(tmp_path):
 # Points of constraints
 
 
-def constraints(point=(0.1, 0.2, -0.3), centre=(0.0, 0.1, -0.2), radius=0.2, pred=(0.1, 0, 0), succ=(0, 0.3, 0)):
+def constraints(point=(0.1, 0.2, -0.3), center=(0.0, 0.1, -0.2), radius=0.2, pred=(0.1, 0, 0), succ=(0, 0.3, 0)):
     R = od.rpy_matrix((0.3, -0.2, 0.5))
     return (
         od.Contact(MODEL.frame("b3"), point, reference=(R, (0.1, 0.2, 0.3))),
         od.Contact("b3", (0.4, 0, 0), axes="z", reference=(R, (0, 0, 0))),
-        od.Baumgarte(od.RollingContact("b1", radius, centre, axis="y"), 0.2),
+        od.Baumgarte(od.RollingContact("b1", radius, center, axis="y"), 0.2),
         od.Loop("b1", "tool", "revolute", (R, pred), (R, succ), label="bolt"),
     )
 

@@ -69,8 +69,8 @@ def test_a_ballistic_height():
     q, v = model.neutral(), np.zeros(model.nv)
     v[2] = 3.0
     level = float(od.center_of_mass(model, ca.DM(q))[2])
-    stage = ocp.Stage(model, ca.DM(q), ca.DM(v))
-    close(float(jump._ballistic(stage)), level + 9.0 / (2 * 9.81))
+    instant = ocp.Instant(model, ca.DM(q), ca.DM(v))
+    close(float(jump._ballistic(instant)), level + 9.0 / (2 * 9.81))
 
 
 def test_a_recording_without_noise_is_the_motion():

@@ -53,7 +53,7 @@ def test_the_whole_body_stays_on_the_zero_dynamics():
     step = ca.Function("step", [x], [x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)], {"cse": True}).fold(steps)
     sigma = 1.1 * float(zero.along(begin))
     start = zero.at(begin, sigma)
-    last = np.array(step(np.concatenate([start["q"], start["v"]])).full()).ravel()
+    last = np.array(step(np.concatenate([start["q"], start["qd"]])).full()).ravel()
     np.testing.assert_allclose(last[:5], np.array(lift_numbers(end)), atol=1e-8)
     found = float((od.mass_matrix(model, DM(last[:5])) @ DM(last[5:]))[0])
     expected = -np.sqrt(sigma**2 - 2 * zero.drop)
@@ -83,7 +83,7 @@ def test_a_fit_of_polynomials_finds_them():
     zero = example()
     theta = np.linspace(*zero.constraints[1:], 30)
     here = zero.at(theta, zero.along(theta))
-    found = fitted(here["q"], here["v"], 6)
+    found = fitted(here["q"], here["qd"], 6)
     np.testing.assert_allclose(found.alpha, zero.constraints.alpha, atol=1e-9)  # Gram matrix of the Bezier basis
     assert found[1:] == pytest.approx(zero.constraints[1:], rel=1e-12)
 
@@ -104,9 +104,9 @@ def test_a_step_of_least_torque():
     assert found["friction_needed"] < rabbit.FRICTION
     assert found["friction_needed_at_impact"] < rabbit.FRICTION
     step = solution.phases[0]
-    q, v, _ = rabbit.strike(DM(step.q[-1]), DM(step.v[-1]))
+    q, v, _ = rabbit.strike(DM(step.q[-1]), DM(step.qd[-1]))
     np.testing.assert_allclose(np.array(q).ravel(), step.q[0], atol=1e-7)  # the solver's tolerance
-    np.testing.assert_allclose(np.array(v).ravel(), step.v[0], atol=1e-6)
+    np.testing.assert_allclose(np.array(v).ravel(), step.qd[0], atol=1e-6)
     assert np.abs(solution.floquet_multipliers(problem=problem))[0] > 10
     fit = rabbit.followed(solution)
     assert fit.invariance < 1e-6

@@ -106,7 +106,7 @@ def test_more_redundant_sets(seed):
 
 
 def parallelogram():
-    """A parallelogram of a metre in a tilted plane, on a root that floats; the rotation of its plane and its sides."""
+    """A parallelogram of a meter in a tilted plane, on a root that floats; the rotation of its plane and its sides."""
     n = np.array((1, 2, 3)) / np.sqrt(14)
     x = np.cross(n, (0.3, 1.0, -0.2))
     x /= np.linalg.norm(x)
@@ -120,7 +120,7 @@ def parallelogram():
 
 @pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
 def test_rows_do_not_feel_how_far_the_world_is(far):
-    """A parallelogram of a metre whose root stands far away: levers are sums along the bodies, not differences."""
+    """A parallelogram of a meter whose root stands far away: levers are sums along the bodies, not differences."""
     model, R, x, y = parallelogram()
     loop = (od.Loop("coupler", "rocker", "revolute", (R, x), (R, y)), od.LockedJoint.of(model, model.joint_names[0]))
     near = np.array((0, 0, 0, 0.1, -0.5, 0.3, 0.8, 0.4, 0.4, -0.4))
@@ -269,7 +269,7 @@ KINDS = {
     "function": lambda: od.CustomConstraint(lambda q: ca.vertcat(q[0] * q[1], ca.sin(q[2]) - q[3] ** 2), 2, "f"),
     "coupling": lambda: od.JointCoupling("b1_joint", "b2_joint", -2.5),
     "lock": lambda: od.LockedJoint("b2_joint"),
-    "stabilised": lambda: od.Baumgarte(od.Contact("b2", axes="xz").at(chain(), np.zeros(5)), 0.1),
+    "stabilized": lambda: od.Baumgarte(od.Contact("b2", axes="xz").at(chain(), np.zeros(5)), 0.1),
 }
 
 
@@ -301,7 +301,7 @@ def test_magnitudes_bound_the_rows_and_are_not_far_above(kind, rng):
 
 
 def test_magnitudes_do_not_cancel():
-    """d/dq0 of sin(q0) - sin(q0 + q1) vanishes at q1 = 0, made from cosines; a stabilised row is made as it is itself."""
+    """d/dq0 of sin(q0) - sin(q0 + q1) vanishes at q1 = 0, made from cosines; a stabilized row is made as it is itself."""
     model, q = od.models.pendulum(2), DM([0.7, 0.0])
     row = od.CustomConstraint(lambda q: ca.sin(q[0]) - ca.sin(q[0] + q[1]), 1, "f")
     for constraint in (row, od.Baumgarte(row, 0.1)):
@@ -427,7 +427,7 @@ def test_a_pivot_is_kept_down_to_the_tolerance():
 
 
 def test_terms_tell_rounding_from_small_rows():
-    """The same tiny row is kept if it was computed from tiny terms, and left out if its terms cancelled."""
+    """The same tiny row is kept if it was computed from tiny terms, and left out if its terms canceled."""
     A, b = DM([[1e-30]]), DM([1e-30])
     close(Semidefinite.of(A, DM([1e-30])).solve(b), [1.0])
     close(Semidefinite.of(A).solve(b), [1.0])

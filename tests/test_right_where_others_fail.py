@@ -157,7 +157,7 @@ def test_custom_joints_work_on_every_type(rng):
 
 @pytest.mark.parametrize("kind", [od.Revolute, od.Prismatic, lambda a: od.Helical(a, pitch=0.4), od.Cylindrical])
 def test_axes_along_minus_x_and_oblique_ones_in_symbols(kind, rng):
-    """The joint about -a at q is the joint about a at -q, in SX as in numbers; un-normalised axes are the same joint."""
+    """The joint about -a at q is the joint about a at -q, in SX as in numbers; un-normalized axes are the same joint."""
     for axis in ("x", (1.0, 2.0, -2.0), (0.0, 0.0, 7.0)):
         minus = "-x" if axis == "x" else tuple(-x for x in axis)
         joint, other = kind(axis), kind(minus)
@@ -201,7 +201,7 @@ def test_inertial_rotation_of_the_root_link_counts():
     close(evaluate(od.mass_matrix, model, args=(model.neutral(),))[3:6, 3:6], I)
 
 
-def test_axes_of_files_are_normalised():
+def test_axes_of_files_are_normalized():
     model = od.parse_urdf(URDF)
     close(model.joints[1].axis, (0, 0.6, 0.8))
 

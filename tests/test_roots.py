@@ -82,14 +82,14 @@ def test_every_room_has_the_same_rules(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [k for k, (_, lengths, floats) in KINDS.items() if floats])
-def test_a_defect_in_metres_is_one(kind: str) -> None:
+def test_a_defect_in_meters_is_one(kind: str) -> None:
     """A free fall in one step of 0.2 s of the semi-implicit Euler rule: g h^2 / 2 too low, and nothing turned."""
     model = walker(KINDS[kind][0])
     down = (0.0, 0.0, -9.81) if kind not in ("planar",) else (0.0, -9.81, 0.0)
     model = model.with_gravity(down)
 
-    def begin(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
-        return ca.vertcat(start.q - DM(model.neutral()), start.v), 0.0, 0.0
+    def begin(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
+        return ca.vertcat(start.q - DM(model.neutral()), start.qd), 0.0, 0.0
 
     fall = ocp.Problem(
         model, [ocp.Phase("fall", 1, 0.2)], boundary=[ocp.Boundary(begin)], form="explicit", integrator="euler",

@@ -338,7 +338,7 @@ def test_what_joints_do_by_themselves(units):
         SMALL.compare(algorithm, units, loads=od.Loads(passive=True, armature=True))
 
 
-# Robots of a millimetre and of a kilometre
+# Robots of a millimeter and of a kilometer
 
 
 def qdd_of(model: od.Model, **options: Any) -> np.ndarray:
@@ -346,7 +346,7 @@ def qdd_of(model: od.Model, **options: Any) -> np.ndarray:
     return flat(od.function(od.forward_dynamics, model, **options)(0.3 + np.arange(n), np.ones(n), np.zeros(n)))
 
 
-def test_a_rod_of_a_millimetre_and_a_milligram():
+def test_a_rod_of_a_millimeter_and_a_milligram():
     """I qdd = m g l sin q, of any size and mass."""
     for length, mass in ((1e-3, 1e-6), (1e-6, 1e-12), (1e3, 1e6)):
         builder = od.ModelBuilder("rod")
@@ -462,7 +462,7 @@ def test_rounding_beside_what_was_summed():
 
 
 def test_a_joint_that_feels_a_small_entry_of_a_large_inertia():
-    """What a joint feels stays beside what it does not, be this 1e15 times as large: coaxial joints, far mass centres."""
+    """What a joint feels stays beside what it does not, be this 1e15 times as large: coaxial joints, far mass centers."""
     small = 1e-2
     builder = od.ModelBuilder("coaxial")
     builder.add_body("ring", od.Revolute("z"), mass=small, inertia=(small, small, small))

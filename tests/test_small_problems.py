@@ -32,7 +32,7 @@ def solved(name: str, *arguments: object, **options: object) -> ocp.Solution:
 def rise(solution: ocp.Solution) -> float:
     """Energy gained from the first node to the last [J]."""
     model = solution.model
-    ends = [(ca.DM(solution.q[k]), ca.DM(solution.v[k])) for k in (0, -1)]
+    ends = [(ca.DM(solution.q[k]), ca.DM(solution.qd[k])) for k in (0, -1)]
     before, after = (float(od.potential_energy(model, q) + od.kinetic_energy(model, q, v)) for q, v in ends)
     return after - before
 
@@ -61,7 +61,7 @@ def test_the_weakest_motor_works_at_its_limit_and_lifts_the_rod() -> None:
     solution = solved("pendulum")
     peak = solution.variables()["peak"][0]
     assert np.mean(np.abs(solution.tau[:, 0]) > 0.999 * peak) > 0.9
-    assert work(solution) == pytest.approx(G, rel=3e-3)  # m g l: the mass centre rises by l
+    assert work(solution) == pytest.approx(G, rel=3e-3)  # m g l: the mass center rises by l
     assert peak < G / 2 / 3  # a third of what holds the rod level
 
 
@@ -117,7 +117,7 @@ def test_the_lift_takes_another_load_without_a_new_build() -> None:
 
 def test_the_ball_flies_as_far_as_the_cost_says() -> None:
     solution = solved("throw", 40)
-    model, q, v = solution.model, ca.DM(solution.q[-1]), ca.DM(solution.v[-1])
+    model, q, v = solution.model, ca.DM(solution.q[-1]), ca.DM(solution.qd[-1])
     place, speed = (np.array(x).ravel() for x in (od.point_position(model, "ball", q),
                                                  od.point_velocity(model, "ball", q, v)))  # fmt: skip
     landing = max(np.roots([-G / 2, speed[2], place[2]]))
@@ -155,7 +155,7 @@ def test_the_paddle_moves_as_momentum_and_restitution_say() -> None:
     gain = BALL / PADDLE * G * TIME
     v0 = ((1 - RESTITUTION) * G * TIME / 2 - RESTITUTION * gain) / (1 + RESTITUTION)
     v1 = v0 + gain
-    assert solution.v[[0, -1], 0] == pytest.approx([v0, v1])
+    assert solution.qd[[0, -1], 0] == pytest.approx([v0, v1])
     cost = PADDLE**2 * (4 * (v0**2 + v0 * v1 + v1**2) / TIME + 2 * G * gain + G**2 * TIME)
     assert solution.objective == pytest.approx(cost, rel=1e-4)
 

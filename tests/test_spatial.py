@@ -168,8 +168,8 @@ def test_rotations_have_their_zeros_and_ones_exactly():
 # What rounding leaves of inertias
 
 
-def test_a_mass_centre_on_the_axis_but_for_rounding_is_on_it():
-    """A centre of 1e-17 m is rounding beside a body of decimetres and a place in a body of that size."""
+def test_a_mass_center_on_the_axis_but_for_rounding_is_on_it():
+    """A center of 1e-17 m is rounding beside a body of decimeters and a place in a body of that size."""
     assert spatial.Inertia.from_com(1.0, (1e-17, 0, 0), 0.01 * np.eye(3)).h.nnz() == 0
     assert spatial.Inertia.from_com(1.0, (1e-17, 0, 0), 1e-34 * np.eye(3)).h.nnz() == 1
 

@@ -1,4 +1,4 @@
-"""Pictures of motions: what is drawn, where, in which colour; files, errors, and no trace left behind."""
+"""Pictures of motions: what is drawn, where, in which color; files, errors, and no trace left behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ocp_dyn.viz import (
     stick_figure,
 )
 from ocp_dyn.viz.cycle import from_strike
-from ocp_dyn.viz.drawing import COLOURS, FORCE, hull_of_discs
+from ocp_dyn.viz.drawing import COLORS, FORCE, hull_of_discs
 from ocp_dyn.viz.gait import ground_forces, unroll, weight
 from ocp_dyn.viz.joints import gait_coordinates
 from ocp_dyn.viz.skeleton import Point, sides, size
@@ -60,7 +60,7 @@ def motion(model: od.Model, phases: tuple[PhaseMotion, ...], step: float = 0.0, 
 
 @pytest.fixture(scope="module")
 def walk() -> Solution:
-    """Stiff legs that swing, the right foot on the ground, its centre of pressure at SOLE from its place."""
+    """Stiff legs that swing, the right foot on the ground, its center of pressure at SOLE from its place."""
     model = human()
     body = weight(model)
 
@@ -104,9 +104,9 @@ def frames(path: Path) -> tuple[list[np.ndarray], list[int]]:
     return pictures, durations
 
 
-def columns(picture: np.ndarray, colour: str) -> np.ndarray:
-    """Of all pixels of that colour."""
-    distance = np.abs(picture.astype(int) - np.round(255 * np.array(to_rgb(colour)))).max(axis=-1)
+def columns(picture: np.ndarray, color: str) -> np.ndarray:
+    """Of all pixels of that color."""
+    distance = np.abs(picture.astype(int) - np.round(255 * np.array(to_rgb(color)))).max(axis=-1)
     return np.nonzero(distance < 20)[1]
 
 
@@ -202,7 +202,7 @@ def test_odd_steps_are_mirrored(walk: Solution) -> None:
     np.testing.assert_allclose(second.q, walk.sample(second.t), atol=1e-9)
 
 
-def test_forces_stand_at_the_centre_of_pressure_of_both_feet_in_turn(walk: Solution) -> None:
+def test_forces_stand_at_the_center_of_pressure_of_both_feet_in_turn(walk: Solution) -> None:
     body, (right, left) = weight(walk.model), (unroll(walk, 2)[k] for k in (1, 3))
     [(_, place, force)] = ground_forces(right, 0.2, 1.0)
     np.testing.assert_allclose(place, [0.1 + SOLE[0], -0.06 + SOLE[1], 0.0])
@@ -224,7 +224,7 @@ def test_the_feet_swap_sides_from_step_to_step(walk: Solution, tmp_path: Path) -
     ahead = []
     for picture in (pictures[0], pictures[10]):
         feet = picture[320:380]
-        ahead.append(columns(feet, COLOURS["right"]).mean() - columns(feet, COLOURS["left"]).mean())
+        ahead.append(columns(feet, COLORS["right"]).mean() - columns(feet, COLORS["left"]).mean())
     assert ahead[0] > 50
     assert ahead[1] == pytest.approx(-ahead[0], abs=15)
     assert columns(pictures[5], FORCE).size > 100
@@ -232,7 +232,7 @@ def test_the_feet_swap_sides_from_step_to_step(walk: Solution, tmp_path: Path) -
 
 def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Path) -> None:
     picture = frames(animate(walk, tmp_path / "walk.gif", steps=1, view="front"))[0][3][40:]
-    assert columns(picture, COLOURS["left"]).mean() > columns(picture, COLOURS["right"]).mean() + 30
+    assert columns(picture, COLORS["left"]).mean() > columns(picture, COLORS["right"]).mean() + 30
 
 
 def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) 
     assert len(axes) == 12
     hip = axes["hip flexion"]
     left, right = (hip.lines[k].get_xydata() for k in (0, 1))
-    assert [hip.lines[k].get_color() for k in (0, 1)] == [COLOURS["left"], COLOURS["right"]]
+    assert [hip.lines[k].get_color() for k in (0, 1)] == [COLORS["left"], COLORS["right"]]
     assert left[-1, 0] == pytest.approx(100)
     assert right[0, 1] == pytest.approx(np.degrees(0.4))  # the right leg starts ahead
     n = len(left) // 2
@@ -359,7 +359,7 @@ def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) 
     force = axes["vertical ground force"]
     peaks = [np.nanmax(line.get_ydata()) for line in force.lines if len(line.get_xdata()) > 2]
     assert peaks == pytest.approx([100.0, 100.0])
-    pressure = axes["centre of pressure along the foot"].lines[0].get_ydata()
+    pressure = axes["center of pressure along the foot"].lines[0].get_ydata()
     np.testing.assert_allclose(pressure[np.isfinite(pressure)], 100 * SOLE[0])
     with Image.open(tmp_path / "a.png") as image:
         assert image.size == tuple(np.round(150 * made.get_size_inches()).astype(int))

@@ -44,7 +44,7 @@ def cheapest_equivalent(
     kind, which may use any part of a model, or if its inertias or positions hold symbols. split: joints may be split
     into simpler ones, which changes bodies and joints' names, see `reduction.variants`.
     """
-    members = [_stabilised(member) for argument in static for member in as_set(argument)]
+    members = [_stabilized(member) for argument in static for member in as_set(argument)]
     if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or not is_reducible(model):
         return model
     split = split and not any(isinstance(member, LockedJoint) for member in members)
@@ -54,9 +54,9 @@ def cheapest_equivalent(
     return min(kept[split], key=_cost_of_forces if velocities else _cost_of_inertia)
 
 
-def _stabilised(constraint: Constraint) -> Constraint:
-    """The constraint inside Baumgarte's stabilisation, or the constraint itself if it is not stabilised."""
-    return _stabilised(constraint.constraint) if isinstance(constraint, Baumgarte) else constraint
+def _stabilized(constraint: Constraint) -> Constraint:
+    """The constraint inside Baumgarte's stabilization, or the constraint itself if it is not stabilized."""
+    return _stabilized(constraint.constraint) if isinstance(constraint, Baumgarte) else constraint
 
 
 def _cost_of_forces(model: Model) -> int:

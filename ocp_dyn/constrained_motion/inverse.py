@@ -97,7 +97,7 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
         lam = Y R'^-1 (H x + C)_u.
 
     If there are as many rows as unactuated dofs, Z is empty and lam is unique. The rows are then scaled to a common
-    size, so that newtons and newton metres have equal weight.
+    size, so that newtons and newton meters have equal weight.
     """
     m, k = rows.G.shape[0], len(u)
     unit = 1 / ca.sqrt(rows.terms(ca.diag(H))) if k == m else DM.ones(m, 1)

@@ -25,7 +25,7 @@ class Reflections(NamedTuple):
 
     @staticmethod
     def of(A: Expr, magnitudes: Expr, tolerance: float = ROUNDING) -> Reflections:
-        """Factorises A, whose columns must be independent. No pivoting, so the same operations for all numbers.
+        """Factorizes A, whose columns must be independent. No pivoting, so the same operations for all numbers.
 
         magnitudes (m): sizes of the columns before anything cancels in them. A column that depends on those before it
         makes nan of everything: one whose remainder is below `tolerance` times what it was made from, by default what

@@ -186,7 +186,7 @@ def _tilt(constraint: RollingContact, at: Motions, frame: FrameMotion) -> tuple[
 
 @acceleration_derivatives.register
 def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.centre)
+    frame = at.frame(constraint.body, constraint.center)
     rows = [_touching(constraint, frame.dw, frame.a)]
     if constraint.axis is not None:
         b, a, n = _tilt(constraint, at, frame)
@@ -196,7 +196,7 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 
 @velocity_derivatives.register
 def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.centre)
+    frame = at.frame(constraint.body, constraint.center)
     rows = [_touching(constraint, frame.w, frame.v)]
     if constraint.axis is not None:
         b, _, n = _tilt(constraint, at, frame)
@@ -211,7 +211,7 @@ def _touching(constraint: RollingContact, angular: Dual, linear: Dual) -> Expr:
 
 @position_derivatives.register
 def _(constraint: RollingContact, at: Motions) -> Expr:
-    frame = at.frame(constraint.body, constraint.centre)
+    frame = at.frame(constraint.body, constraint.center)
     rows = [sparse(constraint.normal).T @ frame.p.d, DM(2, 2 * at.model.nv)]
     if constraint.axis is not None:
         _, a, n = _tilt(constraint, at, frame)
@@ -221,8 +221,8 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 
 @force_derivatives.register
 def _(constraint: RollingContact, at: Motions, lam: Expr) -> Expr:
-    """The force at the point in contact, radius below the centre: the couple -radius n x f at the centre."""
-    frame = at.frame(constraint.body, constraint.centre)
+    """The force at the point in contact, radius below the center: the couple -radius n x f at the center."""
+    frame = at.frame(constraint.body, constraint.center)
     f = constraint._sides.T @ lam[:3]
     couple = at.constant(constraint.radius * ca.cross(f, sparse(constraint.normal)))
     if constraint.axis is not None:
@@ -231,14 +231,14 @@ def _(constraint: RollingContact, at: Motions, lam: Expr) -> Expr:
     return at.force_derivative(frame, couple, at.constant(f))
 
 
-# Stabilised constraints
+# Stabilized constraints
 
 
 @acceleration_derivatives.register
 def _(constraint: Baumgarte, at: Motions) -> Expr:
     inner, T = constraint.constraint, constraint.T
-    stabilising = 2 / T * velocity_derivatives(inner, at) + position_derivatives(inner, at) / T**2
-    return acceleration_derivatives(inner, at) + stabilising
+    stabilizing = 2 / T * velocity_derivatives(inner, at) + position_derivatives(inner, at) / T**2
+    return acceleration_derivatives(inner, at) + stabilizing
 
 
 @velocity_derivatives.register

@@ -159,8 +159,8 @@ def solve_proximal(A: Expr, b: Expr, terms: Expr, rho: float = 2e-6, iterations:
     along the kernel, some 1e-11. Solved for twice, errors are below 1e-10 for s > 5e-6 times that mean.
     """
     m = A.shape[0]
-    cancelled: Expr = ca.sum1(terms)
-    r = rho * (ca.trace(A) + 1e-6 * cancelled) / m
+    canceled: Expr = ca.sum1(terms)
+    r = rho * (ca.trace(A) + 1e-6 * canceled) / m
     inverse = solve_spd(A + r * DM.eye(m), DM.eye(m))
     x = inverse @ b
     step = r * inverse
@@ -174,7 +174,7 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads
     """(x, lam) by projection on the null space of G. O(m nv^2 + (nv - m)^3).
 
     With G' = [Y Z] [R; 0]: R' y = g, (Z'HZ) z = Z' (f - H Y y), x = Y y + Z z, and the forces from
-    R lam = Y' (H x - f). All in units of each dof's own inertia, so that metres and radians weigh alike.
+    R lam = Y' (H x - f). All in units of each dof's own inertia, so that meters and radians weigh alike.
     """
     n, m = model.nv, rows.G.shape[0]
     if m > n:

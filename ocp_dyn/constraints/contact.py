@@ -31,7 +31,7 @@ class Contact:
 
     body: a frame of the model (`model.body(name)`) or its name. point [m], in that frame's coordinates.
     axes: None, six rows [angular; linear] at the point; "xyz" or any subset, or a sequence of directions
-    in the world (normalised): linear rows only. reference: pose (R, p) at which phi = 0; `at(model, q)`
+    in the world (normalized): linear rows only. reference: pose (R, p) at which phi = 0; `at(model, q)`
     takes it from a configuration. phi: R R_ref' by the vee of its skew part [sine of the angle], then p - p_ref [m].
 
     `G qd = d(phi)/dt` holds everywhere for linear rows, at phi = 0 for angular ones; gamma is minus the

@@ -1,4 +1,4 @@
-"""Constraints from a function phi(q) or phi(q, t), on joints, and stabilised ones."""
+"""Constraints from a function phi(q) or phi(q, t), on joints, and stabilized ones."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class LockedJoint:
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """A constraint with stabilisation: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
+    """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
 
     T [s]: errors die out as exp(-time/T), critically damped. Everything else is the constraint's own.
     """

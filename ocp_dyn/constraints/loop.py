@@ -63,7 +63,7 @@ class Loop:
 
     predecessor, successor: frames of the model or their names. axes: one of "ball" (points coincide), "revolute"
     (about z), "fixed", "orientation", "cylindrical" and "prismatic" (along z), or a sequence of 6-D axes [rotation;
-    translation] in the predecessor frame (not normalised). predecessor_pose, successor_pose: (R, r), active rotation
+    translation] in the predecessor frame (not normalized). predecessor_pose, successor_pose: (R, r), active rotation
     (3x3) and origin [m] of the loop's frames in the frames named.
 
     phi: vee of the skew part of R_p' R_s [sine of the angle], then R_p' (x_s - x_p) [m], dotted with the axis.

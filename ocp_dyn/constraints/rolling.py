@@ -30,11 +30,11 @@ from .sets import replaced
 class RollingContact:
     """A sphere, or a cylinder, of a body that rolls without slip on a fixed plane.
 
-    body: frame or name. radius [m] about `centre` (frame coordinates). normal: of the plane, in the world; the plane
+    body: frame or name. radius [m] about `center` (frame coordinates). normal: of the plane, in the world; the plane
     is {x: normal . x = height}. axis: None for a sphere; for a cylinder its axis in frame coordinates, parallel to
     the plane.
 
-    Rows: the material point in contact, at centre - radius normal, does not move (three, along the normal and two
+    Rows: the material point in contact, at center - radius normal, does not move (three, along the normal and two
     directions across it): `v_c + radius normal x w = 0`; for a cylinder the body neither turns about the normal nor
     tilts along its axis (two more). Rolling has no phi along the plane: those rows of phi are zero, and
     `G qd = d(phi)/dt` holds for the first row (height) and the last (tilt).
@@ -42,7 +42,7 @@ class RollingContact:
 
     body: Frame | str
     radius: float
-    centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
     normal: Any = (0.0, 0.0, 1.0)
     axis: Any = None
     height: float = 0.0
@@ -56,8 +56,8 @@ class RollingContact:
         object.__setattr__(self, "height", finite(self.height, "RollingContact height [m]"))
         if self.radius < 0:
             raise ValueError(f"RollingContact radius must not be negative [m], got {shown(self.radius)}")
-        centre = finite_vector(self.centre, 3, "RollingContact centre")
-        object.__setattr__(self, "centre", tuple(map(float, centre)))
+        center = finite_vector(self.center, 3, "RollingContact center")
+        object.__setattr__(self, "center", tuple(map(float, center)))
         object.__setattr__(self, "normal", unit_axis(self.normal, "RollingContact normal"))
         if self.axis is not None:
             object.__setattr__(self, "axis", unit_axis(self.axis, "RollingContact axis"))
@@ -72,19 +72,19 @@ class RollingContact:
         return tuple(f"{self.name}.{kind}" for kind in kinds)
 
     def with_parameter(self, kind: str, value: Any) -> RollingContact:
-        """The same contact with another centre ("point") or radius [m]: numbers, or an expression."""
-        return replaced(self, **{"centre" if kind == "point" else kind: value})
+        """The same contact with another center ("point") or radius [m]: numbers, or an expression."""
+        return replaced(self, **{"center" if kind == "point" else kind: value})
 
     def position(self, model: Model, q: Expr) -> Expr:
         """(n . c - radius - height, 0, 0) and, for a cylinder, (0, n . a)."""
         R, p = pose(model, resolve(model, self.body), q)
         n = sparse(self.normal)
-        gap = ca.dot(n, p + R @ as_point(self.centre)) - self.radius - self.height
+        gap = ca.dot(n, p + R @ as_point(self.center)) - self.radius - self.height
         tilt = [] if self.axis is None else [DM(1, 1), ca.dot(n, R @ sparse(self.axis))]
         return ca.vertcat(gap, DM(2, 1), *tilt)
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
-        Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.centre))
+        Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.center))
         rows = [self._sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
         if self.axis is not None:
             rows += [sparse(self.normal).T @ Jw, self._tilt(model, q)[0].T @ Jw]
@@ -92,7 +92,7 @@ class RollingContact:
 
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         frame, n = resolve(model, self.body), sparse(self.normal)
-        dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.centre))
+        dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.center))
         rows = [self._sides @ (ac + self.radius * ca.cross(n, dw))]
         if self.axis is not None:
             w = halves(point_velocity_6d(model, frame, q, qd))[0]
@@ -101,7 +101,7 @@ class RollingContact:
         return -ca.vertcat(*rows)
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
-        w, v = point_jacobian_magnitudes(model, self.body, q, self.centre)
+        w, v = point_jacobian_magnitudes(model, self.body, q, self.center)
         turns = [] if self.axis is None else [w, w]
         return ca.vertcat(*[v + self.radius * w] * 3, *turns)
 
@@ -111,7 +111,7 @@ class RollingContact:
         n = sparse(self.normal)
         couple = DM(3, 1) if self.axis is None else n * lam[3] + self._tilt(model, q)[0] * lam[4]
         force = self._sides.T @ lam[:3]
-        touch = p + R @ as_point(self.centre) - self.radius * n
+        touch = p + R @ as_point(self.center) - self.radius * n
         return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
 
     @property

@@ -59,7 +59,7 @@ def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any 
 def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
     """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8].
 
-    Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilisation.
+    Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilization.
     """
     return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints, t))), q)
 

@@ -149,7 +149,7 @@ class _Blocks(NamedTuple):
 
 
 class _Carried(NamedTuple):
-    """What joint i passes towards the root, a column per dof of its own.
+    """Matrices that joint i passes towards the root, with a column for each of its dofs.
 
     Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and above
     it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
@@ -167,7 +167,10 @@ class _Carried(NamedTuple):
 
 
 def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
-    """What joint i passes on and its diagonal blocks, by the composite inertias and forces of its subtree."""
+    """The matrices that joint i passes towards the root, and its diagonal blocks of the derivatives.
+
+    Ic, B2, F, W: composite inertia, Coriolis inertia, force and moment of its subtree.
+    """
     S, psi, phi, chi = columns
     IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
     Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
@@ -177,7 +180,7 @@ def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -
 
 
 def _above(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
-    """What joint i passes on, carried across a joint to the frame of joint j; the blocks (j, i) and (i, j) there."""
+    """The matrices of joint i, carried by X to the frame of joint j, and the blocks (j, i) and (i, j) there."""
     S, psi, phi, chi = columns
     Fq, Fqd, IS, WS, BS = carried = carried.to_parent(X)
     H = IS.T @ S

@@ -65,7 +65,7 @@ def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M
 
     nv x nv each; the blocks qd-qdd and qdd-qdd vanish. Directions of q are tangent: derivatives by delta of L at
     `integrate(q, delta)`, at delta = 0, so that L_qq is symmetric on quaternions too. mu are the multipliers of an
-    optimiser whose constraint is tau = ID(q, qd, qdd). Structurally zero between separate branches. Without
+    optimizer whose constraint is tau = ID(q, qd, qdd). Structurally zero between separate branches. Without
     external forces; armatures change nothing. O(nb depth).
     """
     return inverse_dynamics_second_order(model, q, qd, qdd, mu)[3:]

@@ -1,6 +1,6 @@
-"""Inverse kinematics: a configuration that brings points, frames and the mass centre where they are wanted.
+"""Inverse kinematics: a configuration that brings points, frames and the mass center where they are wanted.
 
-    minimise  1/2 sum of |w r(q)|^2   subject to   q_lower <= q <= q_upper
+    minimize  1/2 sum of |w r(q)|^2   subject to   q_lower <= q <= q_upper
 
 by Levenberg-Marquardt steps on the configuration manifold, `(J' J + mu) v = -J' r`, `q <- integrate(q, v)`, with the
 analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would leave it are held. Numbers in, numbers out.
@@ -106,11 +106,11 @@ class OrientationTarget:
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMassTarget:
-    """The centre of mass at a world position [m]. Residual: position - target [m]."""
+    """The center of mass at a world position [m]. Residual: position - target [m]."""
 
     position: Any
     weight: float = 1.0
-    name: str = "centre of mass"
+    name: str = "center of mass"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", finite_vector(self.position, 3, "CenterOfMassTarget position"))

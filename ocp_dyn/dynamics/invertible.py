@@ -63,7 +63,7 @@ def _without_inertia(model: Model, armature: bool) -> int:
         locked = np.diag(DM(S.T @ each(Ic[i].apply, S)).full()) + rotors  # the joints beyond it hold still
         if not np.all(locked > 0):
             return i
-        unit = np.sqrt(locked)  # so that metres and radians do not meet
+        unit = np.sqrt(locked)  # so that meters and radians do not meet
         if not np.linalg.eigvalsh(DM(free[i]).full() / np.outer(unit, unit))[0] > LOST:
             return i  # before the bodies that carry it, where its D^-1 has made nan of everything
     return 0

@@ -1,4 +1,4 @@
-"""Mass centre, momentum, energy and zero-moment point of the whole mechanism. World axes, SI units."""
+"""Mass center, momentum, energy and zero-moment point of the whole mechanism. World axes, SI units."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .recursions import accelerations, composite, composite_forces, joint_states
 
 @boundary()
 def center_of_mass(model: Model, q: M) -> M:
-    """Position of the centre of mass [m] (3). O(nb)."""
+    """Position of the center of mass [m] (3). O(nb)."""
     _check_mass(model)
     Ic, _ = composite(model, joint_states(model, q), model.I)
     return as_type(Ic[0].h / model.mass, q)
@@ -24,14 +24,14 @@ def center_of_mass(model: Model, q: M) -> M:
 
 @boundary()
 def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
-    """Velocity of the centre of mass [m/s] (3)."""
+    """Velocity of the center of mass [m/s] (3)."""
     _check_mass(model)
     return linear_momentum(model, q, qd) / model.mass
 
 
 @boundary()
 def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
-    """Acceleration of the centre of mass [m/s^2] (3)."""
+    """Acceleration of the center of mass [m/s^2] (3)."""
     _check_mass(model)
     return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
 
@@ -59,19 +59,19 @@ def angular_momentum(model: Model, q: M, qd: M) -> M:
 
 @boundary()
 def centroidal_momentum(model: Model, q: M, qd: M) -> M:
-    """h_com = [angular momentum about the centre of mass [N m s]; linear momentum [N s]] (6)."""
+    """h_com = [angular momentum about the center of mass [N m s]; linear momentum [N s]] (6)."""
     return as_type(_about_com(model, q, momentum(model, q, qd)), q)
 
 
 @boundary()
 def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
-    """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the centre of mass."""
+    """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the center of mass."""
     return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
 @boundary()
 def center_of_mass_jacobian(model: Model, q: M) -> M:
-    """J_com (3 x nv): velocity of the centre of mass = J_com qd, world axes. O(nb)."""
+    """J_com (3 x nv): velocity of the center of mass = J_com qd, world axes. O(nb)."""
     _check_mass(model)
     return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
 
@@ -112,7 +112,7 @@ def kinetic_energy(model: Model, q: M, qd: M) -> M:
 
 @boundary()
 def potential_energy(model: Model, q: M) -> M:
-    """V = -m g . com [J], zero when the centre of mass is at the world origin."""
+    """V = -m g . com [J], zero when the center of mass is at the world origin."""
     return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
 
 
@@ -129,7 +129,7 @@ def zero_moment_point(
     """Point of a plane about which `d(momentum)/dt - m g` has no moment except along the plane's normal [m] (3).
 
     The plane goes through `point` across `normal` (of any length), world axes; without them it is z = 0. Where
-    all contact lies in the plane this is the centre of pressure. Infinite in free fall.
+    all contact lies in the plane this is the center of pressure. Infinite in free fall.
     """
     weight = model.mass * model.gravity_vector
     n, f = halves(_momentum_rate(model, q, qd, qdd))
@@ -194,11 +194,11 @@ def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
 
 
 def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
-    """A momentum or force about the world origin, taken about the centre of mass."""
+    """A momentum or force about the world origin, taken about the center of mass."""
     n, fl = halves(f)
     return ca.vertcat(n - ca.cross(center_of_mass(model, q), fl), fl)
 
 
 def _check_mass(model: Model) -> None:
     if isinstance(model.mass, float) and model.mass <= 0:
-        raise ValueError(f"{shown(model)} has no mass, so no centre of mass: give its bodies masses")
+        raise ValueError(f"{shown(model)} has no mass, so no center of mass: give its bodies masses")

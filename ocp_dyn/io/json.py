@@ -268,7 +268,7 @@ def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
 
 
 def _restore(joint: Joint, key: str, value: Any, entry: Entry) -> None:
-    """Puts back the very numbers of the file: a constructor normalises axes, which moves the last bit."""
+    """Puts back the very numbers of the file: a constructor normalizes axes, which moves the last bit."""
     made = getattr(joint, key)
     try:
         found = restored(made, value)

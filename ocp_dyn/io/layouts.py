@@ -107,11 +107,11 @@ class Layout:
         return self._turned(q, qd, out=False)
 
     def to_tau(self, q: Any, tau: Any) -> Expr:
-        """Their generalised forces from our q and tau (nv): power is the same in both."""
+        """Their generalized forces from our q and tau (nv): power is the same in both."""
         return self._turned(q, tau, out=True)
 
     def from_tau(self, q: Any, tau: Any) -> Expr:
-        """Our generalised forces (nv) from our q and theirs."""
+        """Our generalized forces (nv) from our q and theirs."""
         return self._turned(q, tau, out=False)
 
     def to_qdd(self, q: Any, qd: Any, qdd: Any) -> Expr:

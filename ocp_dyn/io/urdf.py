@@ -49,7 +49,7 @@ def load_urdf(
     <axis> (x), <limit> or its parts (no limit; but of lower and upper one alone leaves the other at 0, as
     URDF says). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
     continuous joint has no lower or upper limit whatever is written. Limits and dynamics of floating and planar
-    joints, one number for metres and radians alike, are not kept. A planar joint moves
+    joints, one number for meters and radians alike, are not kept. A planar joint moves
     in the plane normal to its axis; see `_add_planar`.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it

@@ -136,7 +136,7 @@ class Universal(_Chained):
 class MultiDof(_Chained):
     """1 to 6 degrees of freedom, each along a 6-D axis [r; t] about the frame that those before it have moved.
 
-    An axis with r = 0 translates (t normalised, q in m), one with t = 0 turns (r normalised, q in rad), one with both
+    An axis with r = 0 translates (t normalized, q in m), one with t = 0 turns (r normalized, q in rad), one with both
     is a screw as in `Helical`. qd the rates of q. A true joint of `len(axes)` dofs; the same motion by massless
     bodies, equal to rounding: `ModelBuilder.add_body(..., emulate=True)`.
     """

@@ -16,7 +16,7 @@ from .protocol import Joint, JointState
 
 @dataclass(frozen=True)
 class Revolute(Joint):
-    """Rotation by q [rad] about `axis` ("x", "-z", or three numbers, normalised)."""
+    """Rotation by q [rad] about `axis` ("x", "-z", or three numbers, normalized)."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     q_labels = v_labels = ("",)
@@ -32,7 +32,7 @@ class Revolute(Joint):
 
 @dataclass(frozen=True)
 class Prismatic(Joint):
-    """Translation by q [m] along `axis` ("x", "-z", or three numbers, normalised)."""
+    """Translation by q [m] along `axis` ("x", "-z", or three numbers, normalized)."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     q_labels = v_labels = ("",)
@@ -55,7 +55,7 @@ class Helical(Joint):
     """Screw motion by q [rad] along the 6-D axis [r; t]: turned about r, moved by p = t q along fixed axes [RBDL].
 
     Helical(axis, pitch=h) [m/rad] advances along its own axis, t = h r, as a screw in its nut does: `axis` is "x",
-    "-z" or three numbers. Helical((rx, ry, rz, tx, ty, tz)) takes any t [m/rad]. r is normalised, t is not.
+    "-z" or three numbers. Helical((rx, ry, rz, tx, ty, tz)) takes any t [m/rad]. r is normalized, t is not.
     `S = [r; R' t]` depends on q unless t lies along r.
     """
 

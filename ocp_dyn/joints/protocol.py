@@ -44,7 +44,7 @@ class Joint(ABC):
 
     @property
     def leading_translations(self) -> int:
-        """How many of the first velocities translate the body along directions fixed in the fixed frame.
+        """Number of the first velocities that only translate the body, along directions fixed in the parent.
 
         Forces do not depend on such a velocity of a root. 0 is right for every joint, and costs some operations.
         """

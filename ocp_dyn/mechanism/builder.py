@@ -209,7 +209,7 @@ class ModelBuilder:
         )
 
     def _lengths(self) -> list[float]:
-        """A length per body: the largest coordinate of its mass centre and of the joints on it, in body coordinates.
+        """A length per body: the largest coordinate of its mass center and of the joints on it, in body coordinates.
 
         Offsets that are tiny relative to this length are rounding errors. The ground has length 0: the distances
         between bodies mounted on it say nothing about the size of the bodies.

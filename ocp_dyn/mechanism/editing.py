@@ -108,7 +108,7 @@ def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -
 
 
 def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
-    """Mass, centre of mass and inertia about it, as numbers; without mass, the centre is the origin."""
+    """Mass, center of mass and inertia about it, as numbers; without mass, the center is the origin."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
             f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "

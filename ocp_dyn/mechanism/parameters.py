@@ -1,6 +1,6 @@
 """Models whose gravity, inertias and positions are inputs, and the same for points of constraints.
 
-For identification and for design optimisation.
+For identification and for design optimization.
 
 A parameter is named by what it is of:
 
@@ -8,13 +8,13 @@ A parameter is named by what it is of:
 |---|---|---|
 | `gravity` | 3 | gravity [m/s^2], ground axes |
 | `mass:BODY` | 1 | mass [kg] of a moving body; its com and its inertia about the com stay |
-| `com:BODY` | 3 | centre of mass [m], body axes; mass and inertia about the com stay |
+| `com:BODY` | 3 | center of mass [m], body axes; mass and inertia about the com stay |
 | `inertia_com:BODY` | 6 | inertia about the com (xx, xy, yy, xz, yz, zz) [kg m^2], body axes |
 | `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, inertia (xx, xy, yy, xz, yz, zz) about the body's origin |
 | `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
 | `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
 | `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |
-| `point:CONTACT` | 3 | point [m] of a contact, centre of a rolling contact, in coordinates of its frame |
+| `point:CONTACT` | 3 | point [m] of a contact, center of a rolling contact, in coordinates of its frame |
 | `radius:CONTACT` | 1 | radius [m] of a rolling contact |
 | `predecessor:LOOP`, `successor:LOOP` | 3 | origin [m] of a loop's end in coordinates of the frame it sits on |
 
@@ -54,7 +54,7 @@ MODEL_PARAMETERS = {
     "gravity": Parameter("m/s^2, ground axes", _POSITION),
     "mass": Parameter("kg", ("m",)),
     "com": Parameter("m, body axes", _POSITION),
-    "inertia_com": Parameter("kg m^2, about the centre of mass, body axes", _TEN[4:]),
+    "inertia_com": Parameter("kg m^2, about the center of mass, body axes", _TEN[4:]),
     "inertia": Parameter(f"{_ABOUT} body", _TEN),
     "payload": Parameter(f"{_ABOUT} frame", _TEN),
     "position": Parameter("m, body axes", _POSITION),

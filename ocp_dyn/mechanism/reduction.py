@@ -43,7 +43,7 @@ from .boundary import boundary
 from .parts import clean, product
 
 FARTHEST = 10
-"""Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbour."""
+"""Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbor."""
 
 
 @boundary()
@@ -130,7 +130,7 @@ def _links(joint: Joint) -> tuple[Joint, ...]:
 def _regrouped(model: Model) -> Model:
     """Moves the part of each body's inertia that its joint neither feels nor changes to the parent, tips first.
 
-    An entry counts as cancelled if it is rounding beside the terms that were summed.
+    An entry counts as canceled if it is rounding beside the terms that were summed.
     """
     inertia = [Summed.of(body) for body in model.I]
     for i, p in reversed(list(model.edges)):

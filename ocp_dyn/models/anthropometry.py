@@ -3,7 +3,7 @@
 Sources:
 
 [dL96] P. de Leva, Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters, J. Biomechanics 29(9),
-       1996, Table 4: lengths, masses, centres of mass, radii of gyration; mean man 73.0 kg, 1.741 m, mean
+       1996, Table 4: lengths, masses, centers of mass, radii of gyration; mean man 73.0 kg, 1.741 m, mean
        woman 61.9 kg, 1.735 m.
 [DC66] R. Drillis, R. Contini, Body segment parameters, 1966, as in D. Winter, Biomechanics and Motor Control of
        Human Movement, Fig. 4.1: breadths and the height of the ankle as fractions of stature.
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
     """One row of [dL96], Table 4: lengths and radii of the mean man or woman.
 
     length [mm] between the end points; mass [% of body mass]; com [% of length from the first end point];
-    radii of gyration about the centre of mass [% of length]: sagittal (about the fore-and-aft axis),
+    radii of gyration about the center of mass [% of length]: sagittal (about the fore-and-aft axis),
     transverse (about the left-right axis), longitudinal.
     """
 
@@ -82,7 +82,7 @@ PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 """The segments a body has two of."""
 
 MID_SHOULDER = {"male": 515.5, "female": 497.9}
-"""Mid-shoulder to mid-hip [mm], joint centres: [dL96], Table 4, the trunk between its other end points."""
+"""Mid-shoulder to mid-hip [mm], joint centers: [dL96], Table 4, the trunk between its other end points."""
 
 ANKLE_HEIGHT = 0.039  # of stature, [DC66]
 HIP_WIDTH = 0.191  # of stature, [DC66]: the breadth of the body at the hips
@@ -91,7 +91,7 @@ SHOULDER_WIDTH = (
 )
 FOOT_BREADTH = 0.055  # of stature, [DC66]
 HIP_SPACING = 2 * 0.0835 / 1.80
-"""Distance of the hip joint centres, of stature: [D90], hip centres 83.5 mm from the midplane at 1.80 m. (The hip
+"""Distance of the hip joint centers, of stature: [D90], hip centers 83.5 mm from the midplane at 1.80 m. (The hip
 width of [DC66] is that of the body with its soft tissue, and about twice as much.)"""
 ANKLE_AHEAD_OF_HEEL = 0.23
 """Ankle ahead of the rear of the heel, of the foot's length. Rounded: in [D90] the ankle lies 48.8 mm ahead of the
@@ -107,7 +107,7 @@ class HumanDimensions:
     `ankle_height` (to the sole): these eight add up to `height`. `upper_arm`, `forearm`, `hand` (wrist to
     the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
     reaches behind and ahead of the ankle. `shoulder_height` above the sole; `shoulder_width` and
-    `hip_spacing` between the joint centres; `hip_width`: breadth of the body at the hips.
+    `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips.
     """
 
     sex: str
@@ -134,7 +134,7 @@ class HumanDimensions:
 
     @property
     def leg_length(self) -> float:
-        """Hip joint centre to sole [m]: the height of the pelvis' origin when standing."""
+        """Hip joint center to sole [m]: the height of the pelvis' origin when standing."""
         return self.thigh + self.shank + self.ankle_height
 
     @property
@@ -190,7 +190,7 @@ def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> Huma
 
 
 class SegmentBody(NamedTuple):
-    """Mass [kg], length [m], centre of mass [m from the first end point], principal inertias [kg m^2]."""
+    """Mass [kg], length [m], center of mass [m from the first end point], principal inertias [kg m^2]."""
 
     mass: float
     length: float

@@ -22,7 +22,7 @@ X_Z_PLANE = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 @dataclass(frozen=True)
 class FiveLinkParameters:
-    """Masses [kg], inertias about the centres of mass [kg m^2], lengths and centres of mass [m] of the five links.
+    """Masses [kg], inertias about the centers of mass [kg m^2], lengths and centers of mass [m] of the five links.
 
     Defaults: the robot RABBIT (Chevallereau et al., IEEE Control Systems Magazine 23(5), 2003) as Kelly uses it
     (SIAM Review 59(4), 2017). `tibia_com` is measured from the knee and `femur_com` from the hip (the upper

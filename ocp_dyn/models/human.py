@@ -40,16 +40,16 @@ def human(
     Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`,
     `talus` (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar
     joint is at the omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae.
-    Ankle and subtalar axes meet in the ankle's centre. The joint of `root` is called `root`.
+    Ankle and subtalar axes meet in the ankle's center. The joint of `root` is called `root`.
 
     Frames beside the bodies: `heel_l`, `toe_l` (ends of the midline of the sole), `sole_l` (midway
     between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head), `head` (vertex), `upper_trunk`
     (suprasternale), the same on the right.
 
     Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
-    their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centres of mass but the
+    their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the
     feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
-    vertical. No damping and no friction: passive joint torques are not modelled.
+    vertical. No damping and no friction: passive joint torques are not modeled.
 
     root: the joint between world and pelvis, `FloatingBase()` unless said (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).

@@ -58,9 +58,9 @@ SPEEDS: dict[str, tuple[float, ...]] = {
     "elbow": (20,),
 }
 """Largest joint speeds [rad/s]. Round numbers above the speeds of running, not measurements: they keep an
-optimiser in sensible country."""
+optimizer in sensible country."""
 
-_NORMALISED: dict[str, dict[str, float]] = {
+_NORMALIZED: dict[str, dict[str, float]] = {
     "male": {"hip": 0.161, "knee": 0.163, "ankle": 0.095, "dorsiflexion": 0.033},
     "female": {"hip": 0.181, "knee": 0.159, "ankle": 0.104, "dorsiflexion": 0.027},
 }
@@ -87,7 +87,7 @@ def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[float, ..
     """
     weight_height = mass * GRAVITY * height
     scale = mass * height / (MASS[sex] * STATURE[sex])
-    leg = {name: c1 * weight_height for name, c1 in _NORMALISED[sex].items()}
+    leg = {name: c1 * weight_height for name, c1 in _NORMALIZED[sex].items()}
     abduction = _HIP_ABDUCTION[sex] * MASS[sex] * scale
     static = {name: tuple(torque * scale for torque in torques) for name, torques in _STATIC[sex].items()}
     return static | {

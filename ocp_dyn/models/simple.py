@@ -20,7 +20,7 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     Bodies `link1` ... on joints `joint1` ..., all about +y, so a positive angle swings a rod towards -x; each
     angle is relative to the previous rod. The frame `tip` is the free end of the last rod.
 
-    n: number of rods; length [m] and mass [kg] of each. The moment of inertia about a rod's centre is
+    n: number of rods; length [m] and mass [kg] of each. The moment of inertia about a rod's center is
     m l^2 / 12 across the rod and 0 along it. `ValueError` for n < 1, or length or mass not positive.
     """
     _check_count(n, "pendulum", "rods")

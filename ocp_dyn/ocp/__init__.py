@@ -28,7 +28,7 @@ from .statement.costs import CapturePointSquared as CapturePointSquared
 from .statement.costs import Duration as Duration
 from .statement.costs import ForceRateSquared as ForceRateSquared
 from .statement.costs import ForceSquared as ForceSquared
-from .statement.costs import HeadStabilisation as HeadStabilisation
+from .statement.costs import HeadStabilization as HeadStabilization
 from .statement.costs import JerkSquared as JerkSquared
 from .statement.costs import JointAngleSquared as JointAngleSquared
 from .statement.costs import MechanicalWork as MechanicalWork
@@ -43,13 +43,13 @@ from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.guesses import FootPlan as FootPlan
 from .statement.instant import Foothold as Foothold
-from .statement.instant import Stage as Stage
+from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin
 from .statement.limits import PowerLimit as PowerLimit
 from .statement.limits import TorqueSpeedCurve as TorqueSpeedCurve
 from .statement.limits import ZeroMomentPointMargin as ZeroMomentPointMargin
-from .statement.path_constraints import CentreOfPressure as CentreOfPressure
+from .statement.path_constraints import CenterOfPressure as CenterOfPressure
 from .statement.path_constraints import Clearance as Clearance
 from .statement.path_constraints import FrictionCone as FrictionCone
 from .statement.path_constraints import Path as Path

@@ -68,20 +68,20 @@ class Equations:
         """The loads with which algorithms include the armature; none if the model has no armature."""
         return Loads(armature=self.loads.armature and bool(self.model.dofs.armature.any()))
 
-    def inverse_dynamics(self, q: Expr, v: Expr, a: Expr) -> Expr:
-        """The generalised forces of motors and contacts, tau + G' lam, that give the acceleration a."""
-        force = self._call(inverse_dynamics, loads=self.rotors)(q, v, a)
-        return force - self._joints(q, v) if self.acts else force
+    def inverse_dynamics(self, q: Expr, qd: Expr, qdd: Expr) -> Expr:
+        """The generalized forces of motors and contacts, tau + G' lam, that give the acceleration a."""
+        force = self._call(inverse_dynamics, loads=self.rotors)(q, qd, qdd)
+        return force - self._joints(q, qd) if self.acts else force
 
-    def force_rows(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
+    def force_rows(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
         """`inverse_dynamics` in the body of a block; for a numeric model the derivatives of the bodies' part come from
         a recursion.
 
         The passive forces and the rotor inertia of the joints are a few terms that are differentiated with the block.
         """
-        force = self._tree(rows, q, v, a)
-        force = force + armature_force(self.model, a) if self.rotors.armature else force
-        return force - self._joints(q, v) if self.acts else force
+        force = self._tree(rows, q, qd, qdd)
+        force = force + armature_force(self.model, qdd) if self.rotors.armature else force
+        return force - self._joints(q, qd) if self.acts else force
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
         """(H + diag(armature)) change, for a change of velocities: ID at rest with the acceleration `change`, minus ID
@@ -93,44 +93,44 @@ class Equations:
         momentum = self._tree(rows, q, none, change) - self._tree(rows, q, none, none)
         return momentum + armature_force(self.model, change) if self.rotors.armature else momentum
 
-    def forward_dynamics(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+    def forward_dynamics(self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """(qdd, lam) under the motors' torques tau."""
-        force = self._driven(q, v, tau)
+        force = self._driven(q, qd, tau)
         if contacts:
-            qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, v, force)
+            qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, qd, force)
             return qdd, lam
         free = self.of(reduced(self.model)) if has_symbols(self.model) else self
-        return free._call(forward_dynamics, loads=self.rotors)(q, v, force), type(tau)(0, 1)
+        return free._call(forward_dynamics, loads=self.rotors)(q, qd, force), type(tau)(0, 1)
 
     def corrected_dynamics(
-        self, contacts: Constraints, q: Expr, v: Expr, tau: Expr, correction: Expr
+        self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr, correction: Expr
     ) -> tuple[Expr, Expr]:
         """(qdd, lam) with `G qdd = gamma - correction`."""
-        _, C, G, gamma = self._call(constrained_equations, contacts)(q, v)
-        force = self._driven(q, v, tau) - C
+        _, C, G, gamma = self._call(constrained_equations, contacts)(q, qd)
+        force = self._driven(q, qd, tau) - C
         rows = Rows(G, constraint_magnitudes(self.model, contacts, q))
         qdd, lam = range_space(self.model, q, rows, force, gamma - correction, self.rotors)
         return qdd, lam
 
-    def forward_derivatives(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
-        """Derivatives of qdd by tangents of q and by v."""
+    def forward_derivatives(self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of qdd by tangents of q and by qd."""
         algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
         static = (contacts,) if contacts else ()
-        found = self._call(algorithm, *static, loads=self.rotors)(q, v, self._driven(q, v, tau))
-        by_q, by_v, by_tau = found[:3]
+        found = self._call(algorithm, *static, loads=self.rotors)(q, qd, self._driven(q, qd, tau))
+        by_q, by_qd, by_tau = found[:3]
         if self.acts:
-            slopes = self._slopes(q, v)
-            by_q, by_v = by_q + by_tau @ slopes[0], by_v + by_tau @ slopes[1]
-        return by_q, by_v
+            slopes = self._slopes(q, qd)
+            by_q, by_qd = by_q + by_tau @ slopes[0], by_qd + by_tau @ slopes[1]
+        return by_q, by_qd
 
-    def impact(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+    def impact(self, contacts: Constraints, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
         """(velocity after, impulses) of an impact that closes all these contacts at once."""
-        v_plus, Lam = self._call(impact, contacts, loads=self.rotors)(q, v)
-        return v_plus, Lam
+        qd_plus, Lam = self._call(impact, contacts, loads=self.rotors)(q, qd)
+        return qd_plus, Lam
 
-    def impact_derivatives(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
-        """Derivatives of the velocity after an impact by tangents of q and by v."""
-        found = self._call(impact_derivatives, contacts, loads=self.rotors)(q, v)
+    def impact_derivatives(self, contacts: Constraints, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of the velocity after an impact by tangents of q and by qd."""
+        found = self._call(impact_derivatives, contacts, loads=self.rotors)(q, qd)
         return found[0], found[1]
 
     def mass_matrix(self, q: Expr) -> Expr:
@@ -157,25 +157,25 @@ class Equations:
         rows = np.linalg.lstsq(H, np.array(DM(slopes).full()), rcond=None)[0]
         return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
 
-    def _joints(self, q: Expr, v: Expr) -> Expr:
+    def _joints(self, q: Expr, qd: Expr) -> Expr:
         """tau_p."""
-        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.loads.slip_speed)(q, v)
+        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.loads.slip_speed)(q, qd)
 
-    def _slopes(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
-        """Derivatives of tau_p by tangents of q and by v."""
+    def _slopes(self, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+        """Derivatives of tau_p by tangents of q and by qd."""
         options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.loads.slip_speed}
-        by_q, by_v = self._call(passive_derivatives, **options)(q, v)
-        return by_q, by_v
+        by_q, by_qd = self._call(passive_derivatives, **options)(q, qd)
+        return by_q, by_qd
 
-    def _driven(self, q: Expr, v: Expr, tau: Expr) -> Expr:
+    def _driven(self, q: Expr, qd: Expr, tau: Expr) -> Expr:
         """tau + tau_p."""
-        return tau + self._joints(q, v) if self.acts else tau
+        return tau + self._joints(q, qd) if self.acts else tau
 
-    def _tree(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
-        """ID(q, v, a) of the bodies alone; for a numeric model its derivatives come from a recursion."""
+    def _tree(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
+        """ID(q, qd, qdd) of the bodies alone; for a numeric model its derivatives come from a recursion."""
         if has_symbols(self.model):
-            return inverse_dynamics(reduced(self.model), q, v, a)
-        return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, v, a)
+            return inverse_dynamics(reduced(self.model), q, qd, qdd)
+        return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, qd, qdd)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
         """The algorithm's Function; for a model with symbols, which no Function may hold, the algorithm itself."""

@@ -24,7 +24,7 @@ class Problem(Statement):
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary conditions.
     unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
     them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture`
-    (nq; default: neutral, on the ground), or `guess(s) -> (q, v)` at the fraction s of the motion, or a plan of the
+    (nq; default: neutral, on the ground), or `guess(s) -> (q, qd)` at the fraction s of the motion, or a plan of the
     feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the last state.
     parameters: see `Parameter`.
 

@@ -1,7 +1,7 @@
 """Linear algebra on small or tree-structured matrices; no mechanics.
 
 `parent` is the tree of a branch-sparse symmetric matrix: entry (i, j) may be nonzero only if one of i, j
-supports the other [RBDA, 6.4-6.5]. Factorising from the tips inwards fills nothing in.
+supports the other [RBDA, 6.4-6.5]. Factorizing from the tips inwards fills nothing in.
 """
 
 from __future__ import annotations

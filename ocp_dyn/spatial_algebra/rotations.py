@@ -66,7 +66,7 @@ def rpy_matrix(rpy: Vector) -> Array:
 def quaternion_matrix(quat: Expr) -> Expr:
     """R of the direction of a quaternion (x, y, z, w), with the factor 2/|q|^2.
 
-    Off-unit quaternions, an optimiser's iterates, still give a rotation.
+    Off-unit quaternions, an optimizer's iterates, still give a rotation.
     """
     if not isinstance(quat, (DM, SX, MX)) or quat.shape != (4, 1):
         raise TypeError(f"a quaternion must be a casadi column (x, y, z, w), got {shown(quat)}")

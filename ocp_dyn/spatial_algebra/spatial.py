@@ -181,7 +181,7 @@ class Inertia:
 
     @staticmethod
     def from_com(mass: float, com: Any, inertia: Any) -> Inertia:
-        """From mass [kg], centre of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
+        """From mass [kg], center of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
         I = sparse_beside(inertia)
         gyration = math.sqrt(largest(I) / mass) if mass else 0.0
         c = sparse_beside(com, max(largest(DM(com)), gyration))

@@ -36,7 +36,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class MirrorMap:
-    """`mirror.q(q)`, `mirror.qd(v)`: the reflected position and velocity; partners of bodies and frames by name."""
+    """`mirror.q(q)`, `mirror.qd(qd)`: the reflected position and velocity; partners of bodies and frames by name."""
 
     model: Model
     q_matrix: DM
@@ -48,7 +48,7 @@ class MirrorMap:
         return self.q_matrix @ q
 
     def qd(self, qd: Expr) -> Expr:
-        """The reflected velocity, acceleration or generalised force (nv)."""
+        """The reflected velocity, acceleration or generalized force (nv)."""
         return self.v_matrix @ qd
 
     def of_dofs(self, data: Array) -> Array:
@@ -136,7 +136,7 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         if not best or distance(best) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
-                "neutral posture (same parent's image, mass and mirrored centre of mass): walk with its `symmetric_twin`"
+                "neutral posture (same parent's image, mass and mirrored center of mass): walk with its `symmetric_twin`"
             )
         partners[i] = best
     return tuple(partners[i] for i in range(model.nb + 1))

@@ -98,7 +98,7 @@ def _about_z(angle: float) -> Array:
 
 @boundary()
 def asymmetry(model: Model) -> dict[str, float]:
-    """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass centre [m] and a
+    """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass center [m] and a
     place [m]."""
     twin = symmetric_twin(model)
     mass, com, place = [0.0], [0.0], [0.0]
@@ -108,7 +108,7 @@ def asymmetry(model: Model) -> dict[str, float]:
         if float(one.m):
             com.append(_length(one.h / one.m - other.h / other.m))
         place.append(_length(model.X_tree[i].r - twin.X_tree[i].r))
-    return {"mass": max(mass), "centre_of_mass": max(com), "place": max(place)}
+    return {"mass": max(mass), "center_of_mass": max(com), "place": max(place)}
 
 
 def _length(x: DM) -> float:

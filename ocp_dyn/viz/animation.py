@@ -49,7 +49,7 @@ def animate(
     A .html needs nothing but a browser: the motion can be stopped, slowed down and turned there.
 
     The camera follows a walker at its mean speed; the ground shows the way gone [m]. Arrows are ground
-    reaction forces at the centre of pressure (one body weight: 0.4 of the model's height). A motion that
+    reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that
     does not repeat is shown once from a fixed camera, its last frame held before it starts again.
 
     steps: how many steps to walk, odd ones mirrored where the solution says so; use an even number for a smooth
@@ -162,8 +162,8 @@ class _Film:
     def forces(self, time: float) -> list[tuple[Array, Array]]:
         """(place, arrow) [m] of the ground reaction forces at a time [s]."""
         body = weight(self.motion.model)
-        metres = FORCE_HEIGHT * self.reach / body
-        return [(p, metres * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body)]
+        meters = FORCE_HEIGHT * self.reach / body
+        return [(p, meters * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body)]
 
 
 def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
@@ -292,14 +292,14 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
 
 
 def _palette(frames: list[Array]) -> Any:
-    """One palette for all frames, as an image: the colours of a few of them."""
+    """One palette for all frames, as an image: the colors of a few of them."""
     from PIL import Image
 
     mixed = Image.fromarray(np.concatenate(frames)).quantize(96, dither=Image.Dither.NONE)
-    colours = np.array(mixed.getpalette()).reshape(-1, 3)
-    colours[colours.min(axis=1) > 246] = 255  # the background is white, not nearly so
+    colors = np.array(mixed.getpalette()).reshape(-1, 3)
+    colors[colors.min(axis=1) > 246] = 255  # the background is white, not nearly so
     palette = Image.new("P", (1, 1))
-    palette.putpalette(colours.ravel().tolist())
+    palette.putpalette(colors.ravel().tolist())
     return palette
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import Array, truth
-from .drawing import COLOURS, FAINT, INK, figure, legend, picture_format, save, tinted
+from .drawing import COLORS, FAINT, INK, figure, legend, picture_format, save, tinted
 from .gait import Motion, Stretch
 from .plots import Chart, dress
 from .skeleton import Side
@@ -38,7 +38,7 @@ TITLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsifle
 def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmarks: bool = True) -> Figure:
     """Flexion of hip, knee and ankle [degrees] of both legs, each from its own touch-down to the next (0 to 100 %).
 
-    The left leg's curve is the broad one. Dotted: when the leg leaves the ground. landmarks: with those of normal walking as grey bars (see `LANDMARKS`). Written
+    The left leg's curve is the broad one. Dotted: when the leg leaves the ground. landmarks: with those of normal walking as gray bars (see `LANDMARKS`). Written
     to `path` (.png, .pdf, .svg) if there is one. ValueError for a motion that does not repeat, a model without hips,
     knees and ankles, or legs that do not leave the ground and come back.
     """
@@ -62,7 +62,7 @@ def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmar
             # legs that do the same lie on one another: the left shows beneath the right
             strength, width = (0.5, 4.2) if c.side == "left" else (1.0, 1.5)
             x, y = from_strike(x, np.degrees(c.sign * y), down)
-            axes.plot(x, y, color=tinted(COLOURS[c.side], strength), linewidth=width, zorder=3)
+            axes.plot(x, y, color=tinted(COLORS[c.side], strength), linewidth=width, zorder=3)
             axes.axvline((off - down) % 100, color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
         dress(axes, title, "degrees", "gait cycle of the leg [%]", (0.0, 100.0))
         axes.set_xticks([0, 25, 50, 75, 100])

@@ -1,4 +1,4 @@
-"""Colours, figures and files; and the puppet that turns points of a skeleton into a picture."""
+"""Colors, figures and files; and the puppet that turns points of a skeleton into a picture."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Plane = Literal["side", "front"]
 
-COLOURS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C8692"}
-"""Blue and vermilion of Okabe and Ito's palette, which colour-blind people tell apart."""
+COLORS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C8692"}
+"""Blue and vermilion of Okabe and Ito's palette, which color-blind people tell apart."""
 
 FORCE, INK, FAINT, SHADE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1"
 PICTURES = (".png", ".pdf", ".svg")
@@ -68,11 +68,11 @@ def picture_file(path: Path) -> Iterator[Path]:
         yield partial
 
 
-def tinted(colour: str, strength: float) -> tuple[float, float, float]:
-    """The colour mixed with white: 1 leaves it, 0 is white. Unlike transparency it does not show overlaps."""
+def tinted(color: str, strength: float) -> tuple[float, float, float]:
+    """The color mixed with white: 1 leaves it, 0 is white. Unlike transparency it does not show overlaps."""
     from matplotlib.colors import to_rgb
 
-    r, g, b = (1 - strength * (1 - c) for c in to_rgb(colour))
+    r, g, b = (1 - strength * (1 - c) for c in to_rgb(color))
     return r, g, b
 
 
@@ -81,11 +81,11 @@ def flat(points: Array, plane: Plane) -> Array:
     return points[..., [0, 2]] if plane == "side" else points[..., [1, 2]]
 
 
-def hull_of_discs(centres: Array, radii: Array) -> Array:
+def hull_of_discs(centers: Array, radii: Array) -> Array:
     """The outline (48, 2) of the convex hull of discs: in every direction, the point that reaches furthest."""
-    reach = centres @ _DIRECTIONS.T + radii[:, None]
+    reach = centers @ _DIRECTIONS.T + radii[:, None]
     furthest = np.argmax(reach, axis=0)
-    outline: Array = centres[furthest] + radii[furthest, None] * _DIRECTIONS
+    outline: Array = centers[furthest] + radii[furthest, None] * _DIRECTIONS
     return outline
 
 
@@ -105,7 +105,7 @@ def arrow(start: Array, vector: Array, width: float) -> Array:
 class Puppet:
     """A skeleton in one view; `draw` moves it. Nearer shapes hide farther ones.
 
-    strength: of the colours, 1 full, towards 0 white. Lengths are data units, so axes need an equal aspect.
+    strength: of the colors, 1 full, towards 0 white. Lengths are data units, so axes need an equal aspect.
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class Puppet:
         # of shapes at one depth, as all are in a planar model, the right-hand ones are drawn last
         order = {"left": 0, "middle": 1, "right": 2}
         self.rank = np.array([order[segment.side] - 3 * (segment.kind in ("rail", "pivot")) for segment in segments])
-        self.colours = np.array(
+        self.colors = np.array(
             [
-                tinted(FAINT if segment.kind in ("rail", "pivot") else COLOURS[segment.side], strength)
+                tinted(FAINT if segment.kind in ("rail", "pivot") else COLORS[segment.side], strength)
                 for segment in segments
             ]
         ).reshape(-1, 3)
@@ -138,7 +138,7 @@ class Puppet:
         depths = np.array([depth[k].mean() for k in self.slices])
         order = np.lexsort((self.rank, np.round(depths, 3)))
         self.shapes.set_verts([outlines[k] for k in order], closed=True)
-        self.shapes.set_facecolor([tuple(c) for c in self.colours[order]])
+        self.shapes.set_facecolor([tuple(c) for c in self.colors[order]])
 
 
 class Arrows:
@@ -187,12 +187,12 @@ def _inside(axes: Axes, x: float) -> bool:
 
 
 def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 9.0, force: bool = True) -> None:
-    """The sides' names and the force's in their colours, one after the other, right-aligned at (x, y)."""
-    entries = [(words[side], COLOURS[side]) for side in ("left", "right") if side in words]
+    """The sides' names and the force's in their colors, one after the other, right-aligned at (x, y)."""
+    entries = [(words[side], COLORS[side]) for side in ("left", "right") if side in words]
     entries += [("ground force", FORCE)] if force else []
     renderer, width = made.canvas.get_renderer(), made.bbox.width
-    for word, colour in reversed(entries):
-        text = made.text(x, y, f"● {word}", color=colour, fontsize=size, ha="right", va="center")
+    for word, color in reversed(entries):
+        text = made.text(x, y, f"● {word}", color=color, fontsize=size, ha="right", va="center")
         x -= (text.get_window_extent(renderer).width + 1.6 * size * made.dpi / 72) / width
 
 

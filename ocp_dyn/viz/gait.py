@@ -24,7 +24,7 @@ class Phase(Protocol):
     @property
     def q(self) -> Array: ...
     @property
-    def v(self) -> Array: ...
+    def qd(self) -> Array: ...
     @property
     def tau(self) -> Array: ...
     @property
@@ -67,7 +67,7 @@ class Support:
         return self.wrench[:, 3:]
 
     def pressure(self, least: float) -> Array:
-        """Centre of pressure (N, 2) from the place [m], world axes; nan below the vertical force `least` [N]."""
+        """Center of pressure (N, 2) from the place [m], world axes; nan below the vertical force `least` [N]."""
         moment, vertical = self.wrench[:, :3], self.wrench[:, 5]
         carried = np.where(vertical > least, vertical, np.nan)
         return np.column_stack([-moment[:, 1] / carried, moment[:, 0] / carried])
@@ -81,7 +81,7 @@ class Stretch:
     step: int
     t: Array
     q: Array
-    v: Array
+    qd: Array
     tau: Array
     supports: tuple[Support, ...]
 
@@ -107,13 +107,13 @@ def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
     for step in range(steps if motion.step_length else 1):
         image = mirror if step % 2 else None
         for phase in motion.phases:
-            q, v, tau = phase.q.copy(), phase.v, phase.tau
+            q, qd, tau = phase.q.copy(), phase.qd, phase.tau
             if image is not None:
-                q, v, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, v), (image.qd, tau)))
+                q, qd, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, qd), (image.qd, tau)))
             if motion.step_length:
                 q[:, 0] += step * motion.step_length
             supports = _supports(motion, phase, image, step, side)
-            found.append(Stretch(phase.name, step, phase.t + step * motion.duration, q, v, tau, supports))
+            found.append(Stretch(phase.name, step, phase.t + step * motion.duration, q, qd, tau, supports))
     return found
 
 
@@ -143,7 +143,7 @@ def weight(model: Model) -> float:
 
 
 def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:
-    """(foot, centre of pressure in the world (3), force (3)) at a time within the stretch."""
+    """(foot, center of pressure in the world (3), force (3)) at a time within the stretch."""
     k = int(np.clip(np.searchsorted(stretch.t, time, side="right") - 1, 0, len(stretch.tau) - 1))
     found = []
     for support in stretch.supports:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Array, Vector, finite, is_whole, sequence, shown
 from .drawing import (
-    COLOURS,
+    COLORS,
     FAINT,
     FORCE,
     INK,
@@ -37,10 +37,10 @@ MOST_POSES = 200
 """Poses that a picture can hold."""
 
 PALEST = 0.15
-"""Strength of the colours of the first pose; the last has full strength."""
+"""Strength of the colors of the first pose; the last has full strength."""
 
-CURVES = (COLOURS["left"], COLOURS["right"], FORCE, INK, "#CC79A7", "#E69F00")
-"""Colours of the curves of a panel, in turn."""
+CURVES = (COLORS["left"], COLORS["right"], FORCE, INK, "#CC79A7", "#E69F00")
+"""Colors of the curves of a panel, in turn."""
 
 NEGLIGIBLE = 1e-6
 """Torques below this fraction of the model's weight times its size are drawn as zero."""
@@ -147,7 +147,7 @@ def _scaled(curve: tuple[Array, Array], factor: float) -> tuple[Array, Array]:
 
 
 def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
-    """One panel: curves in colours of their own; thin lines where a phase ends."""
+    """One panel: curves in colors of their own; thin lines where a phase ends."""
     for k, (label, x, y) in enumerate(group.curves):
         style = "-" if k < len(CURVES) else (0, (4.5, 1.6))
         axes.plot(x, y, color=CURVES[k % len(CURVES)], linewidth=1.6, linestyle=style, label=label)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from .drawing import COLOURS, FAINT, FORCE, INK
+from .drawing import COLORS, FAINT, FORCE, INK
 from .skeleton import Segment
 
 MILLIMETRE = 1000.0
-"""Places are written as whole millimetres: a tenth of a pixel for a human."""
+"""Places are written as whole millimeters: a tenth of a pixel for a human."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ def page(scene: Scene, size: tuple[int, int], speed: float) -> str:
     """The text of the file; `size` of the picture [pixels], `speed` at which it begins (1: real time)."""
     data = json.dumps(_data(scene), separators=(",", ":"), allow_nan=False)
     legend = "".join(
-        f'<span style="color:{colour}">&#9679; {html.escape(word)}</span>' for colour, word in _legend(scene)
+        f'<span style="color:{color}">&#9679; {html.escape(word)}</span>' for color, word in _legend(scene)
     )
     parts = {
         "TITLE": html.escape(scene.title),
@@ -62,7 +62,7 @@ def page(scene: Scene, size: tuple[int, int], speed: float) -> str:
 
 
 def _legend(scene: Scene) -> list[tuple[str, str]]:
-    found = [(COLOURS[side], word) for side, word in scene.words.items()]
+    found = [(COLORS[side], word) for side, word in scene.words.items()]
     return found + ([(FORCE, "ground force")] if any(scene.forces) else [])
 
 
@@ -73,7 +73,7 @@ def _data(scene: Scene) -> dict[str, Any]:
         {
             "n": len(segment.points),
             "r": [round(MILLIMETRE * r) for r in segment.radii],
-            "c": FAINT if segment.kind in ("rail", "pivot") else COLOURS[segment.side],
+            "c": FAINT if segment.kind in ("rail", "pivot") else COLORS[segment.side],
             "k": order[segment.side] - 3 * (segment.kind in ("rail", "pivot")),
         }
         for segment in scene.segments
@@ -135,7 +135,7 @@ const frames = data.points.length, directions = [];
 for (let k = 0; k < 40; k++) directions.push([Math.cos(k * Math.PI / 20), Math.sin(k * Math.PI / 20)]);
 let width = @WIDTH@, height = @HEIGHT@, scale = 1, frame = 0, playing = true, last = null;
 
-// screen coordinates are metres to the right (u) and up (v) of the camera; depth grows towards the viewer
+// screen coordinates are meters to the right (u) and up (v) of the camera; depth grows towards the viewer
 function seen(x, y, z, a) { return [x * Math.cos(a) + y * Math.sin(a), z, x * Math.sin(a) - y * Math.cos(a)]; }
 
 function bounds() {
@@ -166,11 +166,11 @@ function resize() {
 }
 function pixel(u, v) { return [width / 2 + scale * u, height - foot - scale * (v - box[2])]; }
 
-function fill(outline, colour, line) {
+function fill(outline, color, line) {
   pen.beginPath();
   outline.forEach(([u, v], k) => k ? pen.lineTo(...pixel(u, v)) : pen.moveTo(...pixel(u, v)));
   pen.closePath();
-  pen.fillStyle = colour;
+  pen.fillStyle = color;
   pen.fill();
   pen.strokeStyle = "white";
   pen.lineWidth = line;
@@ -236,7 +236,7 @@ function draw() {
     return [Math.round(depth), shape.k, discs, shape.c];
   });
   drawn.sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  for (const [, , discs, colour] of drawn) fill(hull(discs), colour, 0.8);
+  for (const [, , discs, color] of drawn) fill(hull(discs), color, 0.8);
   for (const force of data.forces[k]) arrow(force, a, data.camera[k]);
   pen.fillStyle = data.ink;
   pen.font = "12px sans-serif";

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import Array
-from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion, Support, check_motion, unroll, weight
 from .joints import coordinates, gait_coordinates
 from .skeleton import Side, side_words
@@ -28,7 +28,7 @@ def plot(solution: Motion, path: str | Path | None = None) -> Figure:
     """One figure of a motion, written to `path` (.png, .pdf, .svg) if there is one.
 
     For a model with hips, knees and ankles on both sides: angles [degrees] and torques [N m] of both legs, ground
-    reaction forces [% of body weight], centre of pressure, trunk and arms over the gait cycle: two steps, the
+    reaction forces [% of body weight], center of pressure, trunk and arms over the gait cycle: two steps, the
     second mirrored, if the motion repeats so. Any other model: position, velocity and torque of every joint
     over time. Double support is shaded. `ValueError` for another suffix, before anything is drawn.
     """
@@ -54,7 +54,7 @@ def plot_torques(solution: Motion, path: str | Path | None = None) -> Figure:
 
 
 def plot_forces(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Ground reaction forces [% of body weight] and centre of pressure [cm]; `ValueError` if nothing is in contact."""
+    """Ground reaction forces [% of body weight] and center of pressure [cm]; `ValueError` if nothing is in contact."""
     chart = Chart(solution)
     if not chart.feet:
         raise ValueError("plot_forces: this motion has no contacts with the ground, so no forces to plot")
@@ -93,7 +93,7 @@ class Chart:
         return self._joined((s.t, s.q[:, k]) for s in self.stretches)
 
     def velocities(self, k: int) -> tuple[Array, Array]:
-        return self._joined((s.t, s.v[:, k]) for s in self.stretches)
+        return self._joined((s.t, s.qd[:, k]) for s in self.stretches)
 
     def torques(self, k: int) -> tuple[Array, Array]:
         """An entry of tau at the midpoints of its intervals."""
@@ -130,7 +130,7 @@ def _coincide(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
 
 
 def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
-    """Lines in the colours of their sides; more than one of a side are told apart by dashes and named."""
+    """Lines in the colors of their sides; more than one of a side are told apart by dashes and named."""
 
     def paint(axes: Axes, _: Chart) -> None:
         styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
@@ -140,7 +140,7 @@ def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
             seen[side] = n + 1
             hidden = any(side != other[2] and _coincide((x, y), other[:2]) for other in curves[k + 1 :])
             width = 4.2 if hidden else 1.7  # legs that do the same: the left shows beneath the right
-            axes.plot(x, y, color=COLOURS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
+            axes.plot(x, y, color=COLORS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
         if any(label for *_, label in curves):
             low, high = axes.get_ylim()
             axes.set_ylim(low, high + 0.22 * (high - low))  # room for the names above the curves
@@ -196,8 +196,8 @@ def _force_panels(chart: Chart) -> list[_Panel]:
         _Panel("vertical ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 2] / body))),
         _Panel("fore-aft ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 0] / body))),
     ]
-    if flat:  # a point foot has its centre of pressure nowhere else
-        found.append(_Panel("centre of pressure along the foot", "cm", _lines(curves(along))))
+    if flat:  # a point foot has its center of pressure nowhere else
+        found.append(_Panel("center of pressure along the foot", "cm", _lines(curves(along))))
     else:
         lateral = curves(lambda s: 100 * s.force[:, 1] / body)
         found.append(_Panel("lateral ground force", "% of body weight", _lines(lateral)))
@@ -287,7 +287,7 @@ def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, floa
 
 
 def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
-    """Title, what the colours mean, and what the shading does."""
+    """Title, what the colors mean, and what the shading does."""
     y = 1 - 0.24 / size[1]
     made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
     x = 1 - 0.2 / size[0]

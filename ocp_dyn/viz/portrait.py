@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import LARGEST, sequence, shown
-from .drawing import COLOURS, FAINT, INK, SHADE, figure, legend, picture_format, save
+from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion
 from .joints import Coordinate, coordinates
 from .plots import Chart, dress
@@ -61,8 +61,8 @@ def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure
     axes.fill(np.cos(around), np.sin(around), color=SHADE, linewidth=0)
     axes.plot(np.cos(around), np.sin(around), color=FAINT, linewidth=1.0)
     inside = np.abs(values) < 1
-    for chosen, colour in ((inside, COLOURS["left"]), (~inside, COLOURS["right"])):
-        axes.plot(values.real[chosen], values.imag[chosen], "o", color=colour, markersize=5, clip_on=False)
+    for chosen, color in ((inside, COLORS["left"]), (~inside, COLORS["right"])):
+        axes.plot(values.real[chosen], values.imag[chosen], "o", color=color, markersize=5, clip_on=False)
     reach = 1.12 * max([1.0, *np.abs(values[np.isfinite(values)])])
     dress(axes, f"largest magnitude {np.abs(values).max(initial=0.0):.4g}", "imaginary", "real", (-reach, reach))
     axes.set_ylim(-reach, reach)
@@ -101,16 +101,16 @@ def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
     factor, unit = (180 / np.pi, "degrees") if c.turns else (1.0, "m")
     ends = []
     for stretch in chart.stretches:
-        q, v = factor * stretch.q[:, c.q], factor * stretch.v[:, c.v]
-        axes.plot(q, v, color=COLOURS[c.side], linewidth=1.6, zorder=3)
-        ends.append(((q[0], v[0]), (q[-1], v[-1])))
+        q, qd = factor * stretch.q[:, c.q], factor * stretch.qd[:, c.v]
+        axes.plot(q, qd, color=COLORS[c.side], linewidth=1.6, zorder=3)
+        ends.append(((q[0], qd[0]), (q[-1], qd[-1])))
     following = ends[1:] + (ends[:1] if chart.cycle else [])
     span = max(float(np.ptp(factor * stretch.q[:, c.q])) for stretch in chart.stretches)
-    for (_, (q, v)), ((q_next, v_next), _) in zip(ends, following, strict=False):
+    for (_, (q, qd)), ((q_next, qd_next), _) in zip(ends, following, strict=False):
         if abs(q_next - q) > 0.02 * span:  # the root moves on: no impact leads back
             continue
-        axes.plot([q, q_next], [v, v_next], color=COLOURS[c.side], linewidth=1.0, linestyle=(0, (1.2, 1.4)), zorder=2)
-    axes.plot(*ends[0][0], "o", color=COLOURS[c.side], markersize=4, zorder=4)
+        axes.plot([q, q_next], [qd, qd_next], color=COLORS[c.side], linewidth=1.0, linestyle=(0, (1.2, 1.4)), zorder=2)
+    axes.plot(*ends[0][0], "o", color=COLORS[c.side], markersize=4, zorder=4)
     low, high = axes.get_xlim()
     dress(axes, c.label, f"{unit}/s", unit, (low, high))
     axes.locator_params(axis="x", nbins=4)

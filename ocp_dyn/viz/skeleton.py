@@ -59,7 +59,7 @@ def skeleton(model: Model) -> list[Segment]:
     Within a body, its joint, its children's joints and its named frames are joined by the shortest tree. A body that
     carries children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their
     names make a foot, a frame called `head` (the vertex) a round head. A body with nothing but a mass ends
-    at its centre of mass, and is a ball if that lies at its joint. Sliding joints show as a thin rail, joints to the ground as a pivot.
+    at its center of mass, and is a ball if that lies at its joint. Sliding joints show as a thin rail, joints to the ground as a pivot.
     """
     places, side = neutral_places(model), sides(model)
     anatomy = _Anatomy(model, places, side)
@@ -224,9 +224,9 @@ class _Anatomy:
             return [self._foot(i, origin, heels, toes)], [origin, *heels, *toes, *soles]
         if {"left", "right"} <= {self.side[c] for c in self.children[i]}:
             points = _distinct([origin, *ends], [])
-            centre = np.mean([p[1:] for p in joints], axis=0)
+            center = np.mean([p[1:] for p in joints], axis=0)
             # slimmer at the sides than along the middle, or shoulders become too broad
-            radii = tuple((0.5 if abs(p.y - centre[1]) > thickness else 0.95) * thickness for p in points)
+            radii = tuple((0.5 if abs(p.y - center[1]) > thickness else 0.95) * thickness for p in points)
             return [self._segment(i, "trunk", tuple(points), radii)], points
         return [], [origin]
 

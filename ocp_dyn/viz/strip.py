@@ -100,7 +100,7 @@ class _Strip:
         self.places = self.places + self.along[:, None, None] * X
         middle = (self.places[:, :, 0].min(axis=1) + self.places[:, :, 0].max(axis=1)) / 2
         # captions stand evenly below a walker, and below each pose of a motion that goes its own way
-        self.centres = self.along + (middle - self.along).mean() if motion.step_length else middle
+        self.centers = self.along + (middle - self.along).mean() if motion.step_length else middle
         self.poses = range(0, count, ghosts + 1)
         self.ghosts = [k for k in range(count) if k not in self.poses]
         self.grounded = bool(places[..., 2].min() > -0.05 * self.reach)
@@ -159,7 +159,7 @@ class _Strip:
         fraction = self.times[k] / self.total
         text = f"{100 * fraction:.3g} %" if self.motion.step_length else f"{self.times[k]:.2f} s"
         y = self.floor + 0.055 * self.reach
-        x = self.centres[k]
+        x = self.centers[k]
         axes.text(x, y, text, fontsize=9, color=INK, ha="center", va="center")
 
     def forces(self, axes: Axes, k: int) -> None:

@@ -29,8 +29,8 @@ class Rod:
         return self._arm(model, q).T @ od.point_jacobian(model, self.body, q)
 
     def hessian(self, model: od.Model, q: ca.SX, qd: ca.SX) -> ca.SX:
-        a = od.point_acceleration(model, self.body, q, qd)
-        return -ca.dot(self._arm(model, q), a) - ca.sumsqr(od.point_velocity(model, self.body, q, qd))
+        qdd = od.point_acceleration(model, self.body, q, qd)
+        return -ca.dot(self._arm(model, q), qdd) - ca.sumsqr(od.point_velocity(model, self.body, q, qd))
 
     def _arm(self, model: od.Model, q: ca.SX) -> ca.SX:
         return od.point_position(model, self.body, q) - ca.DM(self.anchor)

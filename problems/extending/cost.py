@@ -1,5 +1,5 @@
 """A cost of your own is a function, `ocp.Integral(function, weight, name)`, or a class with `weight` and `integrand`.
-`integrand(stage)` is integrated over the phase and multiplied by the weight. If it is a sum of squares, `residual(stage)`
+`integrand(instant)` is integrated over the phase and multiplied by the weight. If it is a sum of squares, `residual(instant)`
 gives the vector that is squared: solvers for least squares need it. A cost of the first and the last state is
 `ocp.Terminal(function)` in `Problem(terminal=...)`.
 
@@ -22,19 +22,19 @@ class Sway:
     frame: str
     weight: float = 1.0
 
-    def residual(self, stage: ocp.Stage) -> Any:
-        return od.point_velocity(stage.model, self.frame, stage.q, stage.v)
+    def residual(self, instant: ocp.Instant) -> Any:
+        return od.point_velocity(instant.model, self.frame, instant.q, instant.qd)
 
-    def integrand(self, stage: ocp.Stage) -> Any:
-        return ca.sumsqr(self.residual(stage))
+    def integrand(self, instant: ocp.Instant) -> Any:
+        return ca.sumsqr(self.residual(instant))
 
 
 def swing(objective: Any) -> ocp.Problem:
     """A double pendulum swings from one side to the other."""
-    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q + 1, start.v, end.q - 1, end.v), 0.0, 0.0))
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q + 1, start.qd, end.q - 1, end.qd), 0.0, 0.0))
     return ocp.Problem(od.models.pendulum(2), [ocp.Phase("swing", 20, 1.0, objective=objective)], boundary=[ends])
 
 
 if __name__ == "__main__":
-    effort = ocp.Integral(lambda stage: ca.sumsqr(stage.tau), weight=1e-2, name="effort")
+    effort = ocp.Integral(lambda instant: ca.sumsqr(instant.tau), weight=1e-2, name="effort")
     print(swing((effort, Sway("link2", 10.0))).solve())

@@ -21,7 +21,7 @@ RADAU_IA = ocp.Scheme("Radau IA", A=[[1 / 4, -1 / 4], [1 / 4, 5 / 12]], b=[1 / 4
 
 def fall(integrator: str | ocp.Scheme, form: str, intervals: int) -> ocp.Problem:
     """A double pendulum without motors falls for half a second."""
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0] - 1.5, start.q[1], start.v), 0.0, 0.0))
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0] - 1.5, start.q[1], start.qd), 0.0, 0.0))
     return ocp.Problem(
         od.models.pendulum(2),
         [ocp.Phase("fall", intervals, 0.5)],

@@ -1,5 +1,5 @@
 """A path constraint of your own is a function, `ocp.Path(function, lower, upper)`, or a class with `where` and `rows`.
-`rows(stage)` returns (expression, lower, upper); the stage holds q and v at a "node", also a, tau and contact wrenches in
+`rows(instant)` returns (expression, lower, upper); the instant holds q and v at a "node", also a, tau and contact wrenches in
 an "interval". `check(model, feet)`, if there is one, raises KeyError or ValueError when the problem is made.
 
     python -m problems.extending.path_constraint
@@ -25,13 +25,13 @@ class Corridor:
     def check(self, model: od.Model, feet: Any) -> None:
         model.frame(self.frame)
 
-    def rows(self, stage: ocp.Stage) -> tuple[Any, Any, Any]:
-        return od.point_position(stage.model, self.frame, stage.q)[0], -self.width, self.width
+    def rows(self, instant: ocp.Instant) -> tuple[Any, Any, Any]:
+        return od.point_position(instant.model, self.frame, instant.q)[0], -self.width, self.width
 
 
 def swing(path: Any) -> ocp.Problem:
     """A double pendulum swings from one side to the other."""
-    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q + 1, start.v, end.q[0] - 1, end.v), 0.0, 0.0))
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q + 1, start.qd, end.q[0] - 1, end.qd), 0.0, 0.0))
     phases = [ocp.Phase("swing", 20, 1.0, path=path, objective=(ocp.TorqueSquared(),))]
     return ocp.Problem(od.models.pendulum(2), phases, boundary=[ends])
 

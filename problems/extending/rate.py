@@ -1,6 +1,6 @@
 """A cost of the rate of any quantity is `ocp.Rate(function, weight, scale)`: the integral of |d(function)/dt / scale|^2.
 
-`function(stage)` is any expression of the stage: a torque, a contact force, the velocity of the mass centre. The rate is a
+`function(instant)` is any expression of the instant: a torque, a contact force, the velocity of the mass center. The rate is a
 difference quotient over the intervals of a phase, so that the cost converges to the integral as the intervals become
 shorter. `ocp.TorqueRateSquared`, `ocp.JerkSquared` and `ocp.ForceRateSquared` are ready cases.
 
@@ -24,11 +24,11 @@ def cart(mass: float = 2.0) -> od.Model:
 
 def move(objective: Any, intervals: int = 20, **options: Any) -> ocp.Problem:
     """The cart moves by 1 m in 1 s, from rest to rest."""
-    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - 1, end.v), 0.0, 0.0))
+    ends = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 1, end.qd), 0.0, 0.0))
     return ocp.Problem(cart(), [ocp.Phase("move", intervals, 1.0, objective=objective)], boundary=[ends], **options)
 
 
-SMOOTH = ocp.Rate(lambda stage: stage.tau[0], weight=0.5, scale=2.0, name="force rate")
+SMOOTH = ocp.Rate(lambda instant: instant.tau[0], weight=0.5, scale=2.0, name="force rate")
 
 if __name__ == "__main__":
     for intervals in (10, 20, 40, 80):

@@ -13,11 +13,11 @@ from ocp_dyn import ocp
 from problems.small._picture import show
 
 
-def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[ca.SX, float, float]:
+def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[ca.SX, float, float]:
     """At rest with one hand on the bar at the origin, the other on the bar behind, then on the bar ahead."""
-    behind, ahead = (od.point_position(stage.model, "tip", stage.q)[[0, 2]] for stage in (start, end))
+    behind, ahead = (od.point_position(instant.model, "tip", instant.q)[[0, 2]] for instant in (start, end))
     bar = ca.vertcat(start.values["distance"], 0)
-    return ca.vertcat(behind + bar, start.v, ahead - bar, end.v), 0, 0
+    return ca.vertcat(behind + bar, start.qd, ahead - bar, end.qd), 0, 0
 
 
 def half_period(s: float) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ def cart_pole() -> od.Model:
 def problem(intervals: int = 50) -> ocp.Problem:
     swing = ocp.Phase("swing", intervals, duration=2.0, objective=[ocp.TorqueSquared()])
     upright = (1.0, -math.pi)
-    up = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - ca.DM(upright), end.v), 0, 0))
+    up = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - ca.DM(upright), end.qd), 0, 0))
     return ocp.Problem(cart_pole(), [swing], boundary=[up], unactuated=["pole_joint"])
 
 

@@ -15,9 +15,9 @@ from problems.small._picture import show
 PADDLE, BALL, RESTITUTION, TIME = 1.0, 0.2, 0.8, 0.6
 
 
-def bounce(end: ocp.Stage, start: ocp.Stage) -> tuple[ca.SX, float, float]:
+def bounce(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
     """Both meet at height zero; momentum is kept, and the speed of separation is the restitution times that of approach."""
-    before, after = end.v, start.v
+    before, after = end.qd, start.qd
     momentum = PADDLE * (after[0] - before[0]) + BALL * (after[1] - before[1])
     speeds = after[1] - after[0] + RESTITUTION * (before[1] - before[0])
     return ca.vertcat(end.q, start.q, momentum, speeds), 0, 0

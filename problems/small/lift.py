@@ -23,9 +23,9 @@ def arm() -> od.Model:
     return builder.build()
 
 
-def rows(start: ocp.Stage, end: ocp.Stage) -> tuple[ca.SX, float, float]:
-    before, after = (od.point_position(stage.model, "grip", stage.q)[[0, 2]] for stage in (start, end))
-    return ca.vertcat(before - LOW, start.v, after - HIGH, end.v), 0, 0  # at rest; one angle of three stays free
+def rows(start: ocp.Instant, end: ocp.Instant) -> tuple[ca.SX, float, float]:
+    before, after = (od.point_position(instant.model, "grip", instant.q)[[0, 2]] for instant in (start, end))
+    return ca.vertcat(before - LOW, start.qd, after - HIGH, end.qd), 0, 0  # at rest; one angle of three stays free
 
 
 def problem(intervals: int = 40, load: float = 2.0) -> ocp.Problem:

@@ -31,7 +31,7 @@ def folded(s: float) -> tuple[np.ndarray, np.ndarray]:
 def problem(intervals: int = 40, *, ball: bool = True) -> ocp.Problem:
     clear = ocp.NoCollision([(ocp.Capsule(link, 0.03, end=(0, 0, -LENGTH)), BALL) for link in ("upper", "fore")])
     reach = ocp.Phase("reach", intervals, 1.0, path=[clear] if ball else [], objective=[ocp.TorqueSquared()])
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q - START, start.v, end.q - END, end.v), 0, 0))
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q - START, start.qd, end.q - END, end.qd), 0, 0))
     return ocp.Problem(arm(), [reach], boundary=[rest], guess=folded)
 
 

@@ -20,7 +20,7 @@ def problem(intervals: int = 40) -> ocp.Problem:
     builder.add_body("wheel", od.Revolute("y"), mass=2, inertia=(INERTIA / 2, INERTIA, INERTIA / 2), effort=TORQUE)
     builder.add_frame("rim", "wheel", (1, 0, 0))
     turn = ocp.Phase("turn", intervals, duration=(0.1, 10), objective=[ocp.Duration()])
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - ANGLE, end.v), 0, 0))
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - ANGLE, end.qd), 0, 0))
     return ocp.Problem(builder.build(), [turn], boundary=[rest])
 
 

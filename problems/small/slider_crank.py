@@ -27,7 +27,7 @@ def slider_crank() -> od.Model:
 def problem(intervals: int = 40) -> ocp.Problem:
     loop = od.Loop("piston", "pin", axes=[(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)])  # in the plane: x and z coincide
     turn = ocp.Phase("turn", intervals, (0.1, 5), objective=[ocp.Duration()], constraints=[loop])
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0], start.v[0], end.q[0] - math.pi, end.v[0]), 0, 0))
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0], start.qd[0], end.q[0] - math.pi, end.qd[0]), 0, 0))
     return ocp.Problem(slider_crank(), [turn], boundary=[rest], unactuated=["rod_joint", "piston_joint"])
 
 

@@ -20,10 +20,10 @@ def arm() -> od.Model:
     return builder.build()
 
 
-def distance(start: ocp.Stage, end: ocp.Stage) -> ca.SX:
+def distance(start: ocp.Instant, end: ocp.Instant) -> ca.SX:
     """Distance from the shoulder at which a ball released now meets the ground [m]."""
     place = od.point_position(end.model, "ball", end.q)
-    speed = od.point_velocity(end.model, "ball", end.q, end.v)
+    speed = od.point_velocity(end.model, "ball", end.q, end.qd)
     g = -end.model.gravity[2]
     landing: ca.SX = place[0] + speed[0] * (speed[2] + ca.sqrt(speed[2] ** 2 + 2 * g * place[2])) / g
     return landing
@@ -31,8 +31,8 @@ def distance(start: ocp.Stage, end: ocp.Stage) -> ca.SX:
 
 def problem(intervals: int = 80) -> ocp.Problem:
     swing = ocp.Phase("swing", intervals, (0.1, 1.0), objective=[ocp.TorqueSquared(1e-5)])
-    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v), 0, 0))
-    far = ocp.Terminal(distance, weight=-1, name="distance")  # a negative weight maximises
+    rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd), 0, 0))
+    far = ocp.Terminal(distance, weight=-1, name="distance")  # a negative weight maximizes
     return ocp.Problem(arm(), [swing], boundary=[rest], terminal=[far], integrator="gauss:2")
 
 

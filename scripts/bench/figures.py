@@ -24,7 +24,7 @@ PAPER_3 = {
 }
 """Microseconds that the paper gives in its text, for an i7-3770 of 2012: another machine, the same kind of robot."""
 
-COLOURS = {"one": "#1b6ca8", "lanes": "#67a9cf", "casadi C": "#b8860b", "Pinocchio": "#c0392b"}
+COLORS = {"one": "#1b6ca8", "lanes": "#67a9cf", "casadi C": "#b8860b", "Pinocchio": "#c0392b"}
 LABELS = {
     "one": "ours, one state",
     "lanes": "ours, batch of 512",
@@ -44,13 +44,13 @@ def plot(path: Path, bases: Mapping[str, Rows], chains: Mapping[int, Rows], huma
     bars = {f"{LABELS[c]}; base of {base}": {q: rows[q].get(c) for q in FIGURE_1 if q in rows}
             for base, rows in bases.items() for c in ("one", "Pinocchio")}  # fmt: skip
     hatched = {label: "six" in label for label in bars}
-    colours = {label: COLOURS["Pinocchio" if "Pinocchio" in label else "one"] for label in bars}
-    _bars(axes[0], FIGURE_1, bars, colours, hatched)
+    colors = {label: COLORS["Pinocchio" if "Pinocchio" in label else "one"] for label in bars}
+    _bars(axes[0], FIGURE_1, bars, colors, hatched)
     axes[0].set_title("Floating base: six joints or one")
     _curves(axes[1], chains)
     columns = ("one", "lanes", "casadi C", "Pinocchio")
     bars = {LABELS[c]: {q: humanoid[q].get(c) for q in FIGURE_3 if q in humanoid} for c in columns}
-    _bars(axes[2], FIGURE_3, bars, {LABELS[c]: COLOURS[c] for c in columns}, {})
+    _bars(axes[2], FIGURE_3, bars, {LABELS[c]: COLORS[c] for c in columns}, {})
     axes[2].set_title("Quantities of the equation of motion")
     figure.suptitle(title)
     figure.savefig(path, dpi=130)
@@ -61,7 +61,7 @@ def _bars(
     axes: Any,
     quantities: Mapping[str, str],
     bars: Mapping[str, Mapping[str, float | None]],
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
     hatched: Mapping[str, bool],
 ) -> None:
     """A group of bars per quantity; a bar that was not measured is missing."""
@@ -71,7 +71,7 @@ def _bars(
         at = [(i, values[q]) for i, q in enumerate(quantities) if values.get(q)]
         places = [i + (k + 0.5) * width - 0.4 for i, _ in at]
         axes.bar(
-            places, [value for _, value in at], 0.92 * width, color=colours[label], label=label,
+            places, [value for _, value in at], 0.92 * width, color=colors[label], label=label,
             hatch="///" if hatched.get(label) else None, edgecolor="white", linewidth=0.5,
         )  # fmt: skip
     axes.set_xticks(range(len(quantities)), quantities.values())
@@ -88,7 +88,7 @@ def _curves(axes: Any, chains: Mapping[int, Rows]) -> None:
             points = [(n, rows[quantity][column]) for n, rows in chains.items() if column in rows.get(quantity, {})]
             if points:
                 label = f"{LABELS[column]}: {name}"
-                axes.plot(*zip(*points, strict=True), style, color=COLOURS[column], label=label, ms=3.5, lw=1.2)
+                axes.plot(*zip(*points, strict=True), style, color=COLORS[column], label=label, ms=3.5, lw=1.2)
     axes.set_yscale("log")
     axes.set_xlabel("degrees of freedom")
     axes.set_ylabel("µs per state")

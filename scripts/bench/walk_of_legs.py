@@ -27,24 +27,24 @@ STEP, HEIGHT, KNOTS, TIME = 0.6, 0.1, 25, 0.0375
 """Length [m] and height [m] of a step, intervals of a swing, seconds of an interval."""
 
 TRACKING, REGULAR, TORQUE = 5e5, 5.0, 0.05
-"""Weights: of the foot and the centre of mass [1/m^2], of the state, of the torques [1/(N m)^2]."""
+"""Weights: of the foot and the center of mass [1/m^2], of the state, of the torques [1/(N m)^2]."""
 
 
 @dataclass(frozen=True, eq=False)
-class TrackCentreOfMass:
-    """|centre of mass - reference(s)|^2 [m^2]."""
+class TrackCenterOfMass:
+    """|center of mass - reference(s)|^2 [m^2]."""
 
     reference: Callable[[float], Array]
     weight: float = TRACKING
-    name: ClassVar[str] = "TrackCentreOfMass"
+    name: ClassVar[str] = "TrackCenterOfMass"
 
     def reference_size(self, model: od.Model) -> int:
         return 3
 
-    def residual(self, stage: ocp.Stage) -> Any:
+    def residual(self, stage: ocp.Instant) -> Any:
         return od.center_of_mass(stage.model, stage.q) - stage.references[self]
 
-    def integrand(self, stage: ocp.Stage) -> Any:
+    def integrand(self, stage: ocp.Instant) -> Any:
         return ca.sumsqr(self.residual(stage))
 
 
@@ -57,11 +57,11 @@ class StayNear:
     weight: float = REGULAR
     name: ClassVar[str] = "StayNear"
 
-    def residual(self, stage: ocp.Stage) -> Any:
+    def residual(self, stage: ocp.Instant) -> Any:
         gap = stage.model.difference(DM(self.posture), stage.q)
-        return DM(self.weights) * ca.vertcat(gap, stage.v)
+        return DM(self.weights) * ca.vertcat(gap, stage.qd)
 
-    def integrand(self, stage: ocp.Stage) -> Any:
+    def integrand(self, stage: ocp.Instant) -> Any:
         return ca.sumsqr(self.residual(stage))
 
 
@@ -103,12 +103,12 @@ def standing(model: od.Model) -> Array:
 
 
 def walk(model: od.Model, inequalities: bool = True) -> ocp.Problem:
-    """Two steps from a measured state (parameters q0, v0); inequalities: friction cones and centres of pressure."""
+    """Two steps from a measured state (parameters q0, v0); inequalities: friction cones and centers of pressure."""
     q = standing(model)
     nv = model.nv
     weights = np.array([0.0] * 3 + [500.0] * 3 + [0.01] * (nv - 6) + [10.0] * nv)
     always = StayNear(q, weights), ocp.TorqueSquared(TORQUE)
-    cones = (ocp.FrictionCone(0.7), ocp.CentreOfPressure()) if inequalities else ()
+    cones = (ocp.FrictionCone(0.7), ocp.CenterOfPressure()) if inequalities else ()
     places = {name: _place(model, name, q) for name in SOLES}
     com = np.array(od.center_of_mass(model, DM(q))).ravel()
 
@@ -120,10 +120,10 @@ def walk(model: od.Model, inequalities: bool = True) -> ocp.Problem:
         def sole(s: float) -> Array:
             return places[name] + np.array([length * s, 0.0, HEIGHT * min(2 * s, 2 - 2 * s)])
 
-        def centre(s: float) -> Array:
+        def center(s: float) -> Array:
             return com + np.array([begin + length / 2 * s, 0.0, 0.0])
 
-        return *always, ocp.TrackMarkers([(name, (0.0, 0.0, 0.0))], sole, TRACKING), TrackCentreOfMass(centre)
+        return *always, ocp.TrackMarkers([(name, (0.0, 0.0, 0.0))], sole, TRACKING), TrackCenterOfMass(center)
 
     left, right = SOLES
     feet = foot(left, 0.0), foot(right, 0.0), foot(right, STEP / 2), foot(left, STEP)
@@ -141,8 +141,8 @@ def walk(model: od.Model, inequalities: bool = True) -> ocp.Problem:
     )  # fmt: skip
 
 
-def _measured(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
-    gap = ca.vertcat(start.q - start.values["q0"], start.v - start.values["v0"])
+def _measured(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
+    gap = ca.vertcat(start.q - start.values["q0"], start.qd - start.values["v0"])
     return gap, 0.0, 0.0
 
 

@@ -159,7 +159,7 @@ def rotor() -> ocp.Problem:
     builder.add_body("disc", od.Revolute("z"), mass=1, inertia=(1, 1, 1), effort=2.0)
 
     def rest_to_rest(start: Any, end: Any) -> Any:
-        return ca.vertcat(start.q, start.v, end.q - 1, end.v), 0, 0
+        return ca.vertcat(start.q, start.qd, end.q - 1, end.qd), 0, 0
 
     phase = ocp.Phase("swing", intervals=4, duration=(0.5, 4.0), objective=[ocp.Integral(lambda stage: 1, name="time")])
     return ocp.Problem(builder.build(), [phase], boundary=[ocp.Boundary(rest_to_rest)])

@@ -20,9 +20,9 @@ from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
 RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
-           "Solution", "Stage", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
+           "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """What the library makes itself, and what has calls of its own here."""
-PATHS = {"Unilateral", "FrictionCone", "CentreOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
+PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
          "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
 DRAWN = (
     "plot_angles",

@@ -35,7 +35,7 @@ class Reference(NamedTuple):
         L = np.linalg.cholesky(number(od.mass_matrix(model, DM(q))))
         A = np.linalg.solve(L, G.T).T
         length = np.linalg.norm(A, axis=1)
-        unit = 1 / np.where(length > 1e-9, length, 1.0)  # bodies of about a metre and a kilogram: other rows are zero
+        unit = 1 / np.where(length > 1e-9, length, 1.0)  # bodies of about a meter and a kilogram: other rows are zero
         U, s, Vt = np.linalg.svd(unit[:, None] * A)
         return Reference(L, A, unit, U, s, Vt.T, int(np.sum(s > 1e-9)))
 

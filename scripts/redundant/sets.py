@@ -36,7 +36,7 @@ def direction(rng: np.random.Generator) -> Array:
 def add(
     builder: od.ModelBuilder, name: str, joint: od.Joint, parent: str, rng: np.random.Generator, **place: Array
 ) -> None:
-    """A body with a random mass, mass centre and box inertia."""
+    """A body with a random mass, mass center and box inertia."""
     mass, R, s = rng.uniform(0.5, 2), rotation(rng), rng.uniform(0.05, 0.2, 3) ** 2
     inertia = R @ (mass / 3 * np.diag([s[1] + s[2], s[0] + s[2], s[0] + s[1]])) @ R.T
     builder.add_body(name, joint, parent, mass=mass, com=rng.uniform(-0.3, 0.3, 3), inertia=inertia, **place)
@@ -51,7 +51,7 @@ def closed_chain(rng: np.random.Generator, kind: str, closure: str) -> Set:
     far = 10.0 ** rng.uniform(-1, 3)
     root = od.FloatingBase() if rng.random() < 0.5 else od.Revolute(direction(rng))
     add(builder, "base", root, "world", rng, origin=far * rng.normal(size=3), rotation=rotation(rng))
-    normal, centre = direction(rng), rng.normal(size=3)
+    normal, center = direction(rng), rng.normal(size=3)
     ends = []
     for chain, length in enumerate(rng.choice([(2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (3, 3)])):
         parent, Rp, pp = "base", np.eye(3), np.zeros(3)
@@ -61,10 +61,10 @@ def closed_chain(rng: np.random.Generator, kind: str, closure: str) -> Set:
             if kind == "planar":
                 p = pp + np.cross(normal, rng.normal(size=3)) * 0.6 + normal * rng.normal() * 0.3
             else:
-                p = centre + axis * rng.normal()
+                p = center + axis * rng.normal()
             joint: od.Joint = od.Revolute(R.T @ axis)
             if kind == "spherical" and rng.random() < 0.2:
-                joint, p = od.Universal(R.T @ axis, np.cross(R.T @ axis, rng.normal(size=3))), centre
+                joint, p = od.Universal(R.T @ axis, np.cross(R.T @ axis, rng.normal(size=3))), center
             add(builder, name, joint, parent, rng, origin=Rp.T @ (p - pp), rotation=Rp.T @ R)
             parent, Rp, pp = name, R, p
         ends.append(parent)

@@ -266,7 +266,7 @@ def _example_of(entry: Entry) -> list[str]:
 
 
 def _wrapped(items: Iterable[str], indent: str = "    ") -> list[str]:
-    """Items of an initialiser, filled into lines."""
+    """Items of an initializer, filled into lines."""
     return filled(items, indent=indent, width=100)
 
 

@@ -16,8 +16,8 @@ from .processes import Group
 FLAGS = ("-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-fvisibility=hidden", "-w")
 """Contraction to fused multiply-adds is wanted; nothing that lets the compiler change the meaning of numbers."""
 
-OPTIMISED = ("-O2",)
-OPTIMISED_LARGE = ("-O1", "-fschedule-insns2", "-fexpensive-optimizations")
+OPTIMIZED = ("-O2",)
+OPTIMIZED_LARGE = ("-O1", "-fschedule-insns2", "-fexpensive-optimizations")
 """The last is what lets GCC contract to fused multiply-adds at all: a sixth of the time, at no cost in compiling."""
 LARGE = 24_000
 """Number of instructions beyond which -O2 is not worth its compile time: it makes the code only about 10 % faster."""
@@ -46,7 +46,7 @@ class Compiler:
 
     def compile(self, group: Group, source: Path, made: Path, instructions: int = 0) -> None:
         """An object file of a C file that belongs to a function of so many instructions."""
-        self._run(group, *(OPTIMISED_LARGE if instructions > LARGE else OPTIMISED), "-c", str(source), "-o", str(made))
+        self._run(group, *(OPTIMIZED_LARGE if instructions > LARGE else OPTIMIZED), "-c", str(source), "-o", str(made))
 
     def link(self, group: Group, objects: list[Path], made: Path) -> None:
         """A shared library of object files."""
@@ -73,7 +73,7 @@ def _find(named: str, path: str) -> Compiler | None:
         program = shutil.which(command[0], path=path)
         if program:
             for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SPARED, ())):
-                identity = _identity((program, *command[1:], *FLAGS, *OPTIMISED_LARGE, *chosen))
+                identity = _identity((program, *command[1:], *FLAGS, *OPTIMIZED_LARGE, *chosen))
                 if identity:
                     return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity)
     return None

@@ -12,7 +12,7 @@ import numpy as np
 from ..._arguments import choice, known, not_negative, truth
 from ..._types import Array, Indices
 from ..motion.motion import Motion
-from ..motion.program_table import Record
+from ..motion.program_table import ProgramTable
 
 KINDS = ("bound", "row")
 
@@ -104,7 +104,7 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
     bound is violated. Fixed variables are left out, and so are equalities unless `equalities` is True. ValueError for a
     solution without record.
     """
-    r = recorded(solution)
+    r = table_of(solution)
     not_negative(tolerance, "tolerance")
     truth(equalities, "equalities")
     x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
@@ -133,23 +133,23 @@ def row_multipliers(solution: Motion) -> dict[str, Array]:
 
     Instances of a block are the intervals or nodes of a phase in their order.
     """
-    r = recorded(solution)
+    r = table_of(solution)
     return _grouped(r.rows, r.row, lambda k: _by_instance(solution.iterate["lam_g"][k], r.instance[k]))
 
 
 def bound_multipliers(solution: Motion) -> dict[str, Array]:
     """Multipliers of the bounds of all variables by name, in physical units: negative at the lower bound."""
-    r = recorded(solution)
+    r = table_of(solution)
     return _grouped(r.variables, r.variable, lambda k: solution.iterate["lam_x"][k] / r.scale[k])
 
 
 def variables(solution: Motion) -> dict[str, Array]:
     """All variables of the program by name, in physical units."""
-    r = recorded(solution)
+    r = table_of(solution)
     return _grouped(r.variables, r.variable, lambda k: solution.iterate["x"][k] * r.scale[k])
 
 
-def recorded(solution: Motion) -> Record:
+def table_of(solution: Motion) -> ProgramTable:
     """The record of a solution; ValueError if it has none."""
     if solution.record is None or not solution.iterate:
         raise ValueError("this solution holds no record of its program, so no multipliers: solve the problem again")
@@ -167,7 +167,7 @@ def _active(value: Array, lower: Array, upper: Array, lam: Array, tolerance: flo
 
 
 def _entry(
-    kind: str, name: str, entry: str, r: Record, phase: Indices, time: Array, k: int, value: float, bound: float,
+    kind: str, name: str, entry: str, r: ProgramTable, phase: Indices, time: Array, k: int, value: float, bound: float,
     side: str, press: float,
 ) -> Active:  # fmt: skip
     where = r.phases[phase[k]] if phase[k] >= 0 else ""

@@ -37,7 +37,7 @@ class Defects:
 
 @dataclass(frozen=True)
 class Drift:
-    """Errors of the contacts at the nodes: largest |phi| [m, sine] and largest |G v| [m/s, rad/s]."""
+    """Errors of the contacts at the nodes: largest |phi| [m, sine] and largest |G qd| [m/s, rad/s]."""
 
     position: float
     velocity: float
@@ -45,7 +45,7 @@ class Drift:
 
 def defects(solution: Motion) -> Defects:
     """Re-integrates every interval, and every phase as a whole."""
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
         raise ValueError(
             f"the motion holds numbers that are not finite ({solution.status}): there are no defects to tell"
         )
@@ -53,12 +53,12 @@ def defects(solution: Motion) -> Defects:
     for phase in solution.phases:
         flow = Flow(solution.equations, phase.contacts)
         h = np.diff(phase.t)
-        q_open, v_open = phase.q[0], phase.v[0]
+        q_open, qd_open = phase.q[0], phase.qd[0]
         for k in range(len(h)):
             torques = np.concatenate([phase.tau[k], phase.tau_rate[k], h[k : k + 1]])
-            q1, _ = advance(flow, phase.q[k], phase.v[k], torques)
+            q1, _ = advance(flow, phase.q[k], phase.qd[k], torques)
             nodes.append(_distance(solution.model, q1, phase.q[k + 1]))
-            q_open, v_open = advance(flow, q_open, v_open, torques)
+            q_open, qd_open = advance(flow, q_open, qd_open, torques)
         opens.append(_distance(solution.model, q_open, phase.q[-1]))
     by_interval, whole = np.array(nodes), np.array(opens)
     angle, length = by_interval.max(axis=0)
@@ -77,7 +77,7 @@ def drift(solution: Motion) -> Drift:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """(q, v) after time h under torques of given mean and rate, at a tight tolerance.
+    """(q, qd) after time h under torques of given mean and rate, at a tight tolerance.
 
     Integrates by an Adams method and, if that takes too many steps (light bodies with damping, friction close to rest),
     by a stiff method, whose steps cost more.
@@ -107,30 +107,30 @@ class Flow:
     def _integrator(self, method: dict[str, Any]) -> ca.Function:
         model = self.equations.model
         x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
-        q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
+        q, qd = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
         mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
         tau = mean + (s - 0.5) * h * rate
-        qdd, _ = self.equations.forward_dynamics(self.contacts, q, v, tau)
-        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
+        qdd, _ = self.equations.forward_dynamics(self.contacts, q, qd, tau)
+        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, qd), qdd)}
         tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
         return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
 
 
-def advance(flow: Flow, q: Array, v: Array, torques: Array) -> tuple[Array, Array]:
-    """(q, v) at the end; torques: [mean; rate; h]."""
-    x = flow(np.concatenate([q, v]), torques)
+def advance(flow: Flow, q: Array, qd: Array, torques: Array) -> tuple[Array, Array]:
+    """(q, qd) at the end; torques: [mean; rate; h]."""
+    x = flow(np.concatenate([q, qd]), torques)
     return x[: q.size], x[q.size :]
 
 
 def _contact_errors(model: Model, contact: Constraint, phase: PhaseMotion) -> tuple[float, float]:
-    """Largest |phi| and |G v| of a contact over the nodes of a phase."""
-    q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
+    """Largest |phi| and |G qd| of a contact over the nodes of a phase."""
+    q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
     if isinstance(contact, (Contact, RollingContact)):
         phi = Foothold(contact).position(model, q, DM(phase.places[contact.name]))
     else:
         phi = contact.position(model, q)
-    errors = ca.Function("errors", [q, v], [ca.norm_inf(phi), ca.norm_inf(contact.jacobian(model, q) @ v)])
-    found = [errors(*state) for state in zip(phase.q, phase.v, strict=True)]
+    errors = ca.Function("errors", [q, qd], [ca.norm_inf(phi), ca.norm_inf(contact.jacobian(model, q) @ qd)])
+    found = [errors(*state) for state in zip(phase.q, phase.qd, strict=True)]
     return max(float(phi) for phi, _ in found), max(float(rate) for _, rate in found)
 
 

@@ -10,10 +10,10 @@ walkers' case in `step_map`],
     S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
     DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).
 
-Coordinates are tangent ones, (delta of q, delta of v). A flat foot that would touch down tilted is placed flat by the
+Coordinates are tangent ones, (delta of q, delta of qd). A flat foot that would touch down tilted is placed flat by the
 least step in the metric of the mass matrix. Only those directions at the start count that keep the standing feet flat
 on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their multipliers,
-1 or in a mirrored motion -1, are listed separately. The rows of a `Jump` are linearised as `jumps` says.
+1 or in a mirrored motion -1, are listed separately. The rows of a `Jump` are linearized as `jumps` says.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..equations import Equations
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
 from .jumps import jump_derivative, jump_of
-from .touchdowns import Arrival, arrivals, fixed_rows
+from .touchdowns import Touchdown, fixed_rows, touchdowns
 
 AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
@@ -54,7 +54,7 @@ class Floquet:
 
     multipliers: the eigenvalues, largest first; zero for directions that touch-down and contacts remove. neutral: the
     multipliers of shifts along x and y and of the turn about the vertical, as far as the model can make these motions.
-    basis (2 nv, k): the directions that count, in (delta of q, delta of v) at the start; derivative (k, k): the map in
+    basis (2 nv, k): the directions that count, in (delta of q, delta of qd) at the start; derivative (k, k): the map in
     this basis. leak: relative size of the part of the images that leaves the basis and the neutral directions; a
     measure of the grid's error.
     """
@@ -87,8 +87,8 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
             DP = A @ DP
         DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
-    held = _held_directions(model, start.contacts, start.q[0], start.v[0])
-    neutral = _neutral_directions(model, start.q[0], start.v[0])
+    held = _held_directions(model, start.contacts, start.q[0], start.qd[0])
+    neutral = _neutral_directions(model, start.q[0], start.qd[0])
     bound = _bound_by_joints(solution.equations)
     neutral = {
         name: d
@@ -101,7 +101,7 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
 def _check(solution: Motion, step: float) -> None:
     if len(solution.impulses) != len(solution.phases):
         raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
         raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
     positive(step, "step [s]")
 
@@ -118,7 +118,7 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
         n = max(1, math.ceil(h / within - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
-        x = np.concatenate([phase.q[k], phase.v[k], np.eye(2 * nv).ravel()])
+        x = np.concatenate([phase.q[k], phase.qd[k], np.eye(2 * nv).ravel()])
         end = np.array(substep.mapaccum(n)(x, inputs.T)).T[-1]
         found.append(end[model.nq + nv :].reshape(2 * nv, 2 * nv, order="F"))
     return found
@@ -133,24 +133,24 @@ def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Funct
     turning = _turning(model)
 
     def f(z: MX) -> MX:
-        q, v, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
-        qdd, _ = equations.forward_dynamics(contacts, q, v, tau)
-        by_q, by_v = equations.forward_derivatives(contacts, q, v, tau)
-        F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
-        return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
+        q, qd, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
+        qdd, _ = equations.forward_dynamics(contacts, q, qd, tau)
+        by_q, by_qd = equations.forward_derivatives(contacts, q, qd, tau)
+        F = ca.blockcat([[turning(qd), DM.eye(nv)], [by_q, by_qd]])
+        return ca.vertcat(model.q_dot(q, qd), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
 
     after = flow_step(scheme("rk4"), f, ca.vertcat(x, tau), h)
     return ca.Function("substep", [x, u], [after[: x.numel()]])
 
 
 def _turning(model: Model) -> ca.Function:
-    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero except for quaternions, where it is -omega x.
+    """L(qd) with d(delta)/dt = L(qd) delta + (delta of qd): zero except for quaternions, where it is -omega x.
 
-    `tangent_rate` is the inverse of the exponential map's derivative, v + (theta x omega)/2 + ...: twice its slope.
+    `tangent_rate` is the inverse of the exponential map's derivative, qd + (theta x omega)/2 + ...: twice its slope.
     """
-    v, theta = SX.sym("v", model.nv), SX.sym("theta", model.nv)
-    slope = ca.jacobian(model.tangent_rate(theta, v), theta)
-    return ca.Function("turning", [v], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
+    qd, theta = SX.sym("qd", model.nv), SX.sym("theta", model.nv)
+    slope = ca.jacobian(model.tangent_rate(theta, qd), theta)
+    return ca.Function("turning", [qd], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
 
 
 def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
@@ -162,37 +162,37 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     mirror = solution.mirror() if last else None
     image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
     both = np.kron(np.eye(2), image)
-    q, v = phase.q[-1].copy(), phase.v[-1]
+    q, qd = phase.q[-1].copy(), phase.qd[-1]
     rate = both @ _rate(solution.equations, phase)
     if mirror is not None:
-        q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
+        q, qd = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(qd))))
     if last:
         q[0] -= solution.step_length
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
-        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.v[-1]))
-        held = _held_directions(model, following.contacts, following.q[0], following.v[0])
-        start = (following.q[0], following.v[0])
-        return jump_derivative(jump_of(problem, p), solution, (q, v), start, rate, both @ free, held) @ both
-    steps = arrivals(model, phase, following, mirror, solution.step_length if last else 0.0)
+        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.qd[-1]))
+        held = _held_directions(model, following.contacts, following.q[0], following.qd[0])
+        start = (following.q[0], following.qd[0])
+        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, held) @ both
+    steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
         return S
-    by_q, by_v = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, v))
+    by_q, by_qd = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, qd))
     placed = _placing(solution.equations, steps, q)
-    hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_v]])
+    hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
     product: Array = hit @ S
     return product
 
 
 def _rate(equations: Equations, phase: PhaseMotion) -> Array:
-    """(v, qdd) at the end of a phase: the rate of the tangent coordinates."""
-    q, v = phase.q[-1], phase.v[-1]
+    """(qd, qdd) at the end of a phase: the rate of the tangent coordinates."""
+    q, qd = phase.q[-1], phase.qd[-1]
     tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
-    qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, v, tau)))
-    return np.concatenate([v, np.array(qdd).ravel()])
+    qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, qd, tau)))
+    return np.concatenate([qd, np.array(qdd).ravel()])
 
 
-def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Array:
+def _saltation(model: Model, steps: list[Touchdown], q: Array, rate: Array) -> Array:
     """1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when it vanishes."""
     S = np.eye(2 * model.nv)
     for step in steps:
@@ -206,7 +206,7 @@ def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Arr
     return S
 
 
-def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
+def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
     """delta of q after the new contacts are closed, as a matrix on delta of q before: by the least step in the metric
     of H that moves no standing foot."""
     model = equations.model
@@ -222,24 +222,24 @@ def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
 
 
-def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array) -> Array:
+def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
     """Rows (., 2 nv) that vanish for the directions that keep the standing feet flat on the ground and at rest."""
     delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
     for contact in contacts:
         G = np.array(DM(contact.jacobian(model, DM(q))).full())
-        rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(v)
+        rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(qd)
         slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)
         flat = G[fixed_rows(contact)]
         found += [np.hstack([flat, np.zeros_like(flat)]), np.hstack([np.array(slope.full()), G])]
     return np.vstack(found)
 
 
-def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
+def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
     """Shifts along x and y and the turn about the vertical, of the whole motion, by the root joint alone."""
     delta, dofs = SX.sym("delta", model.nv), list(model.dofs_of(1))
     motion = point_jacobian_6d(model, model.body_names[0], model.integrate(DM(q), delta))
-    twist = ca.Function("twist", [delta], [motion, motion @ DM(v), ca.jacobian(motion @ DM(v), delta)])
+    twist = ca.Function("twist", [delta], [motion, motion @ DM(qd), ca.jacobian(motion @ DM(qd), delta)])
     J, rate, by_q = (np.array(DM(x).full()) for x in twist(0))
     place = np.array(point_position(model, model.body_names[0], DM(q)).full()).ravel()
     up, still = np.array([0.0, 0.0, 1.0]), np.zeros(3)

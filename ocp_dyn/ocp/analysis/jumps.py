@@ -1,4 +1,4 @@
-"""Linearisation of a user's own transition: the derivative of the next state by the last one, from its rows.
+"""Linearization of a user's own transition: the derivative of the next state by the last one, from its rows.
 
 The equality rows of a `Jump` and the rows that keep the feet of the next phase flat on the ground and at rest determine
 the next state s from the last one e; the implicit function theorem gives the derivative. With the Jacobians R_s, R_e of
@@ -22,10 +22,10 @@ from casadi import DM, SX
 from ..._arguments import bounded
 from ..._types import Array
 from ..motion.motion import Motion
-from ..statement.instant import Stage
+from ..statement.instant import Instant
 from ..statement.phases import Jump
 from ..statement.statement import Statement
-from .active_set import recorded, variables
+from .active_set import table_of, variables
 
 AT_REST = 1e-6
 """Speed below which an event does not count: the phase then ends at its solved duration."""
@@ -54,7 +54,7 @@ def jump_derivative(
 ) -> Array:  # fmt: skip
     """ds/de (2 nv, 2 nv) of a jump; the time of its event follows from e.
 
-    end, start: (q, v) before and after it; rate (2 nv): f. reach (2 nv, .): directions in which the last state can
+    end, start: (q, qd) before and after it; rate (2 nv): f. reach (2 nv, .): directions in which the last state can
     differ; held (., 2 nv): rows that vanish for states that the feet of the next phase allow. ValueError if the
     equality rows do not determine the next state, or impose more on the last one than an event.
     """
@@ -97,8 +97,8 @@ def _slopes(jump: Jump, solution: Motion, end: Any, start: Any) -> tuple[Array, 
     known = {name: DM(value) for name, value in (_parameters(solution) | variables(solution)).items()}
     delta = [SX.sym("delta", 2 * model.nv) for _ in range(2)]
     stages = [
-        Stage(model, model.integrate(DM(q), d[: model.nv]), DM(v) + d[model.nv :], s=s, values=known)
-        for (q, v), d, s in zip((end, start), delta, (1.0, 0.0), strict=True)
+        Instant(model, model.integrate(DM(q), d[: model.nv]), DM(qd) + d[model.nv :], s=s, values=known)
+        for (q, qd), d, s in zip((end, start), delta, (1.0, 0.0), strict=True)
     ]
     rows, lower, upper = bounded(jump.function(*stages), f"Jump {jump.name!r}")
     rows = ca.densify(rows)
@@ -111,6 +111,6 @@ def _slopes(jump: Jump, solution: Motion, end: Any, start: Any) -> tuple[Array, 
 
 def _parameters(solution: Motion) -> dict[str, Array]:
     """The values of the program's parameters, by name."""
-    r = recorded(solution)
+    r = table_of(solution)
     ends = np.cumsum(r.sizes)
     return {name: r.values[end - size : end] for name, size, end in zip(r.parameters, r.sizes, ends, strict=True)}

@@ -151,4 +151,4 @@ def _largest(parts: list[Any]) -> float | None:
 
 
 def _finite(solution: Motion) -> bool:
-    return all(np.all(np.isfinite(x)) for x in (solution.t, solution.q, solution.v, solution.tau))
+    return all(np.all(np.isfinite(x)) for x in (solution.t, solution.q, solution.qd, solution.tau))

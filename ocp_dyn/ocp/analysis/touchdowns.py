@@ -18,7 +18,7 @@ from ..statement.instant import Foothold
 
 
 @dataclass(frozen=True, eq=False)
-class Arrival:
+class Touchdown:
     """A contact of the next phase. rows(q) vanish at touch-down; rows is None if the contact was closed before."""
 
     contact: Constraint
@@ -32,9 +32,9 @@ class Arrival:
         return np.array(found.full())
 
 
-def arrivals(
+def touchdowns(
     model: Model, phase: PhaseMotion, following: PhaseMotion, mirror: MirrorMap | None, back: float
-) -> list[Arrival]:
+) -> list[Touchdown]:
     """Arrivals of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
     moved back along x by `back` [m], and mirrored if `mirror` is given."""
     standing = [_image(model, c, phase, mirror, back) for c in phase.contacts]
@@ -42,16 +42,16 @@ def arrivals(
     for contact in following.contacts:
         if not isinstance(contact, (Contact, RollingContact)):
             kept = any(contact.rows == other.rows for other in phase.contacts)
-            found.append(Arrival(contact, None if kept else _position(model, contact)))
+            found.append(Touchdown(contact, None if kept else _position(model, contact)))
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])
         same = [s for s in standing if s is not None and model.frame(s[0].name).body == body]
         if not same:
-            found.append(Arrival(contact, _height(model, contact, place)))
+            found.append(Touchdown(contact, _height(model, contact, place)))
         elif same[0][0].contact.rows == contact.rows:
-            found.append(Arrival(contact, None))
+            found.append(Touchdown(contact, None))
         else:
-            found.append(Arrival(contact, _missing(model, contact, place, *same[0])))
+            found.append(Touchdown(contact, _missing(model, contact, place, *same[0])))
     return found
 
 
@@ -97,7 +97,7 @@ def _missing(
     flat."""
     if before.kind == "flat":
         return None
-    return lambda q: Foothold(contact).arrival(model, q, place, before, place_before)
+    return lambda q: Foothold(contact).touchdown(model, q, place, before, place_before)
 
 
 def _position(model: Model, constraint: Constraint) -> Callable[[Expr], Expr]:

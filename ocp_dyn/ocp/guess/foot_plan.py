@@ -71,11 +71,13 @@ class Span:
         return R, np.array([*self.place[:2], 0.0]) - R @ self.point
 
 
-def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array, step: float, speed: float) -> State:
+def planned(
+    plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array, step: float, speed: float
+) -> State:
     """Makes the state as a function of the fraction s of the motion, from postures at every node, smoothed."""
-    problem, model = t.problem, t.problem.model
+    problem, model = transcription.problem, transcription.problem.model
     total = sum(durations)
-    tracks = _tracks(plan, t, durations, step)
+    tracks = _tracks(plan, transcription, durations, step)
     begins = np.concatenate([[0.0], np.cumsum(durations)])
     times = [
         np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
@@ -92,11 +94,11 @@ def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array,
         goal = [(np.eye(3), base + np.array([speed * time, 0.0, 0.0])), *(poses[k] for poses in bodies.values())]
         q = fit(q, goal)
         table.append(q)
-    return _smooth(t, fit, q0, nodes, table, step, total)
+    return _smooth(transcription, fit, q0, nodes, table, step, total)
 
 
 def _smooth(
-    t: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
+    transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
 ) -> State:
     """Makes the state as a function of the fraction s of the motion, from parabolas fitted to the postures nearby, so
     that no joint moves in jerks.
@@ -104,9 +106,9 @@ def _smooth(
     Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and
     after.
     """
-    model, mirror = t.problem.model, t.mirror
+    model, mirror = transcription.problem.model, transcription.mirror
     times, values = nodes, np.array([fit.difference(q0, q) for q in table])
-    if t.problem.periodic is not None:
+    if transcription.problem.periodic is not None:
         image = values if mirror is None else values @ np.array(mirror.v_matrix.full()).T
         ahead = np.eye(model.nv)[0] * step
         times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
@@ -122,28 +124,28 @@ def _smooth(
     return state
 
 
-def _tracks(plan: FootPlan, t: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
+def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
     """Spans of every foot on the ground, by body, in the motion and, if it is periodic, in the periods before and after
     it."""
     total = sum(durations)
     found: dict[int, list[Span]] = {}
-    for turn in (-1, 0, 1) if t.problem.periodic is not None else (0,):
+    for turn in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
         begin = turn * total
-        for phase, duration in zip(t.problem.phases, durations, strict=True):
+        for phase, duration in zip(transcription.problem.phases, durations, strict=True):
             for f in phase.footholds:
-                span = _span(t, f, begin, begin + duration, turn, step)
+                span = _span(transcription, f, begin, begin + duration, turn, step)
                 _append(found.setdefault(span.body, []), span)
             begin += duration
     return {body: _with_angles(plan, spans) for body, spans in found.items()}
 
 
-def _span(t: Transcription, f: Foothold, begin: float, end: float, turn: int, step: float) -> Span:
-    model = t.problem.model
-    x, y, yaw = place_value(t, f, t.program.start, step)
+def _span(transcription: Transcription, f: Foothold, begin: float, end: float, turn: int, step: float) -> Span:
+    model = transcription.problem.model
+    x, y, yaw = place_value(transcription, f, transcription.program.start, step)
     frame, point = resolve(model, f.contact.body), np.array(f.point)
     axis = f.contact.axis if isinstance(f.contact, RollingContact) else None
-    if t.mirror is not None and turn % 2:
-        frame, y, yaw = t.mirror.frame(frame.name), -y, -yaw
+    if transcription.mirror is not None and turn % 2:
+        frame, y, yaw = transcription.mirror.frame(frame.name), -y, -yaw
         point = point * [1, -1, 1]
         axis = None if axis is None else (-axis[0], axis[1], axis[2])
     R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()

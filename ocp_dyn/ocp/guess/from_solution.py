@@ -40,33 +40,33 @@ class Shared(NamedTuple):
     """Entries of q and of qd, in this model and in the other one, of the joints with equal names and kinds."""
 
     q: tuple[Indices, Indices]
-    v: tuple[Indices, Indices]
+    qd: tuple[Indices, Indices]
 
 
-def carry_over(t: Transcription, guess: Solution) -> None:
+def carry_over(transcription: Transcription, guess: Solution) -> None:
     """Sets first values from the solution; ValueError if its model shares no joint with the problem's model."""
-    shared = _shared(t.problem.model, guess.model)
-    same = len(guess.phases) == len(t.phases)
-    lengths = [float(_first(t, x.duration)[0]) for x in t.phases]
+    shared = _shared(transcription.problem.model, guess.model)
+    same = len(guess.phases) == len(transcription.phases)
+    lengths = [float(_first(transcription, x.duration)[0]) for x in transcription.phases]
     begins = np.concatenate([[0.0], np.cumsum(lengths)]) / sum(lengths)
-    for p, x in enumerate(t.phases):
+    for p, x in enumerate(transcription.phases):
         if isinstance(x.duration, Variable):
             share = guess.phases[p].duration if same else guess.duration * (begins[p + 1] - begins[p])
-            t.program.set_start(x.duration, share)
+            transcription.program.set_start(x.duration, share)
 
         def moment(s: float, p: int = p) -> Moment:
             if same:
                 return _inside(guess.phases[p], s)
             return _at(guess, begins[p] + s * (begins[p + 1] - begins[p]))
 
-        _carry_states(t, p, shared, guess.model, moment)
-        _carry_controls(t, p, shared, moment)
-    _carry_places(t, guess)
-    if isinstance(t.step_length, Variable) and guess.step_length:
-        t.program.set_start(t.step_length, guess.step_length)
-    for impulse, found in zip(t.impulses, guess.impulses, strict=False):
+        _carry_states(transcription, p, shared, guess.model, moment)
+        _carry_controls(transcription, p, shared, moment)
+    _carry_places(transcription, guess)
+    if isinstance(transcription.step_length, Variable) and guess.step_length:
+        transcription.program.set_start(transcription.step_length, guess.step_length)
+    for impulse, found in zip(transcription.impulses, guess.impulses, strict=False):
         if same and impulse is not None and impulse.size == np.size(found):
-            t.program.set_start(impulse, found)
+            transcription.program.set_start(impulse, found)
 
 
 def _shared(here: Model, there: Model) -> Shared:
@@ -76,11 +76,11 @@ def _shared(here: Model, there: Model) -> Shared:
             f"guess must be a motion of a model that shares joints with {here!r}, got one of {there!r}: joints are matched "
             f"by name and kind, here {', '.join(here.joint_names[:5])}, there {', '.join(there.joint_names[:5])}"
         )
-    q, v = (
+    q, qd = (
         tuple(np.concatenate([np.arange(s.start, s.stop) for s in map(slices, names)]) for slices in pair)
         for pair in ((here.q_slice, there.q_slice), (here.qd_slice, there.qd_slice))
     )
-    return Shared((q[0], q[1]), (v[0], v[1]))
+    return Shared((q[0], q[1]), (qd[0], qd[1]))
 
 
 def _labels(model: Model, joint: str) -> tuple[str, ...]:
@@ -103,53 +103,53 @@ def _at(guess: Solution, s: float) -> Moment:
     return _inside(phase, float(np.clip((time - phase.t[0]) / phase.duration, 0.0, 1.0)))
 
 
-def _carry_states(t: Transcription, p: int, shared: Shared, model: Model, moment: Find) -> None:
-    x, steps = t.phases[p], t.problem.steps
+def _carry_states(transcription: Transcription, p: int, shared: Shared, model: Model, moment: Find) -> None:
+    x, steps = transcription.phases[p], transcription.problem.steps
 
-    def state(s: float, q: Array, v: Array) -> tuple[Array, Array]:
+    def state(s: float, q: Array, qd: Array) -> tuple[Array, Array]:
         phase, k, u = moment(s)
         step = model.difference(DM(phase.q[k]), DM(phase.q[k + 1])) * u
         q[shared.q[0]] = np.array(model.integrate(DM(phase.q[k]), step).full()).ravel()[shared.q[1]]
-        v[shared.v[0]] = ((1 - u) * phase.v[k] + u * phase.v[k + 1])[shared.v[1]]
-        return q, v
+        qd[shared.qd[0]] = ((1 - u) * phase.qd[k] + u * phase.qd[k + 1])[shared.qd[1]]
+        return q, qd
 
     n = len(x.q) - 1
-    for k, (q, v) in enumerate(zip(x.q, x.v, strict=True)):
-        found = state(k / n, _first(t, q), _first(t, v))
-        for variable, value in zip((q, v), found, strict=True):
-            t.program.set_start(variable, value)
+    for k, (q, qd) in enumerate(zip(x.q, x.qd, strict=True)):
+        found = state(k / n, _first(transcription, q), _first(transcription, qd))
+        for variable, value in zip((q, qd), found, strict=True):
+            transcription.program.set_start(variable, value)
     for k, inner in enumerate(x.inner):
-        own = _first(t, x.q[k]), _first(t, x.v[k])
+        own = _first(transcription, x.q[k]), _first(transcription, x.qd[k])
         parts = [state((k + j / steps) / n, *(part.copy() for part in own)) for j in range(1, steps)]
-        t.program.set_start(inner, np.concatenate([part for pair in parts for part in pair]))
+        transcription.program.set_start(inner, np.concatenate([part for pair in parts for part in pair]))
 
 
-def _first(t: Transcription, slot: Slot) -> Array:
+def _first(transcription: Transcription, slot: Slot) -> Array:
     """The first value that a variable has now."""
-    return number(t, slot, t.program.start).copy()
+    return number(transcription, slot, transcription.program.start).copy()
 
 
-def _carry_controls(t: Transcription, p: int, shared: Shared, moment: Find) -> None:
+def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment: Find) -> None:
     """Sets torques, accelerations and contact forces from the interval of the other solution at the same moment."""
-    x, problem = t.phases[p], t.problem
+    x, problem = transcription.phases[p], transcription.problem
     n = len(x.q) - 1
     for k, variable in enumerate(x.tau):
         phase, j, u = moment((k + 0.5) / n if len(x.tau) == n else k / n)
         full = np.zeros(problem.model.nv)
-        full[problem.actuated] = _first(t, variable)
+        full[problem.actuated] = _first(transcription, variable)
         found = phase.tau[j] + (u - 0.5) * (phase.t[j + 1] - phase.t[j]) * phase.tau_rate[j]
-        full[shared.v[0]] = found[shared.v[1]]
-        t.program.set_start(variable, full[problem.actuated])
-    for k, variable in enumerate(x.a):
+        full[shared.qd[0]] = found[shared.qd[1]]
+        transcription.program.set_start(variable, full[problem.actuated])
+    for k, variable in enumerate(x.qdd):
         phase, j, _ = moment((k + 0.5) / n)
-        stages = _first(t, variable).reshape(-1, problem.model.nv)
-        stages[:, shared.v[0]] = phase.a[j][shared.v[1]]
-        t.program.set_start(variable, stages.ravel())
+        stages = _first(transcription, variable).reshape(-1, problem.model.nv)
+        stages[:, shared.qd[0]] = phase.qdd[j][shared.qd[1]]
+        transcription.program.set_start(variable, stages.ravel())
     held = problem.phases[p].held
     rows = sum(f.size for f in held)
     for k, variable in enumerate(x.lam):
         phase, j, _ = moment((k + 0.5) / n)
-        stages = _first(t, variable).reshape(-1, rows)
+        stages = _first(transcription, variable).reshape(-1, rows)
         there = dict(_rows_by_name(phase))
         first = 0
         for f in held:
@@ -157,7 +157,7 @@ def _carry_controls(t: Transcription, p: int, shared: Shared, moment: Find) -> N
             if rows_there is not None and rows_there.stop - rows_there.start == f.size:
                 stages[:, first : first + f.size] = phase.lam[j, rows_there]
             first += f.size
-        t.program.set_start(variable, stages.ravel())
+        transcription.program.set_start(variable, stages.ravel())
 
 
 def _rows_by_name(phase: PhaseMotion) -> Iterator[tuple[str, slice]]:
@@ -168,11 +168,11 @@ def _rows_by_name(phase: PhaseMotion) -> Iterator[tuple[str, slice]]:
         first += size
 
 
-def _carry_places(t: Transcription, guess: Solution) -> None:
+def _carry_places(transcription: Transcription, guess: Solution) -> None:
     """Sets places of footholds: from the corresponding phase if it has them, else from any phase that has."""
     known = {name: place for phase in guess.phases for name, place in phase.places.items()}
-    for p, phase in enumerate(t.problem.phases):
-        own = guess.phases[p].places if len(guess.phases) == len(t.phases) else {}
+    for p, phase in enumerate(transcription.problem.phases):
+        own = guess.phases[p].places if len(guess.phases) == len(transcription.phases) else {}
         for f in phase.footholds:
-            if f in t.places and f.name in (known | own):
-                t.program.set_start(t.places[f], (known | own)[f.name])
+            if f in transcription.places and f.name in (known | own):
+                transcription.program.set_start(transcription.places[f], (known | own)[f.name])

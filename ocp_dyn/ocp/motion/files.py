@@ -24,13 +24,14 @@ from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED, Loads
+from .earlier_files import FORMAT_1, from_format_1
 from .motion import Motion, PhaseMotion
-from .program_table import Record
+from .program_table import ProgramTable
 
 M = TypeVar("M", bound=Motion)
 
-FILE_FORMAT = "ocp_dyn solution 1"
-PHASE_ARRAYS = ("t", "q", "v", "a", "tau", "lam", "tau_rate")
+FILE_FORMAT = "ocp_dyn solution 2"
+PHASE_ARRAYS = ("t", "q", "qd", "qdd", "tau", "lam", "tau_rate")
 ITERATE_ARRAYS = ("x", "lam_x", "lam_g")
 
 
@@ -109,8 +110,10 @@ class _Content(NamedTuple):
         if text.dtype.kind != "U" or text.shape:
             raise ValueError("it lacks the text 'about'")
         about = json.loads(str(text), parse_int=_integer)
-        if not isinstance(about, dict) or about.get("format") != FILE_FORMAT:
+        if not isinstance(about, dict) or about.get("format") not in (FILE_FORMAT, FORMAT_1):
             raise ValueError(f"it is not of the format {FILE_FORMAT!r}")
+        if about["format"] == FORMAT_1:
+            about, arrays = from_format_1(about, arrays)
         if "not_finite" in about:
             lost: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
         else:  # a file from before this entry
@@ -176,7 +179,7 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
     if t.size < 2 or np.any(np.diff(t) < 0):
         raise ValueError(f"'t{k}' must hold at least two times, in order")
     n, m, nq, nv = t.size - 1, sum(len(c.rows) for c in contacts), model.nq, model.nv
-    shapes = {"q": (n + 1, nq), "v": (n + 1, nv), "a": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
+    shapes = {"q": (n + 1, nq), "qd": (n + 1, nv), "qdd": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
     arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
     return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, **arrays)
 
@@ -196,17 +199,17 @@ def _impulses(content: _Content, phases: tuple[PhaseMotion, ...]) -> tuple[Array
     return tuple(found)
 
 
-def _record(content: _Content) -> Record | None:
+def _record(content: _Content) -> ProgramTable | None:
     if "record" not in content.about:
         return None
     names = {key: tuple(_texts(value)) for key, value in _mapping(content.about["record"]).items()}
-    record = Record.of_file(names, _prefixed(content.arrays, "record_"))
+    record = ProgramTable.of_file(names, _prefixed(content.arrays, "record_"))
     for key in ("scale", "value", "values"):  # times and bounds need not be finite
         content.array(f"record_{key}", (None,))
     return record
 
 
-def _iterate(content: _Content, record: Record | None) -> dict[str, Array]:
+def _iterate(content: _Content, record: ProgramTable | None) -> dict[str, Array]:
     """The solver's iterate, with the sizes that the record gives."""
     names = _prefixed(content.arrays, "iterate_")
     if not names:

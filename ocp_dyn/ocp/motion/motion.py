@@ -15,14 +15,14 @@ from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Equations
 from ..statement.instant import Foothold
-from .program_table import Record
+from .program_table import ProgramTable
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseMotion:
     """One phase: N intervals between N + 1 nodes.
 
-    t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m), means over the intervals;
+    t (N+1) [s]; q (N+1, nq), qd (N+1, nv) at the nodes; qdd (N, nv), tau (N, nv), lam (N, m), means over the intervals;
     places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: slope of the torques along the
     intervals, zero for constant torques.
     """
@@ -30,8 +30,8 @@ class PhaseMotion:
     name: str
     t: Array
     q: Array
-    v: Array
-    a: Array
+    qd: Array
+    qdd: Array
     tau: Array
     lam: Array
     contacts: tuple[Constraint, ...]
@@ -81,7 +81,7 @@ class Motion:
     mirrored: bool
     stats: dict[str, Any]
     iterate: dict[str, Array] = field(default_factory=dict)
-    record: Record | None = None
+    record: ProgramTable | None = None
     loads: Loads = JOINT_LOADS
 
     def __repr__(self) -> str:
@@ -122,8 +122,8 @@ class Motion:
         return np.concatenate([phase.q for phase in self.phases])
 
     @property
-    def v(self) -> Array:
-        return np.concatenate([phase.v for phase in self.phases])
+    def qd(self) -> Array:
+        return np.concatenate([phase.qd for phase in self.phases])
 
     @property
     def tau(self) -> Array:
@@ -134,7 +134,7 @@ class Motion:
         positive = negative = 0.0
         for phase in self.phases:
             h = np.diff(phase.t)[:, None]
-            work = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2 * h
+            work = phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2 * h
             positive += float(work[work > 0].sum())
             negative += float(work[work < 0].sum())
         return positive, negative

@@ -24,7 +24,7 @@ COUNTED = ("entry", "instance", "sizes")
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class ProgramTable:
     """Names and numbers of a program at one point.
 
     For every entry of x: variable (index into `variables`) and entry within it, label (index into `labels`, of a degree
@@ -68,9 +68,9 @@ class Record:
         return ((f.name, getattr(self, f.name)) for f in fields(self))
 
     @staticmethod
-    def of_file(names: Mapping[str, Sequence[str]], arrays: dict[str, Array]) -> Record:
+    def of_file(names: Mapping[str, Sequence[str]], arrays: dict[str, Array]) -> ProgramTable:
         """The record whose `names` and `arrays` these are; ValueError if they do not fit each other."""
-        given, expected = {*names, *arrays}, {f.name for f in fields(Record)}
+        given, expected = {*names, *arrays}, {f.name for f in fields(ProgramTable)}
         if given != expected:
             raise ValueError(f"its record lacks or has too much of {', '.join(sorted(given ^ expected))}")
         made: dict[str, Any] = {key: tuple(value) for key, value in names.items()}
@@ -78,7 +78,7 @@ class Record:
             if value.ndim != 1 or value.dtype.kind != ("i" if key in INDEXED or key in COUNTED else "f"):
                 raise ValueError(f"'record_{key}' holds {value.dtype} of the shape {value.shape}")
             made[key] = value
-        found = Record(**made)
+        found = ProgramTable(**made)
         found._check()
         return found
 

@@ -14,7 +14,7 @@ from ...io.layouts import Layout
 from .motion import Motion, PhaseMotion
 
 HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rbdl": ("q", "qdot", "tau")}
-"""Column names of other libraries for position, velocity and generalised force."""
+"""Column names of other libraries for position, velocity and generalized force."""
 
 
 def table(solution: Motion, layout: str = "") -> dict[str, Array]:
@@ -61,15 +61,15 @@ def to_csv(solution: Motion, path: str | Path, layout: str = "", delimiter: str 
 def _lines(solution: Motion, phase: PhaseMotion, layout: str) -> dict[str, Array]:
     """The columns of one phase."""
     model, last = solution.model, np.full((1, solution.model.nv), np.nan)
-    q, v, tau = phase.q, phase.v, phase.tau
+    q, qd, tau = phase.q, phase.qd, phase.tau
     if not layout:
         found = dict(zip((f"q {name}" for name in model.q_names), q.T, strict=True))
-        found |= dict(zip((f"v {name}" for name in model.qd_names), v.T, strict=True))
+        found |= dict(zip((f"qd {name}" for name in model.qd_names), qd.T, strict=True))
         found |= dict(zip((f"tau {name}" for name in model.qd_names), np.vstack([tau, last]).T, strict=True))
         rows = [f"lam {row}" for contact in phase.contacts for row in contact.rows]
         return found | dict(zip(rows, np.vstack([phase.lam, np.full((1, len(rows)), np.nan)]).T, strict=True))
     other = Layout(model, layout)
-    q_, v_ = _rows(other.to_q, q), _rows(other.to_qd, q, v)
+    q_, v_ = _rows(other.to_q, q), _rows(other.to_qd, q, qd)
     tau_ = np.vstack([_rows(other.to_tau, q[:-1], tau), last])
     parts = zip(HEADS[layout], (q_, v_, tau_), strict=True)
     return {f"{head}{k}": column for head, part in parts for k, column in enumerate(part.T)}

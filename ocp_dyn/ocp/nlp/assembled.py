@@ -79,8 +79,8 @@ class Assembled:
 
     def __init__(self, blocks: Sequence[Block], n: int, parameters: int, threads: int) -> None:
         self.blocks, self.n, self.threads, self.parameters = list(blocks), n, threads, parameters
-        self.lower = np.concatenate([np.zeros(0), *(np.tile(b.lower, len(b.instances)) for b in blocks)])
-        self.upper = np.concatenate([np.zeros(0), *(np.tile(b.upper, len(b.instances)) for b in blocks)])
+        self.row_lower = np.concatenate([np.zeros(0), *(np.tile(b.lower, len(b.instances)) for b in blocks)])
+        self.row_upper = np.concatenate([np.zeros(0), *(np.tile(b.upper, len(b.instances)) for b in blocks)])
         self.row_names = [n for b in self.blocks for _ in b.instances for n in (f"{b.name}: {r}" for r in b.row_names)]
         self.cost_names = [name for b in self.blocks for name in b.cost_names]
         self.constants = np.concatenate([np.zeros(0), *(value for b in self.blocks for value in b.values)])
@@ -100,7 +100,7 @@ class Assembled:
     def _make_functions(self) -> None:
         dense = ca.Sparsity.dense
         point = {"x": dense(self.n, 1), "p": dense(self.parameters, 1)}
-        m, number = self.lower.size, dense(1, 1)
+        m, number = self.row_lower.size, dense(1, 1)
 
         def made(name: str, outputs: dict[str, ca.Sparsity], compute: Outputs, **more: ca.Sparsity) -> Numeric:
             return Numeric(name, point | more, outputs, compute)

@@ -20,7 +20,7 @@ from ..._types import Array, Expr, Indices, shown
 from ...casadi_functions.differentiated_dynamics import differentiated
 from ...codegen.machine_code.identity import digest, made_by
 from .chain_rule import Call, derivatives, gauss_newton
-from .derivative_cache import Derived, derived
+from .derivative_cache import BlockDerivatives, derived
 
 MAKERS = (__name__, differentiated.__module__)
 """Modules whose source, with all that they import, determines the derivatives of given functions."""
@@ -198,7 +198,7 @@ class Block:
         whole = outer(zs, of_z, called(zs, of_z, ps), ps)
         self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
 
-        def derive() -> Derived:
+        def derive() -> BlockDerivatives:
             terms, g, _, _ = outer(zs, ys, es, ps)
             f = ca.sum1(terms) if rows.costs else SX(0)
             lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
@@ -208,7 +208,7 @@ class Block:
             pattern = hessian.sparsity() + gauss.sparsity()
             hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
             first = [ca.densify(gradient) if rows.costs else SX(0, 1), _nonzeros(jacobian)]
-            return Derived(
+            return BlockDerivatives(
                 ca.Function(f"first_{name}", [zs, ps], first),
                 ca.Function(f"second_{name}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)]),
                 ca.Function(f"gauss_{name}", [zs, ps, lam_f], [_nonzeros(gauss)]),
@@ -230,7 +230,7 @@ class Block:
             if strange:
                 raise ValueError(
                     f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
-                    "gives, and a Parameter, stage.values[name], for other numbers"
+                    "gives, and a Parameter, instant.values[name], for other numbers"
                 )
 
     @property

@@ -2,7 +2,7 @@
 
 With A the rows scaled to norm 1, the system [e I, A'; A, -e I] (x; y) = (0; b) has y = -e (A A' + e^2 I)^-1 b: a random
 b comes out along the combinations w with A' w = 0, if there are any (inverse iteration; a small e on both diagonals
-keeps the factorisation stable in any order; neither A A', which is dense if all rows share a variable, nor another
+keeps the factorization stable in any order; neither A A', which is dense if all rows share a variable, nor another
 dense matrix is formed). The singular values of A on the span of several y are then computed: |A' w| itself decides.
 """
 
@@ -33,7 +33,7 @@ def vanishing(J: DM) -> Array:
     """Vanishing combinations of the rows of J: a column of weights for each, for the rows scaled to norm 1.
 
     In reduced form: every column has an entry 1 in a row where the others have 0, so that dependences with different
-    causes stay apart. Rows without an entry are left out. Cost: one or two sparse factorisations, half a second each
+    causes stay apart. Rows without an entry are left out. Cost: one or two sparse factorizations, half a second each
     for 5,000 rows.
     """
     J = ca.sparsify(J)
@@ -65,10 +65,10 @@ def _null_space(A: DM, count: int) -> Array:
     for bound in (SUSPECT, ZERO):
         z = np.array(factor.solve(K, ca.vertcat(DM(n, count), DM(Y))).full())
         if not np.all(np.isfinite(z)):
-            return np.zeros((m, 0))  # no factorisation, and nothing can be told
+            return np.zeros((m, 0))  # no factorization, and nothing can be told
         Y = np.linalg.qr(z[n:])[0]
         _, values, V = np.linalg.svd(np.linalg.qr((A.T @ DM(Y)).full(), mode="r"))
-        Y = Y @ V[::-1].T  # the weakest first: the next orthogonalisation keeps them
+        Y = Y @ V[::-1].T  # the weakest first: the next orthogonalization keeps them
         W = Y[:, : count - np.count_nonzero(values >= bound)]
         if not W.shape[1]:
             break

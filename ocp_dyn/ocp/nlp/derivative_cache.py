@@ -13,7 +13,7 @@ from typing import NamedTuple
 import casadi as ca
 
 
-class Derived(NamedTuple):
+class BlockDerivatives(NamedTuple):
     """first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the Hessian's
     upper half; gauss: (z, p, lam_f) -> nonzeros of the upper half of the Gauss-Newton Hessian; and the two patterns."""
 
@@ -27,10 +27,10 @@ class Derived(NamedTuple):
 KEPT = 32
 """Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases."""
 
-_kept: OrderedDict[str, Derived] = OrderedDict()
+_kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
 
 
-def derived(key: str, derive: Callable[[], Derived]) -> Derived:
+def derived(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDerivatives:
     """The derivatives kept under this key; if there are none, the result of `derive`, which is then kept."""
     found = _kept.pop(key, None) or derive()
     _kept[key] = found

@@ -64,11 +64,11 @@ class Program:
         return self.blocks[-1]
 
     @property
-    def lower(self) -> Array:
+    def x_lower(self) -> Array:
         return np.concatenate(self._lower)
 
     @property
-    def upper(self) -> Array:
+    def x_upper(self) -> Array:
         return np.concatenate(self._upper)
 
     @property

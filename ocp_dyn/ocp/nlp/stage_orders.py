@@ -17,7 +17,7 @@ GAPS = ("position step", "velocity step")
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class StageOrder:
     """The order of a chain. columns: entries of x, stage by stage; rows: entries of g, gaps first in each stage; sizes
     per stage."""
 
@@ -34,7 +34,7 @@ class Chain:
 
 
 @dataclass(frozen=True, eq=False)
-class CarriedChain:
+class SharedStageOrder:
     """The order of a chain, stage by stage: states, then controls; gaps, then the other rows of the stage.
 
     columns: for every variable of the chain, the entry of the program's x that it is or copies; own: False for copies;

@@ -11,19 +11,19 @@ import numpy as np
 
 from ..._types import Array, Indices
 from ..nlp.assembled import Assembled, Numeric, Stopped
-from ..nlp.stage_orders import CarriedChain
+from ..nlp.stage_orders import SharedStageOrder
 
 See = Callable[[Array, float, Array, Array, Array], bool]
 
 
-class Chained:
+class FatropProgram:
     """The program in the order of its chain, with the functions that fatrop needs; Hessians are full, not halves.
 
     x: keeps the values of variables outside the chain. see: called with every iterate as (x, f, g, lam_x, lam_g); once
     it returns True all evaluations fail.
     """
 
-    def __init__(self, program: Assembled, ordered: CarriedChain, x: Array, see: See) -> None:
+    def __init__(self, program: Assembled, ordered: SharedStageOrder, x: Array, see: See) -> None:
         self._program, self._chain, self._x, self._see = program, ordered, np.array(x), see
         self._stopped = False
         self._copied = ordered.rows < 0
@@ -42,7 +42,7 @@ class Chained:
 
     def rows(self, values: Array) -> Array:
         """Values of the program's rows, from those of the chain's rows."""
-        found = np.zeros(self._program.lower.size)
+        found = np.zeros(self._program.row_lower.size)
         found[self._chain.rows[~self._copied]] = values[~self._copied]
         return found
 
@@ -101,13 +101,13 @@ class Chained:
         return {name: _numeric(name, inputs, outputs) for name, (inputs, outputs) in listed.items()}
 
 
-def _jacobian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Indices]:
+def _jacobian(program: Assembled, chain: SharedStageOrder) -> tuple[ca.Sparsity, Indices]:
     """Pattern in the order of the chain, and for every nonzero the index of the program's nonzero that it equals; the
     two indices past the last one stand for 1 and -1."""
     pattern = program.evaluator.jacobian_pattern
     row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
     kept = np.flatnonzero(chain.home[column] >= 0)
-    position = np.full(program.lower.size, -1)
+    position = np.full(program.row_lower.size, -1)
     position[chain.rows[chain.rows >= 0]] = np.flatnonzero(chain.rows >= 0)
     gaps, one = np.flatnonzero(chain.rows < 0), np.full(chain.source.size, pattern.nnz())
     rows = np.concatenate([position[row[kept]], gaps, gaps])
@@ -115,7 +115,7 @@ def _jacobian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Ind
     return _pattern(rows, columns, np.concatenate([kept, one, one + 1]), (chain.rows.size, chain.columns.size))
 
 
-def _hessian(program: Assembled, chain: CarriedChain) -> tuple[ca.Sparsity, Indices]:
+def _hessian(program: Assembled, chain: SharedStageOrder) -> tuple[ca.Sparsity, Indices]:
     """The same for the symmetric Hessian: a second derivative is assigned to the later of its two stages."""
     i, j = (np.array(k, dtype=int) for k in program.evaluator.hessian_pattern.get_triplet())
     kept = np.flatnonzero((chain.home[i] >= 0) & (chain.home[j] >= 0))

@@ -1,4 +1,4 @@
-"""Memory of a solver's factorisations: kept between iterations, given back at the end."""
+"""Memory of a solver's factorizations: kept between iterations, given back at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGE = 1 << 30
 def kept_memory() -> Iterator[None]:
     """Within this context the C library keeps freed memory, up to a gigabyte, instead of returning it to the system.
 
-    A sparse factorisation frees and allocates the same tens of megabytes in every iteration, and the system clears
+    A sparse factorization frees and allocates the same tens of megabytes in every iteration, and the system clears
     every page of them: a third of its time and more. No effect if the C library is not glibc.
     """
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._types import Array
-from ..nlp.stage_orders import CarriedChain, Chain
+from ..nlp.stage_orders import SharedStageOrder, StageOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class Orders:
     copies of the variables that stages share.
     """
 
-    unshared: Callable[[], Chain]
-    shared: Callable[[], CarriedChain]
+    unshared: Callable[[], StageOrder]
+    shared: Callable[[], SharedStageOrder]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SolverResult:
     """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
 
     retries: number of times that the solver gave up and went on from its best iterate; iterations: of all attempts.

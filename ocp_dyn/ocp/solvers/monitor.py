@@ -24,7 +24,7 @@ SECONDS = 2.0
 
 def violation(program: Assembled, g: Array) -> float:
     """The largest amount by which a row is out of its bounds."""
-    return float(np.max(np.maximum(program.lower - g, g - program.upper), initial=0.0))
+    return float(np.max(np.maximum(program.row_lower - g, g - program.row_upper), initial=0.0))
 
 
 def tell(progress: bool, line: str) -> None:
@@ -49,7 +49,7 @@ class Monitor(ca.Callback):
         self._merit = (np.inf, np.inf)
         self.iteration, self.stop = 0, False
         self.best: dict[str, Array] = {}
-        m = program.lower.size
+        m = program.row_lower.size
         self._shapes = [program.n, 1, m, program.n, m, program.parameters]
         self.construct("progress", {})
 

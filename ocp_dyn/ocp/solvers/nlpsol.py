@@ -17,15 +17,15 @@ import numpy as np
 
 from ..._types import Array, shown
 from ..nlp.assembled import Assembled
-from .fatrop_program import Chained
-from .interface import Orders, Outcome, Settings, Start
+from .fatrop_program import FatropProgram
+from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor, violation
 from .sqp import check_qp, solve_by_sqp
 
 IPOPT = {
     "print_level": 0,
     "sb": "yes",
-    "mumps_pivot_order": 5,  # METIS: halves the time of a factorisation of these matrices
+    "mumps_pivot_order": 5,  # METIS: halves the time of a factorization of these matrices
     "mumps_permuting_scaling": 0,
 }
 WARM_IPOPT = {
@@ -52,7 +52,7 @@ GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 """Statuses of IPOPT when rows are nearly dependent and its multipliers have grown without bound."""
 
 RETRIES: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
-"""Options of every further attempt: a fresh barrier, no multipliers, every factorisation perturbed alike."""
+"""Options of every further attempt: a fresh barrier, no multipliers, every factorization perturbed alike."""
 
 
 def check_solver(name: str) -> None:
@@ -98,7 +98,9 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         )
 
 
-def run(name: str, program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def run(
+    name: str, program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+) -> SolverResult:
     """Solves the program by the solver of this name; after a stop, returns the best iterate."""
     check_solver(name)
     if name == "sqp":
@@ -112,7 +114,7 @@ def run(name: str, program: Assembled, orders: Orders, start: Start, settings: S
     # fatrop's result after evaluations that fail is no solution
     if monitor.stop and monitor.best and not (outcome.converged and name != "fatrop"):
         best = monitor.best
-        return Outcome(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
+        return SolverResult(best["x"], best["lam_x"], best["lam_g"], "Interrupted", False, monitor.iteration)
     most = dict(settings.options).get("max_iter", settings.max_iterations)
     begun = monitor.iteration > 0 or name != "ipopt"
     if not begun or not 0 <= outcome.iterations <= max(most, monitor.iteration):  # where it never ran it sets no count
@@ -120,7 +122,7 @@ def run(name: str, program: Assembled, orders: Orders, start: Start, settings: S
     return outcome
 
 
-def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
     """Runs IPOPT; if its linear algebra fails, again from the best iterate, at most once for every entry of RETRIES."""
     outcome = _ipopt_once(program, start, settings, monitor)
     used = outcome.iterations
@@ -137,12 +139,12 @@ def _ipopt(program: Assembled, start: Start, settings: Settings, monitor: Monito
     return outcome
 
 
-def _ipopt_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def _ipopt_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
     options = IPOPT | (WARM_IPOPT | {"mu_init": _warm_barrier(program, start)} if start.warm else {})
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     given: dict[str, Any] = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     given |= {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False, "iteration_callback": monitor}
-    return _nlpsol("ipopt", program.problem, given, (program.lower, program.upper), start)
+    return _nlpsol("ipopt", program.problem, given, (program.row_lower, program.row_upper), start)
 
 
 def _warm_barrier(program: Assembled, start: Start) -> float:
@@ -152,12 +154,12 @@ def _warm_barrier(program: Assembled, start: Start) -> float:
     return float(np.clip(0.1 * lacks, *WARM_BARRIER))
 
 
-def _fatrop(program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def _fatrop(program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
     ordered = orders.shared()
-    chained = Chained(program, ordered, start.x, monitor.see)
+    chained = FatropProgram(program, ordered, start.x, monitor.see)
     columns, copied, rows = ordered.columns, ordered.copies, np.maximum(ordered.rows, 0)
     gap = ordered.rows < 0
-    lower, upper = (np.where(gap, 0.0, bound[rows]) for bound in (program.lower, program.upper))
+    lower, upper = (np.where(gap, 0.0, bound[rows]) for bound in (program.row_lower, program.row_upper))
     options = {"print_level": 0, "tol": settings.tolerance, "max_iter": settings.max_iterations}
     options |= ({"mu_init": 1e-6} if start.warm else {}) | dict(settings.options)
     given = {"fatrop": options, "structure_detection": "manual", "equality": (lower == upper).tolist()}
@@ -188,9 +190,9 @@ def _inside(x: Array, lower: Array, upper: Array) -> Array:
     return np.where(lower < upper, np.clip(x, *inner), x)
 
 
-def _other(name: str, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def _other(name: str, program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
     given = {"iteration_callback": monitor} | dict(settings.options)
-    return _nlpsol(name, program.expression(), given, (program.lower, program.upper), start)
+    return _nlpsol(name, program.expression(), given, (program.row_lower, program.row_upper), start)
 
 
 def _nlpsol(
@@ -199,7 +201,7 @@ def _nlpsol(
     options: dict[str, Any],
     rows: tuple[Array, Array],
     start: Start,
-) -> Outcome:
+) -> SolverResult:
     try:
         solver = ca.nlpsol("solver", name, problem, {"print_time": False, "error_on_fail": False} | options)
     except RuntimeError as error:
@@ -217,7 +219,7 @@ def _nlpsol(
     if status.lstrip("-").isdigit():  # fatrop gives a number
         status = "Solve_Succeeded" if stats["success"] else f"{name} status {status}"
     x, lam_x, lam_g = (np.array(result[key]).ravel() for key in ("x", "lam_x", "lam_g"))
-    return Outcome(
+    return SolverResult(
         x,
         lam_x,
         lam_g,

@@ -1,4 +1,4 @@
-"""The Riccati recursion: minimises a quadratic cost over a chain of linear stages, exactly, in two sweeps.
+"""The Riccati recursion: minimizes a quadratic cost over a chain of linear stages, exactly, in two sweeps.
 
     min  sum_k z_k' H_k z_k / 2 + h_k' z_k,  z_k = (u_k, x_k),   x_{k+1} = F_k z_k + b_k,   E_k z_k = r_k.
 
@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..._types import Array
-from .stage_matrices import Entries, Stages
+from .stage_matrices import Entries, StageMatrices
 
 PASSES = (0.1, 1e-3)
 """Thresholds of the first passes: a pivot must be larger than this times the length of its row. Rows with weaker pivots
@@ -34,7 +34,7 @@ act on it.
 
 P grows as 1 / pivot^2: with pivots below the root of the rounding error the cost of the controls would be lost in P. A
 foot that touches down, at its place and at rest, makes pivots of 1e-5. The neglected part of a row shows as a gap at
-the next linearisation.
+the next linearization.
 """
 
 
@@ -42,7 +42,7 @@ class Recursion(Protocol):
     """A solver of linear-quadratic problems in stages; how: words for reports, such as "as machine code"."""
 
     how: str
-    stages: Stages
+    stages: StageMatrices
 
     def write(self, where: Entries, values: Array, sign: float) -> None:
         """Writes sign times values into entries of the matrices; values for the same entry are summed."""
@@ -90,7 +90,7 @@ class NumpyRecursion:
 
     how = "in numpy, some thirty times slower than compiled"
 
-    def __init__(self, stages: Stages) -> None:
+    def __init__(self, stages: StageMatrices) -> None:
         self.stages = stages
         self._factors: list[_Factors] = []
 

@@ -14,7 +14,7 @@ from ...codegen.machine_code import cache, processes
 from ...codegen.machine_code.identity import digest, made_by
 from ...codegen.machine_code.toolchain import Compiler, find_compiler
 from .riccati import PASSES, TOLERANCE, NumpyRecursion, Recursion
-from .stage_matrices import Entries, Stages
+from .stage_matrices import Entries, StageMatrices
 
 SOURCE = Path(__file__).with_name("riccati.c")
 
@@ -24,7 +24,7 @@ class CompiledRecursion:
 
     how = "as machine code"
 
-    def __init__(self, stages: Stages, library: ctypes.CDLL) -> None:
+    def __init__(self, stages: StageMatrices, library: ctypes.CDLL) -> None:
         self.stages, total = stages, stages.total
         made, orders = np.zeros(total["made"]), np.zeros(total["order"], dtype=np.int64)
         self._z, sides = np.zeros(total["z"]), np.zeros(total["rhs"])
@@ -55,7 +55,7 @@ class CompiledRecursion:
         return self._z, float(self._library.solve(self._count, *self._matrices, *addresses, *self._vectors))
 
 
-def recursion(stages: Stages, compile: bool | str = "auto") -> Recursion:
+def recursion(stages: StageMatrices, compile: bool | str = "auto") -> Recursion:
     """The recursion: compiled if it is in the cache, else in numpy. compile: True builds it if it is missing; False
     takes numpy.
 

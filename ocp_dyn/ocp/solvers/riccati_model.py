@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ..._types import Array, Indices
 from ..nlp.assembled import Assembled
 from ..nlp.blocks import Block
-from ..nlp.stage_orders import GAPS, Chain, gap_kinds
+from ..nlp.stage_orders import GAPS, StageOrder, gap_kinds
 from .barrier import Barrier
 from .riccati_compiled import recursion
-from .stage_matrices import Entries, Size, Stages, entries
+from .stage_matrices import Entries, Size, StageMatrices, entries
 
 MEASURED = "ends: "
 """Start of the names of rows that come first in their stage: if other rows contradict them, these hold."""
@@ -31,8 +31,8 @@ NOT_A_CHAIN = (
 )
 
 
-class StageModel:
-    """The quadratic model at a point of a program that is a chain: linearised and factored once, solved for any values.
+class RiccatiModel:
+    """The quadratic model at a point of a program that is a chain: linearized and factored once, solved for any values.
 
     bounds: of the variables. compile: see `riccati_compiled.recursion`. unmet: largest residual, in the last step, of
     rows that contradict rows before them, such as those of feet on the ground in a measured state in which the feet are
@@ -42,7 +42,7 @@ class StageModel:
     def __init__(
         self,
         program: Assembled,
-        ordered: Chain,
+        ordered: StageOrder,
         bounds: tuple[Array, Array],
         barrier: Barrier,
         compile: bool | str = "auto",
@@ -53,7 +53,7 @@ class StageModel:
         in_stage = np.add([*ordered.nx[1:], 0], ordered.ng)
         if np.sum(in_stage) != ordered.rows.size:
             raise ValueError(NOT_A_CHAIN)
-        self._row_stage = np.zeros(program.lower.size, dtype=int)
+        self._row_stage = np.zeros(program.row_lower.size, dtype=int)
         self._row_stage[ordered.rows] = np.repeat(np.arange(count), in_stage)
         self._gaps, self._equal, self._priced = _kinds_of_rows(program, self._row_stage)
         fixed = bounds[0] == bounds[1]
@@ -62,7 +62,7 @@ class StageModel:
         rows = [*(self._row_stage[rows] for rows in (self._equal, self._priced)), self._stage[self._fixed]]
         ne, ns, nf = (np.bincount(of_stage, minlength=count) for of_stage in rows)
         sizes = [Size(*(int(x) for x in size)) for size in zip(ordered.nu, ordered.nx, ne + nf, ns, strict=True)]
-        self.stages = Stages(sizes)
+        self.stages = StageMatrices(sizes)
         self.recursion = recursion(self.stages, compile)
         self._connect_variables(ne)
         self._connect_rows(ordered)
@@ -79,7 +79,7 @@ class StageModel:
         self.stages.data[place("E", fixed_stage, row, self._local[self._fixed])] = 1.0
         self._r_of_fixed = begin("r")[fixed_stage] + row
 
-    def _connect_rows(self, ordered: Chain) -> None:
+    def _connect_rows(self, ordered: StageOrder) -> None:
         """Finds the positions of the rows and of the entries of their Jacobian."""
         begin, stage, of_row = self.stages.begin, self._stage, self._row_stage
         row, column = _jacobian_entries(self._program)
@@ -118,7 +118,7 @@ class StageModel:
         i, j, k = self._local[row[inside]], self._local[column[inside]], k[inside]
         self._curvatures = entries(self.stages.place("H", k, i, j), source[inside])
 
-    def linearise(self, x: Array, p: Array, lower: Array, upper: Array) -> None:
+    def linearize(self, x: Array, p: Array, lower: Array, upper: Array) -> None:
         """Computes the derivatives at x and the factors; lower, upper: bounds of the variables."""
         e, program, rows, held = self._program.evaluator, self._program, self._priced, self._held
         self._gradient = e.gradient(x, p)
@@ -131,7 +131,7 @@ class StageModel:
         self._slopes = jacobians[self._slopes_of[0]]
         if rows.size:
             g = e.constraints(x, p)[rows]
-            self.recursion.add_prices(self._barrier.curvature(g, program.lower[rows], program.upper[rows]))
+            self.recursion.add_prices(self._barrier.curvature(g, program.row_lower[rows], program.row_upper[rows]))
         if held.size:
             self.stages.data[self._diagonal] += self._barrier.curvature(x[held], lower[held], upper[held])
         finite = np.all(np.isfinite(jacobians))  # else elimination could pass over a row as one that repeats others
@@ -149,15 +149,15 @@ class StageModel:
         lam_x, lam_g = start[0].copy(), start[1].copy()
         if self._failed >= 0:
             return np.zeros(program.n), lam_x, lam_g, False
-        lam_g[rows] = self._barrier.slope(g[rows], program.lower[rows], program.upper[rows])
+        lam_g[rows] = self._barrier.slope(g[rows], program.row_lower[rows], program.row_upper[rows])
         lam_x[held] = self._barrier.slope(np.zeros(held.size), lower[held], upper[held])
         _, number, at = self._slopes_of
         h = np.bincount(at, self._slopes * lam_g[rows][number], total["z"]).astype(float)  # of nothing: whole numbers
         h[self._z[self._columns]] += self._gradient[self._columns]
         h[self._z[held]] += lam_x[held]
         b, r = np.zeros(total["b"]), np.zeros(total["r"])
-        b[self._b] = (program.lower - g)[self._gaps]
-        r[self._r] = (program.lower - g)[self._equal]
+        b[self._b] = (program.row_lower - g)[self._gaps]
+        r[self._r] = (program.row_lower - g)[self._equal]
         r[self._r_of_fixed] = lower[self._fixed]
         z, self.unmet = self.recursion.solve(h, b, r)
         d = np.zeros(program.n)
@@ -165,7 +165,7 @@ class StageModel:
         return d, lam_x, lam_g, bool(np.all(np.isfinite(d)) and np.all(np.isfinite(g)))
 
 
-def _variables(program: Assembled, ordered: Chain) -> tuple[Indices, Indices]:
+def _variables(program: Assembled, ordered: StageOrder) -> tuple[Indices, Indices]:
     """Stage of every variable (-1: none), and its number in it, controls first."""
     stage, local = np.full(program.n, -1), np.zeros(program.n, dtype=int)
     begin = 0
@@ -179,7 +179,7 @@ def _variables(program: Assembled, ordered: Chain) -> tuple[Indices, Indices]:
 
 def _kinds_of_rows(program: Assembled, of_row: Indices) -> list[Indices]:
     """Gaps, equality rows, and rows with a bound, stage by stage; rows of the ends first."""
-    lower, upper = program.lower, program.upper
+    lower, upper = program.row_lower, program.row_upper
     gap = gap_kinds(program) < len(GAPS)
     later = np.array([not name.startswith(MEASURED) for name in program.row_names], dtype=bool)
     order = np.lexsort((np.arange(lower.size), later, of_row))

@@ -1,6 +1,6 @@
 """Sequential quadratic programming, with a QP solver of CasADi's.
 
-At x with multipliers lam, the step d minimises the quadratic model under the linearised constraints,
+At x with multipliers lam, the step d minimizes the quadratic model under the linearized constraints,
 
     min d' B d / 2 + grad_f' d   with   lower_g <= g + J d <= upper_g,   lower_x <= x + d <= upper_x,
 
@@ -19,8 +19,8 @@ import numpy as np
 from ..._types import Array, Indices, shown
 from ..nlp.assembled import Assembled
 from ..nlp.scatter import chosen_nonzeros, symmetric_nonzeros
-from ..nlp.stage_orders import Chain
-from .interface import Orders, Outcome, Settings, Start
+from ..nlp.stage_orders import StageOrder
+from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor, violation
 
 HESSIANS = ("exact", "gauss-newton")
@@ -60,18 +60,18 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
 
 
 class QuadraticModel:
-    """The QP at a point of a program: linearised once, solved for any values of the constraints.
+    """The QP at a point of a program: linearized once, solved for any values of the constraints.
 
     hessian: "exact", of the Lagrangian; or "gauss-newton", of the objective alone, which leaves out the curvature of
     the residuals where the objective is a sum of squares; it needs no multipliers and is then positive semidefinite.
     """
 
     def __init__(
-        self, program: Assembled, qp: str, hessian: str, options: dict[str, Any], ordered: Chain | None = None
+        self, program: Assembled, qp: str, hessian: str, options: dict[str, Any], ordered: StageOrder | None = None
     ) -> None:
         check_qp(qp, hessian)
         self._program, self._exact = program, hessian == "exact"
-        n, m, e = program.n, program.lower.size, program.evaluator
+        n, m, e = program.n, program.row_lower.size, program.evaluator
         self._x, self._g = (ordered.columns, ordered.rows) if ordered is not None else (np.arange(n), np.arange(m))
         self._h_order, self._diagonal, h = _with_diagonal(e.hessian_pattern, self._x)
         a, self._a_order = chosen_nonzeros(e.jacobian_pattern, self._g, self._x)
@@ -98,7 +98,7 @@ class QuadraticModel:
         for i, name in enumerate(self._qp.name_out()):
             self._buffer.set_res(i, memoryview(cast(Any, self._found[name])))
 
-    def linearise(self, x: Array, p: Array, lam_g: Array) -> None:
+    def linearize(self, x: Array, p: Array, lam_g: Array) -> None:
         """Computes the derivatives at x."""
         e = self._program.evaluator
         self.gradient = e.gradient(x, p)
@@ -113,17 +113,17 @@ class QuadraticModel:
         return self._given["g"] + np.bincount(self._columns, weights, self._x.size) + lam_x[self._x]
 
     def step(
-        self, g: Array, lower: Array, upper: Array, regularisation: float, start: tuple[Array, Array]
+        self, g: Array, lower: Array, upper: Array, regularization: float, start: tuple[Array, Array]
     ) -> tuple[Array, Array, Array, bool]:
         """(d, lam_x, lam_g, solved) for constraint values g; lower, upper: bounds of d; start: multipliers."""
         program, x, rows = self._program, self._x, self._g
-        values = {"h": self._hessian, "lba": (program.lower - g)[rows], "uba": (program.upper - g)[rows]}
+        values = {"h": self._hessian, "lba": (program.row_lower - g)[rows], "uba": (program.row_upper - g)[rows]}
         values |= {"lbx": lower[x], "ubx": upper[x], "lam_x0": start[0][x], "lam_a0": start[1][rows]}
         for name, value in values.items():
             self._given[name][:] = value
-        self._given["h"][self._diagonal] += regularisation
+        self._given["h"][self._diagonal] += regularization
         self._solve()
-        d, lam_x, lam_g = np.zeros(program.n), np.zeros(program.n), np.zeros(program.lower.size)
+        d, lam_x, lam_g = np.zeros(program.n), np.zeros(program.n), np.zeros(program.row_lower.size)
         d[x], lam_x[x], lam_g[rows] = self._found["x"], self._found["lam_x"], self._found["lam_a"]
         solved = bool(self._qp.stats(self._memory)["success"]) and all(
             np.all(np.isfinite(z)) for z in (d, lam_x, lam_g)
@@ -150,7 +150,9 @@ def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices
     return order, np.flatnonzero(row == column), pattern
 
 
-def solve_by_sqp(program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+def solve_by_sqp(
+    program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+) -> SolverResult:
     """Solves a program by full or shortened QP steps; options: qp (CasADi's name), hessian, and those of the QP
     solver."""
     options = dict(settings.options)
@@ -160,41 +162,41 @@ def solve_by_sqp(program: Assembled, orders: Orders, start: Start, settings: Set
     p = start.p
     x = np.clip(start.x, start.lower, start.upper)
     lam_x = start.lam_x if start.lam_x is not None else np.zeros(program.n)
-    lam_g = start.lam_g if start.lam_g is not None else np.zeros(program.lower.size)
-    penalty, regularisation, status = 0.0, 0.0, "Maximum_Iterations_Exceeded"
+    lam_g = start.lam_g if start.lam_g is not None else np.zeros(program.row_lower.size)
+    penalty, regularization, status = 0.0, 0.0, "Maximum_Iterations_Exceeded"
     seen: deque[tuple[float, float]] = deque(maxlen=MEMORY)
     f, g = _values(program, x, p)
     for iteration in range(settings.max_iterations + 1):
-        model.linearise(x, p, lam_g)
+        model.linearize(x, p, lam_g)
         scale = max(1.0, float(np.max(np.abs(lam_g), initial=0.0)) / 100)
-        slack = _slack(lam_g, g, program.lower, program.upper), _slack(lam_x, x, start.lower, start.upper)
+        slack = _slack(lam_g, g, program.row_lower, program.row_upper), _slack(lam_x, x, start.lower, start.upper)
         residual = max(float(np.max(np.abs(model.slope(lam_x, lam_g)), initial=0.0)), *slack)
         if monitor.see(x, f, g, lam_x, lam_g):
             status = "Interrupted"
             break
         if residual < settings.tolerance * scale and violation(program, g) < settings.tolerance:
-            return Outcome(x, lam_x, lam_g, "Solve_Succeeded", True, iteration)
+            return SolverResult(x, lam_x, lam_g, "Solve_Succeeded", True, iteration)
         if iteration == settings.max_iterations:
             break
         seen.append((f, _sum_broken(program, g)))
         length = 0.0
         while length == 0.0:  # a direction in which nothing falls gives way to one closer to the gradient's
-            found = _regularised(model, g, start.lower - x, start.upper - x, regularisation, (lam_x, lam_g))
+            found = _regularized(model, g, start.lower - x, start.upper - x, regularization, (lam_x, lam_g))
             if found is None:
                 break
-            d, new_x, new_g, regularisation = found
+            d, new_x, new_g, regularization = found
             penalty = max(penalty, 1.1 * float(np.max(np.abs(new_g), initial=0.0)))
             length, f, g = _search(program, x, p, d, float(model.gradient @ d), list(seen), penalty)
-            regularisation = regularisation / 10 if length else max(10 * regularisation, LEAST)
+            regularization = regularization / 10 if length else max(10 * regularization, LEAST)
         if found is None:
-            status = "Search_Direction_Becomes_Too_Small" if regularisation >= LARGEST else "Infeasible_QP"
+            status = "Search_Direction_Becomes_Too_Small" if regularization >= LARGEST else "Infeasible_QP"
             break
         x = np.clip(x + length * d, start.lower, start.upper)
         lam_x, lam_g = lam_x + length * (new_x - lam_x), lam_g + length * (new_g - lam_g)
-    return Outcome(x, lam_x, lam_g, status, False, iteration)
+    return SolverResult(x, lam_x, lam_g, status, False, iteration)
 
 
-def _regularised(
+def _regularized(
     model: QuadraticModel, g: Array, lower: Array, upper: Array, first: float, start: tuple[Array, Array]
 ) -> tuple[Array, Array, Array, float] | None:
     """The QP's step, with the multiple of the identity added to B with which the QP can be solved; None if there is
@@ -237,4 +239,4 @@ def _slack(lam: Array, value: Array, lower: Array, upper: Array) -> float:
 
 
 def _sum_broken(program: Assembled, g: Array) -> float:
-    return float(np.sum(np.maximum(np.maximum(program.lower - g, g - program.upper), 0.0)))
+    return float(np.sum(np.maximum(np.maximum(program.row_lower - g, g - program.row_upper), 0.0)))

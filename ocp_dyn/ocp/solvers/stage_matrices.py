@@ -27,7 +27,7 @@ SIZES = ("nu", "nx", "next", "ne", "ns")
 MATRICES = ("H", "F", "E", "S")
 FIELDS = (*SIZES, *MATRICES, "G", "U", "P", "R", "L", "z", "b", "r", "s", "order", "rhs", "rank", "left", "rows")
 """Fields of a stage, as in riccati.c: sizes, positions of its matrices and vectors, and results of the
-factorisation."""
+factorization."""
 
 
 class Size(NamedTuple):
@@ -65,7 +65,7 @@ def padded(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
-class Stages:
+class StageMatrices:
     """Positions of all matrices and vectors of the stages; write matrices to the views `H[k]`, `F[k]`, `E[k]`, `S[k]`,
     or to `data` at `place`.
 

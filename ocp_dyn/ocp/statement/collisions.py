@@ -13,7 +13,7 @@ from ..._arguments import finite, known, label, not_negative, point, truth
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .instant import Stage
+from .instant import Instant
 from .path_constraints import Bounded
 
 
@@ -59,7 +59,7 @@ class NoCollision:
     """Every pair of shapes keeps `margin` [m] between its surfaces, at the nodes.
 
     ends: at the first and the last node of the phase too.
-    Rows are d^2 - (r_1 + r_2 + margin)^2, divided by 2 (r_1 + r_2 + margin): smooth where segments cross, and in metres
+    Rows are d^2 - (r_1 + r_2 + margin)^2, divided by 2 (r_1 + r_2 + margin): smooth where segments cross, and in meters
     near contact.
     """
 
@@ -84,13 +84,13 @@ class NoCollision:
             if isinstance(shape, Capsule):
                 known(shape.frame, model.frame_names, "NoCollision: Capsule", "frame")
 
-    def rows(self, stage: Stage) -> Bounded:
+    def rows(self, instant: Instant) -> Bounded:
         rows = []
         for one, other in self.pairs:
             apart = one.radius + other.radius + self.margin
             if apart <= 0:
                 raise ValueError(f"NoCollision: {one} and {other} have no size: give them radii, or a margin")
-            distance = distance_squared(_ends(stage, one), _ends(stage, other))
+            distance = distance_squared(_ends(instant, one), _ends(instant, other))
             rows.append((distance - apart**2) / (2 * apart))
         return ca.vertcat(ca.SX(0, 1), *rows), 0.0, np.inf
 
@@ -131,9 +131,9 @@ def _clamp(s: Expr) -> Expr:
     return ca.fmin(1, ca.fmax(0, s))
 
 
-def _ends(stage: Stage, shape: Shape) -> Segment:
+def _ends(instant: Instant, shape: Shape) -> Segment:
     """Start and end of a shape in the world."""
     if isinstance(shape, Obstacle):
         return ca.SX(ca.DM(shape.start)), None if shape.end is None else ca.SX(ca.DM(shape.end))
-    start = point_position(stage.model, shape.frame, stage.q, shape.start)
-    return start, None if shape.end is None else point_position(stage.model, shape.frame, stage.q, shape.end)
+    start = point_position(instant.model, shape.frame, instant.q, shape.start)
+    return start, None if shape.end is None else point_position(instant.model, shape.frame, instant.q, shape.end)

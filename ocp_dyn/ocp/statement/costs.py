@@ -2,7 +2,7 @@
 
 Each is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is squared, so
 that Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A
-weight of zero switches a term off. Only a user's own term may have a negative weight, which maximises the term.
+weight of zero switches a term off. Only a user's own term may have a negative weight, which maximizes the term.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
 from ...mechanism import Model
-from .instant import Stage
+from .instant import Instant
 
 
 @runtime_checkable
 class Objective(Protocol):
     """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
 
-    Beyond these, an objective may have: `residual(stage)`, where the integrand is its sum of squares;
-    `slack_size(model)` and `slack_rows(stage)`, for non-negative variables `stage.slacks[self]` and the rows that
-    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `stage.references[self]`.
+    Beyond these, an objective may have: `residual(instant)`, where the integrand is its sum of squares;
+    `slack_size(model)` and `slack_rows(instant)`, for non-negative variables `instant.slacks[self]` and the rows that
+    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `instant.references[self]`.
     """
 
     @property
     def weight(self) -> float: ...
 
-    def integrand(self, stage: Stage) -> Expr: ...
+    def integrand(self, instant: Instant) -> Expr: ...
 
 
 @runtime_checkable
 class RateObjective(Protocol):
-    """An integrand of the rate of a quantity of the stage, such as its torques, within a phase; see `rates`.
+    """An integrand of the rate of a quantity of the instant, such as its torques, within a phase; see `rates`.
 
     Beyond these, it may have `rate_residual(rate)`, where the integrand is its sum of squares, and `continues = True` if
     the quantity is the torques and the cost goes on from the end of a phase into the next one.
@@ -60,7 +60,7 @@ class RateObjective(Protocol):
     @property
     def weight(self) -> float: ...
 
-    def quantity(self, stage: Stage) -> Expr: ...
+    def quantity(self, instant: Instant) -> Expr: ...
 
     def rate_integrand(self, rate: Expr) -> Expr: ...
 
@@ -92,17 +92,17 @@ class Weighed:
 class LeastSquares(Weighed):
     """An objective that is the sum of squares of its residual."""
 
-    def residual(self, stage: Stage) -> Expr:
+    def residual(self, instant: Instant) -> Expr:
         raise NotImplementedError
 
-    def integrand(self, stage: Stage) -> Expr:
-        return ca.sumsqr(self.residual(stage))
+    def integrand(self, instant: Instant) -> Expr:
+        return ca.sumsqr(self.residual(instant))
 
 
 class RateSquared(Weighed):
     """A cost of the squared rate of a quantity over its scale: one number, or one per entry."""
 
-    def quantity(self, stage: Stage) -> Expr:
+    def quantity(self, instant: Instant) -> Expr:
         raise NotImplementedError
 
     def rate_residual(self, rate: Expr) -> Expr:
@@ -120,8 +120,8 @@ class TorqueSquared(LeastSquares):
     scale: Any = 1.0
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
-    def residual(self, stage: Stage) -> Expr:
-        return stage.tau / per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale")
+    def residual(self, instant: Instant) -> Expr:
+        return instant.tau / per_dof(self.scale, instant.tau.shape[0], "TorqueSquared scale")
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class TorqueRateSquared(RateSquared):
     continues: ClassVar[bool] = True
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
-    def quantity(self, stage: Stage) -> Expr:
-        return stage.tau
+    def quantity(self, instant: Instant) -> Expr:
+        return instant.tau
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ class AccelerationSquared(LeastSquares):
         super().__post_init__()
         truth(self.base, "AccelerationSquared base")
 
-    def residual(self, stage: Stage) -> Expr:
-        return stage.a[0 if self.base else base_size(stage.model) :]
+    def residual(self, instant: Instant) -> Expr:
+        return instant.qdd[0 if self.base else base_size(instant.model) :]
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ class JerkSquared(RateSquared):
     weight: float = 1.0
     name: ClassVar[str] = "JerkSquared"
 
-    def quantity(self, stage: Stage) -> Expr:
-        return stage.a
+    def quantity(self, instant: Instant) -> Expr:
+        return instant.qdd
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,13 @@ class JointAngleSquared(LeastSquares):
                 f"JointAngleSquared stiffness must be finite and not negative, got {shown(self.stiffness)}"
             )
 
-    def residual(self, stage: Stage) -> Expr:
-        model = stage.model
+    def residual(self, instant: Instant) -> Expr:
+        model = instant.model
         k = per_dof(self.stiffness, model.nv, "JointAngleSquared stiffness")[base_size(model) :]
         first = 2 if base_size(model) else 1
         angles = [
             joint.difference(ca.DM(joint.neutral()), q)
-            for joint, q in zip(model.joints[first:], model.split_q(stage.q)[first:], strict=True)
+            for joint, q in zip(model.joints[first:], model.split_q(instant.q)[first:], strict=True)
         ]
         return ca.DM(k) * ca.vertcat(*angles)
 
@@ -207,8 +207,8 @@ class ForceSquared(LeastSquares):
     weight: float = 1.0
     scale: float = 1.0
 
-    def residual(self, stage: Stage) -> Expr:
-        return ca.vertcat(ca.SX(0, 1), *stage.wrenches.values()) / self.scale
+    def residual(self, instant: Instant) -> Expr:
+        return ca.vertcat(ca.SX(0, 1), *instant.wrenches.values()) / self.scale
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,8 @@ class ForceRateSquared(RateSquared):
     scale: float = 1.0
     name: ClassVar[str] = "ForceRateSquared"
 
-    def quantity(self, stage: Stage) -> Expr:
-        return stage.lam
+    def quantity(self, instant: Instant) -> Expr:
+        return instant.lam
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,8 @@ class MechanicalWork(Weighed):
         _check_kind(self.kind)
         positive(self.smoothing, "MechanicalWork smoothing [W], which SlackWork does without,")
 
-    def integrand(self, stage: Stage) -> Expr:
-        power = stage.tau * stage.v
+    def integrand(self, instant: Instant) -> Expr:
+        power = instant.tau * instant.qd
         magnitude = ca.sum1(ca.sqrt(power**2 + self.smoothing**2) - self.smoothing)
         return magnitude if self.kind == "absolute" else (magnitude + ca.sum1(power)) / 2
 
@@ -267,30 +267,30 @@ class SlackWork(Weighed):
     def slack_size(self, model: Model) -> int:
         return model.nv - base_size(model)
 
-    def slack_rows(self, stage: Stage) -> Expr:
+    def slack_rows(self, instant: Instant) -> Expr:
         """Rows that must not be negative."""
-        first = base_size(stage.model)
-        power, s = (stage.tau * stage.v)[first:], stage.slacks[self]
+        first = base_size(instant.model)
+        power, s = (instant.tau * instant.qd)[first:], instant.slacks[self]
         return ca.vertcat(s - power, s + power) if self.kind == "absolute" else s - power
 
-    def integrand(self, stage: Stage) -> Expr:
-        return ca.sum1(stage.slacks[self])
+    def integrand(self, instant: Instant) -> Expr:
+        return ca.sum1(instant.slacks[self])
 
 
 @dataclass(frozen=True)
 class AngularMomentumSquared(LeastSquares):
-    """|angular momentum about the centre of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
+    """|angular momentum about the center of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
     walk."""
 
     weight: float = 1.0
     scale: float = 1.0
 
-    def residual(self, stage: Stage) -> Expr:
-        return centroidal_momentum(stage.model, stage.q, stage.v)[:3] / self.scale
+    def residual(self, instant: Instant) -> Expr:
+        return centroidal_momentum(instant.model, instant.q, instant.qd)[:3] / self.scale
 
 
 @dataclass(frozen=True)
-class HeadStabilisation(LeastSquares):
+class HeadStabilization(LeastSquares):
     """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
 
     frame: of the head; point [m] in it, such as the eyes; arm [m]: weight of angular against linear acceleration.
@@ -303,15 +303,15 @@ class HeadStabilisation(LeastSquares):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        label(self.frame, "HeadStabilisation frame")
-        point(self.point, "HeadStabilisation point [m]")
-        not_negative(self.arm, "HeadStabilisation arm [m]")
+        label(self.frame, "HeadStabilization frame")
+        point(self.point, "HeadStabilization point [m]")
+        not_negative(self.arm, "HeadStabilization arm [m]")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        known(self.frame, model.frame_names, "HeadStabilisation", "frame")
+        known(self.frame, model.frame_names, "HeadStabilization", "frame")
 
-    def residual(self, stage: Stage) -> Expr:
-        a = point_acceleration_6d(stage.model, self.frame, stage.q, stage.v, stage.a, point=self.point)
+    def residual(self, instant: Instant) -> Expr:
+        a = point_acceleration_6d(instant.model, self.frame, instant.q, instant.qd, instant.qdd, point=self.point)
         return ca.vertcat(self.arm * a[:3], a[3:])
 
 
@@ -326,8 +326,8 @@ class CapturePointSquared(LeastSquares):
 
     weight: float = 1.0
 
-    def residual(self, stage: Stage) -> Expr:
-        return capture_point(stage) - _middle_of_feet(stage) if stage.places else ca.SX(0, 1)
+    def residual(self, instant: Instant) -> Expr:
+        return capture_point(instant) - _middle_of_feet(instant) if instant.places else ca.SX(0, 1)
 
 
 @dataclass(frozen=True)
@@ -337,10 +337,10 @@ class ZeroMomentPointSquared(LeastSquares):
 
     weight: float = 1.0
 
-    def residual(self, stage: Stage) -> Expr:
-        if not stage.places:
+    def residual(self, instant: Instant) -> Expr:
+        if not instant.places:
             return ca.SX(0, 1)
-        return zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2] - _middle_of_feet(stage)
+        return zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2] - _middle_of_feet(instant)
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ class Duration:
     def __post_init__(self) -> None:
         finite(self.weight, "Duration weight")
 
-    def integrand(self, stage: Stage) -> Expr:
+    def integrand(self, instant: Instant) -> Expr:
         return ca.SX(1)
 
 
@@ -361,11 +361,11 @@ def objective_name(objective: Any) -> str:
     return str(getattr(objective, "name", type(objective).__name__))
 
 
-def capture_point(stage: Stage) -> Expr:
+def capture_point(instant: Instant) -> Expr:
     """c + c' / omega (2) [m], omega^2 = g / c_z: the point at which the inverted pendulum comes to rest."""
-    c = center_of_mass(stage.model, stage.q)
-    speed = center_of_mass_velocity(stage.model, stage.q, stage.v)
-    g = float(np.linalg.norm(stage.model.gravity))
+    c = center_of_mass(instant.model, instant.q)
+    speed = center_of_mass_velocity(instant.model, instant.q, instant.qd)
+    g = float(np.linalg.norm(instant.model.gravity))
     return c[:2] + speed[:2] * ca.sqrt(c[2] / g)
 
 
@@ -382,8 +382,8 @@ def per_dof(value: Any, size: int, what: str) -> Array:
     return np.array(np.broadcast_to(found, (size,)))
 
 
-def _middle_of_feet(stage: Stage) -> Expr:
-    places = [place[:2] for place in stage.places.values()]
+def _middle_of_feet(instant: Instant) -> Expr:
+    places = [place[:2] for place in instant.places.values()]
     return sum(places, start=ca.SX(2, 1)) / len(places)
 
 

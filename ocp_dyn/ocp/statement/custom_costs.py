@@ -13,34 +13,34 @@ from ..._arguments import all_positive, bounded, choice, finite, function, label
 from ..._types import Expr, shown
 from ...mechanism import Model
 from .costs import RateSquared, Weighed
-from .instant import Stage
+from .instant import Instant
 from .path_constraints import PathConstraint
 
 
 @dataclass(frozen=True)
 class Integral:
-    """A user's own objective: the integral of function(stage) over time."""
+    """A user's own objective: the integral of function(instant) over time."""
 
-    function: Callable[[Stage], Expr]
+    function: Callable[[Instant], Expr]
     weight: float = 1.0
     name: str = "integral"
 
     def __post_init__(self) -> None:
         _check_own(self)
 
-    def integrand(self, stage: Stage) -> Expr:
-        return scalar(self.function(stage), f"cost {self.name!r}")
+    def integrand(self, instant: Instant) -> Expr:
+        return scalar(self.function(instant), f"cost {self.name!r}")
 
 
 @dataclass(frozen=True)
 class Rate(RateSquared):
-    """A cost of the rate of any quantity: the integral of sum of (d(function(stage))/dt / scale)^2 over a phase.
+    """A cost of the rate of any quantity: the integral of sum of (d(function(instant))/dt / scale)^2 over a phase.
 
-    function(stage) returns a number or a column: a torque, a contact force, the velocity of the mass centre. scale: a
+    function(instant) returns a number or a column: a torque, a contact force, the velocity of the mass center. scale: a
     number, or one per entry. The rates are difference quotients over the intervals, see `ocp_dyn.ocp.transcription.rate_costs`.
     """
 
-    function: Callable[[Stage], Expr]
+    function: Callable[[Instant], Expr]
     weight: float = 1.0
     scale: Any = 1.0
     name: str = "rate"
@@ -51,20 +51,20 @@ class Rate(RateSquared):
         all_positive(self.scale, "Rate scale")
         label(self.name, "Rate name")
 
-    def quantity(self, stage: Stage) -> Expr:
-        return self.function(stage)
+    def quantity(self, instant: Instant) -> Expr:
+        return self.function(instant)
 
 
 @dataclass(frozen=True, eq=False)
 class Peak:
-    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(stage)| / scale <= s throughout.
+    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(instant)| / scale <= s throughout.
 
-    function(stage) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
+    function(instant) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
     there is one per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value above zero.
     scale: typical size, a number or one per entry. One Peak in several phases is one peak over all of them.
     """
 
-    function: Callable[[Stage], Expr]
+    function: Callable[[Instant], Expr]
     weight: float = 1.0
     scale: Any = 1.0
     each: bool = False
@@ -88,7 +88,7 @@ class Terminal:
     start, end: the first and the last `Stage`, with the values `time` and `step_length`.
     """
 
-    function: Callable[[Stage, Stage], Expr]
+    function: Callable[[Instant, Instant], Expr]
     weight: float = 1.0
     name: str = "terminal"
 
@@ -117,8 +117,8 @@ class Soft(Weighed):
     def name(self) -> str:
         return f"Soft {type(self.constraint).__name__}"
 
-    def integrand(self, stage: Stage) -> Expr:
-        value, lower, upper = bounded(self.constraint.rows(stage), self.name)
+    def integrand(self, instant: Instant) -> Expr:
+        value, lower, upper = bounded(self.constraint.rows(instant), self.name)
         cost = ca.SX(0)
         for bound, sign in ((lower, 1.0), (upper, -1.0)):
             limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
@@ -129,7 +129,7 @@ class Soft(Weighed):
 
 
 def _check_own(term: Integral | Terminal) -> None:
-    """Checks a term of the user's. Its weight may be negative, which maximises the term."""
+    """Checks a term of the user's. Its weight may be negative, which maximizes the term."""
     what = type(term).__name__
     function(term.function, what)
     finite(term.weight, f"{what} weight")

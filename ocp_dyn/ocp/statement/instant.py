@@ -38,7 +38,7 @@ class Foothold:
     x, y [m], yaw [rad]: a number, or (lower, upper); the place of the contact point, for an edge when the foot is
     level. of: another foothold of this foot; the place follows from it (leave out x, y, yaw). Example: flat sole, then
     toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
-    (half_width of an edge: half its length), for the centre of pressure.
+    (half_width of an edge: half its length), for the center of pressure.
 
     A Foothold that is used in phases that follow each other is one place on the ground; the first phase that names it
     sets the foot down.
@@ -88,7 +88,7 @@ class Foothold:
         """The contact point when the foot is level, in the coordinates of its frame."""
         if isinstance(self.contact, Contact):
             return self.contact.point
-        x, y, z = self.contact.centre
+        x, y, z = self.contact.center
         return x, y, z - self.contact.radius
 
     @property
@@ -106,13 +106,13 @@ class Foothold:
     def _edge_position(self, edge: RollingContact, model: Model, q: Expr, place: Expr) -> Expr:
         """Height, sideways, backwards [m], then turn and tilt of the edge [sine]: the rows of `RollingContact`.
 
-        Rolling by the angle theta carries the centre forward by radius theta along the heading, so that the edge has a
+        Rolling by the angle theta carries the center forward by radius theta along the heading, so that the edge has a
         phi.
         """
         R, p = pose(model, resolve(model, edge.body), q)
         heading, axis = self.heading(place), R @ sparse(edge.axis)
         along = ca.atan2(ca.dot(R[:, 2], heading), R[2, 2]) * edge.radius if edge.radius else 0
-        gap = p + R @ sparse(edge.centre) - ca.vertcat(place[0], place[1], edge.radius) - along * heading
+        gap = p + R @ sparse(edge.center) - ca.vertcat(place[0], place[1], edge.radius) - along * heading
         return ca.vertcat(gap[2], gap[1], -gap[0], -ca.dot(axis, heading), axis[2])
 
     def heading(self, place: Expr) -> Expr:
@@ -139,7 +139,7 @@ class Foothold:
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
 
-    def arrival(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
+    def touchdown(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rows that bring the foot here from its foothold before: all rows if it comes from the air, else the rows that
         are not met yet."""
         if before is None:
@@ -151,17 +151,17 @@ class Foothold:
             return ca.dot(R[:, 2], before.heading(place_before))
         return self._turns(before, self.position(model, q, place))
 
-    def arrival_rate(self, model: Model, q: Expr, v: Expr, before: Foothold | None, place_before: Expr) -> Expr:
-        """Rates of the rows of `arrival`: zero if the foot comes to rest without an impact."""
+    def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
+        """Rates of the rows of `touchdown`: zero if the foot comes to rest without an impact."""
         G = self.contact.jacobian(model, q)
         if before is None:
-            return G @ v
+            return G @ qd
         if before is self or before.kind == "flat":
             return SX(0, 1)
         if before.kind == "edge":
             across = ca.cross(DM([0, 0, 1]), before.heading(place_before))
-            return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ v
-        return self._turns(before, G @ v)
+            return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
+        return self._turns(before, G @ qd)
 
     def _turns(self, before: Foothold, rows: Expr) -> Expr:
         """The rows of directions, which are still free for a foot that stood on a point before."""
@@ -182,7 +182,7 @@ class Foothold:
 
 
 @dataclass(frozen=True)
-class Held:
+class PhaseConstraint:
     """A constraint that a phase holds beside its footholds; the transcription treats it as a Foothold without a
     place."""
 
@@ -200,13 +200,15 @@ class Held:
         """phi of the constraint."""
         return self.contact.position(model, q)
 
-    def arrival(self, model: Model, q: Expr, place: Expr, before: Held | None, place_before: Expr) -> Expr:
+    def touchdown(self, model: Model, q: Expr, place: Expr, before: PhaseConstraint | None, place_before: Expr) -> Expr:
         """phi if the constraint is new; no rows if it was held before."""
         return SX(0, 1) if before == self else self.contact.position(model, q)
 
-    def arrival_rate(self, model: Model, q: Expr, v: Expr, before: Held | None, place_before: Expr) -> Expr:
-        """G v if the constraint is new; no rows if it was held before."""
-        return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ v
+    def touchdown_rate(
+        self, model: Model, q: Expr, qd: Expr, before: PhaseConstraint | None, place_before: Expr
+    ) -> Expr:
+        """G qd if the constraint is new; no rows if it was held before."""
+        return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ qd
 
 
 def turned(place: Expr) -> Expr:
@@ -219,17 +221,17 @@ def turned(place: Expr) -> Expr:
 def _check_edge(edge: RollingContact) -> None:
     if edge.axis is None or abs(edge.axis[2]) > 1e-9 or tuple(edge.normal) != (0.0, 0.0, 1.0) or edge.height:
         raise ValueError(
-            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, centre, axis=(0, 1, 0)) with "
+            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) with "
             f"an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal {edge.normal}, height "
             f"{edge.height}"
         )
 
 
 @dataclass
-class Stage:
+class Instant:
     """One stage of a motion, as expressions.
 
-    q, v, a, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
+    q, qd, qdd, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
     yaw); lam: rows of all contacts and constraints of the phase; s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
     `step_length` and `time` [s] of the whole motion; slacks and references: variables and reference values of single
     objectives, by objective. impulse: True at an impact, where wrenches are impulses [N m s; N s].
@@ -237,9 +239,9 @@ class Stage:
 
     model: Model
     q: Expr
-    v: Expr
+    qd: Expr
     s: Expr = 0.0
-    a: Expr = None
+    qdd: Expr = None
     tau: Expr = None
     wrenches: dict[Foothold, Expr] = field(default_factory=dict)
     places: dict[Foothold, Expr] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from ..._arguments import all_positive, not_negative, positive, truth
 from ...dynamics.momentum import zero_moment_point
 from ...mechanism import Model
 from .costs import base_size, capture_point, per_dof
-from .instant import Stage
+from .instant import Instant
 from .path_constraints import Bounded
 
 
@@ -30,10 +30,10 @@ class PowerLimit:
     def check(self, model: Model, feet: Sequence[str]) -> None:
         per_dof(self.maximum, model.nv, "PowerLimit maximum")
 
-    def rows(self, stage: Stage) -> Bounded:
-        first = base_size(stage.model)
-        limit = per_dof(self.maximum, stage.model.nv, "PowerLimit maximum")[first:]
-        return (stage.tau * stage.v)[first:], -limit, limit
+    def rows(self, instant: Instant) -> Bounded:
+        first = base_size(instant.model)
+        limit = per_dof(self.maximum, instant.model.nv, "PowerLimit maximum")[first:]
+        return (instant.tau * instant.qd)[first:], -limit, limit
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class TorqueSpeedCurve:
             if getattr(self, key) is not None:
                 per_dof(getattr(self, key), model.nv, f"TorqueSpeedCurve {key}")
 
-    def rows(self, stage: Stage) -> Bounded:
-        model = stage.model
+    def rows(self, instant: Instant) -> Bounded:
+        model = instant.model
         dofs = model.dofs
         torque = per_dof(dofs.tau_max if self.tau_max is None else self.tau_max, model.nv, "TorqueSpeedCurve tau_max")
         speed = per_dof(dofs.qd_max if self.qd_max is None else self.qd_max, model.nv, "TorqueSpeedCurve qd_max")
         limited = [k for k in range(base_size(model), model.nv) if np.isfinite(torque[k]) and np.isfinite(speed[k])]
-        drive = [stage.tau[k] / float(torque[k]) + stage.v[k] / float(speed[k]) for k in limited]
+        drive = [instant.tau[k] / float(torque[k]) + instant.qd[k] / float(speed[k]) for k in limited]
         return ca.vertcat(ca.SX(0, 1), *drive), -1.0, 1.0
 
 
@@ -85,14 +85,14 @@ class JointMargin:
         not_negative(self.margin, "JointMargin", ": it is inside the limits")
         truth(self.ends, "JointMargin ends")
 
-    def rows(self, stage: Stage) -> Bounded:
-        lower, upper = stage.model.dofs.q_lower, stage.model.dofs.q_upper
-        limited = [k for k in range(stage.model.nq) if np.isfinite(lower[k]) or np.isfinite(upper[k])]
+    def rows(self, instant: Instant) -> Bounded:
+        lower, upper = instant.model.dofs.q_lower, instant.model.dofs.q_upper
+        limited = [k for k in range(instant.model.nq) if np.isfinite(lower[k]) or np.isfinite(upper[k])]
         narrow = [k for k in limited if upper[k] - lower[k] < 2 * self.margin]
         if narrow:
-            names = ", ".join(stage.model.q_names[k] for k in narrow)
+            names = ", ".join(instant.model.q_names[k] for k in narrow)
             raise ValueError(f"JointMargin of {self.margin}: nothing is left of the range of {names}: make it smaller")
-        q = ca.vertcat(ca.SX(0, 1), *(stage.q[k] for k in limited))
+        q = ca.vertcat(ca.SX(0, 1), *(instant.q[k] for k in limited))
         return q, lower[limited] + self.margin, upper[limited] - self.margin
 
 
@@ -107,8 +107,8 @@ class CaptureMargin:
     def __post_init__(self) -> None:
         positive(self.radius, "CaptureMargin radius [m]")
 
-    def rows(self, stage: Stage) -> Bounded:
-        return _within(stage, capture_point(stage), self.radius)
+    def rows(self, instant: Instant) -> Bounded:
+        return _within(instant, capture_point(instant), self.radius)
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ class ZeroMomentPointMargin:
     def __post_init__(self) -> None:
         positive(self.radius, "ZeroMomentPointMargin radius [m]")
 
-    def rows(self, stage: Stage) -> Bounded:
-        return _within(stage, zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2], self.radius)
+    def rows(self, instant: Instant) -> Bounded:
+        return _within(instant, zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2], self.radius)
 
 
-def _within(stage: Stage, point: Any, radius: float) -> Bounded:
-    """Distance from the middle of the feet, squared and divided by the radius: a row in metres. No rows in flight."""
-    if not stage.places:
+def _within(instant: Instant, point: Any, radius: float) -> Bounded:
+    """Distance from the middle of the feet, squared and divided by the radius: a row in meters. No rows in flight."""
+    if not instant.places:
         return ca.SX(0, 1), 0.0, 0.0
-    middle = sum((place[:2] for place in stage.places.values()), start=ca.SX(2, 1)) / len(stage.places)
+    middle = sum((place[:2] for place in instant.places.values()), start=ca.SX(2, 1)) / len(instant.places)
     return ca.sumsqr(point - middle) / radius, -np.inf, radius

@@ -1,6 +1,6 @@
 """Path constraints by name. Each is data with one method; a user's own is a class or a function.
 
-`where` says what a path constraint needs: "node" (q, v), at every node of a phase; "interval" (also a, tau and
+`where` says what a path constraint needs: "node" (q, qd), at every node of a phase; "interval" (also qdd, tau and
 contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
 
 A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False: for conditions
@@ -35,7 +35,7 @@ from ..._arguments import (
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .instant import Stage
+from .instant import Instant
 
 WHERE = ("node", "interval", "wrench")
 
@@ -50,7 +50,7 @@ class PathConstraint(Protocol):
     @property
     def where(self) -> str: ...
 
-    def rows(self, stage: Stage) -> Bounded: ...
+    def rows(self, instant: Instant) -> Bounded: ...
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Unilateral:
     def __post_init__(self) -> None:
         finite(self.minimum, "Unilateral minimum [N]")
 
-    def rows(self, stage: Stage) -> Bounded:
-        least = 0.0 if stage.impulse else self.minimum
-        return _stack([w[5] for w in stage.wrenches.values()], least, np.inf)
+    def rows(self, instant: Instant) -> Bounded:
+        least = 0.0 if instant.impulse else self.minimum
+        return _stack([w[5] for w in instant.wrenches.values()], least, np.inf)
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class FrictionCone:
         not_negative(self.mu_yaw, "FrictionCone needs mu > 0 and mu_yaw >= 0: mu_yaw")
         truth(self.second_order, "FrictionCone second_order")
 
-    def rows(self, stage: Stage) -> Bounded:
+    def rows(self, instant: Instant) -> Bounded:
         rows = []
-        for foothold, w in stage.wrenches.items():
+        for foothold, w in instant.wrenches.items():
             limit = self.mu / math.sqrt(2) * w[5]
             if self.second_order:
-                weight = stage.model.mass * float(np.linalg.norm(stage.model.gravity))
+                weight = instant.model.mass * float(np.linalg.norm(instant.model.gravity))
                 rows.append(((self.mu * w[5]) ** 2 - w[3] ** 2 - w[4] ** 2) / weight)
             else:
                 rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
@@ -104,27 +104,27 @@ class FrictionCone:
 
 
 @dataclass(frozen=True)
-class CentreOfPressure:
-    """The centre of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends."""
+class CenterOfPressure:
+    """The center of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends."""
 
     margin: float = 0.005
     where: ClassVar[str] = "wrench"
 
     def __post_init__(self) -> None:
-        not_negative(self.margin, "CentreOfPressure margin [m]")
+        not_negative(self.margin, "CenterOfPressure margin [m]")
 
-    def rows(self, stage: Stage) -> Bounded:
+    def rows(self, instant: Instant) -> Bounded:
         rows = []
-        for foothold, w in stage.wrenches.items():
+        for foothold, w in instant.wrenches.items():
             if foothold.kind == "point":
                 continue
             halves = (foothold.half_width,) if foothold.kind == "edge" else (foothold.half_width, foothold.half_length)
             if min(halves) <= self.margin:
                 raise ValueError(
-                    f"CentreOfPressure: the sole of {foothold.name!r} is no larger than the margin of {self.margin} m, "
+                    f"CenterOfPressure: the sole of {foothold.name!r} is no larger than the margin of {self.margin} m, "
                     f"got Foothold(half_length={foothold.half_length}, half_width={foothold.half_width}): give its size"
                 )
-            forward = foothold.heading(stage.places[foothold])[:2]
+            forward = foothold.heading(instant.places[foothold])[:2]
             about = (ca.dot(forward, w[:2]), -forward[1] * w[0] + forward[0] * w[1])
             for moment, half in zip(about, halves, strict=False):
                 rows += [(half - self.margin) * w[5] - moment, (half - self.margin) * w[5] + moment]
@@ -163,12 +163,12 @@ class Clearance:
         for frame, _ in self.points:
             known(frame, model.frame_names, "Clearance points", "frame")
 
-    def rows(self, stage: Stage) -> Bounded:
+    def rows(self, instant: Instant) -> Bounded:
         begin, end = self.part
-        need = self.height * ca.sin(math.pi * (begin + (end - begin) * stage.s)) ** 2
+        need = self.height * ca.sin(math.pi * (begin + (end - begin) * instant.s)) ** 2
         rows = []
         for point in self.points:
-            p = _position(stage, *point)
+            p = _position(instant, *point)
             rows.append(p[2] - self._ground(p) - need)
         return _stack(rows, 0.0, np.inf)
 
@@ -209,8 +209,8 @@ class Separation:
         for frame, _ in (point for pair in self.pairs for point in pair):
             known(frame, model.frame_names, "Separation pairs", "frame")
 
-    def rows(self, stage: Stage) -> Bounded:
-        gaps = [_position(stage, *left)[1] - _position(stage, *right)[1] for left, right in self.pairs]
+    def rows(self, instant: Instant) -> Bounded:
+        gaps = [_position(instant, *left)[1] - _position(instant, *right)[1] for left, right in self.pairs]
         return _stack(gaps, self.distance, np.inf)
 
 
@@ -219,14 +219,14 @@ KNOWN = 'tau and a are known with where="interval" only'
 
 @dataclass(frozen=True)
 class Path:
-    """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
+    """A user's own path constraint: lower <= function(instant) <= upper, at every "node" or "interval", or "wrench".
 
-    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which
-    holds for the impulse of an impact too: there `stage.impulse` is True and wrenches are in N s. ends: for "node", at
+    At a "node" the instant has q and qd; tau and qdd belong to an "interval", wrenches to "interval" and "wrench", which
+    holds for the impulse of an impact too: there `instant.impulse` is True and wrenches are in N s. ends: for "node", at
     the first and the last node of the phase too; False if footholds or a Boundary imply the rows there.
     """
 
-    function: Callable[[Stage], Expr]
+    function: Callable[[Instant], Expr]
     lower: Any = 0.0
     upper: Any = 0.0
     where: str = "node"
@@ -238,10 +238,10 @@ class Path:
         bounds(self.lower, self.upper, "Path")
         truth(self.ends, "Path ends")
 
-    def rows(self, stage: Stage) -> Bounded:
-        hint = "" if stage.tau is not None else f"; {KNOWN}"
+    def rows(self, instant: Instant) -> Bounded:
+        hint = "" if instant.tau is not None else f"; {KNOWN}"
         try:
-            value = self.function(stage)
+            value = self.function(instant)
         except TypeError as error:
             raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}){hint}") from error
         if isinstance(value, tuple):
@@ -253,5 +253,5 @@ def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:
     return ca.vertcat(ca.SX(0, 1), *rows), lower, upper
 
 
-def _position(stage: Stage, frame: str, point: Vector) -> Expr:
-    return point_position(stage.model, frame, stage.q, point)
+def _position(instant: Instant, frame: str, point: Vector) -> Expr:
+    return point_position(instant.model, frame, instant.q, point)

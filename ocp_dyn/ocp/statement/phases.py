@@ -14,7 +14,7 @@ from ..._types import shown
 from ...constraints import Constraint, as_set
 from .costs import Objective, RateObjective
 from .custom_costs import Peak, Terminal
-from .instant import Foothold, Held, Stage, as_bounds
+from .instant import Foothold, Instant, PhaseConstraint, as_bounds
 from .path_constraints import WHERE, Bounded, PathConstraint
 
 
@@ -58,10 +58,10 @@ def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
 RESERVED = frozenset(
     [
         "q",
-        "v",
+        "qd",
         "q1",
-        "v1",
-        "a",
+        "qd1",
+        "qdd",
         "tau",
         "tau1",
         "lam",
@@ -73,11 +73,11 @@ RESERVED = frozenset(
         "time",
         "step_length",
         "speed",
-        "v_plus",
+        "qd_plus",
         "q_end",
-        "v_end",
+        "qd_end",
         "q_before",
-        "v_before",
+        "qd_before",
     ]
 )
 """Names that stages and blocks use themselves."""
@@ -85,7 +85,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """A number, or several, that terms find in `stage.values[name]`; its `value` may change without a rebuild.
+    """A number, or several, that terms find in `instant.values[name]`; its `value` may change without a rebuild.
 
     Problem(parameters=...) declares it and `problem.solve(values={name: ...})` gives it another value. With bounds
     (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several phases,
@@ -149,7 +149,7 @@ class Phase:
     path: Sequence[PathConstraint] = ()
     objective: Sequence[Objective | RateObjective | Peak] = ()
     constraints: Sequence[Constraint] = ()
-    held: tuple[Foothold | Held, ...] = field(init=False)
+    held: tuple[Foothold | PhaseConstraint, ...] = field(init=False)
     """Footholds and constraints: everything that has constraint rows."""
     shared_duration: Parameter | None = field(init=False, default=None)
     """The Parameter that was given as the duration."""
@@ -181,7 +181,9 @@ class Phase:
             raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
         if len({foothold.root for foothold in self.footholds}) < len(names):
             raise ValueError(f"{here}: of the footholds derived from one another a phase can have one, got {names}")
-        object.__setattr__(self, "held", (*self.footholds, *(Held(constraint) for constraint in self.constraints)))
+        object.__setattr__(
+            self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
+        )
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,9 @@ class Continuous:
 
 @dataclass(frozen=True)
 class Impact:
-    """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
+    """The next phase's contacts are hit: `H (qd_plus - qd) = G' Lam`, `G qd_plus = 0`, the impulse Lam a variable.
 
-    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too, under
+    Wrench constraints of the next phase (push only, friction cone, center of pressure) hold for the impulse too, under
     every foot. If another foot stays on the ground almost no impulse is admissible: that foot cannot be pulled, and two
     flat feet allow an impulse in singular postures only. The multipliers then grow without bound, and `Continuous`, a
     soft landing, finds the same motion in half the iterations.
@@ -215,7 +217,7 @@ class Jump:
     there before are put on the ground. In a mirrored period, `end` is the mirror image.
     """
 
-    function: Callable[[Stage, Stage], Bounded]
+    function: Callable[[Instant, Instant], Bounded]
     name: str = "jump"
 
     def __post_init__(self) -> None:
@@ -271,7 +273,7 @@ class Boundary:
     from the root's pose, and their rates from its velocity. `Problem.check` names rows that are too many.
     """
 
-    function: Callable[[Stage, Stage], Bounded]
+    function: Callable[[Instant, Instant], Bounded]
     name: str = "boundary"
 
     def __post_init__(self) -> None:

@@ -105,7 +105,7 @@ class Statement:
             self._set("posture", posture.copy())
         if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
             raise TypeError(
-                f"guess must be a function s -> (q, v) of the fraction of the motion, or ocp.FootPlan(), got "
+                f"guess must be a function s -> (q, qd) of the fraction of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
 

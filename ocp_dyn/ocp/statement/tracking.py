@@ -19,7 +19,7 @@ from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
 from .costs import LeastSquares, per_dof
-from .instant import Stage
+from .instant import Instant
 
 Recording = Callable[[float], Any]
 
@@ -64,9 +64,9 @@ class TrackJoints(LeastSquares):
     def reference_size(self, model: Model) -> int:
         return model.nq
 
-    def residual(self, stage: Stage) -> Expr:
-        model = stage.model
-        gap = model.difference(stage.references[self], stage.q)
+    def residual(self, instant: Instant) -> Expr:
+        model = instant.model
+        gap = model.difference(instant.references[self], instant.q)
         gap = gap / ca.DM(per_dof(self.scale, model.nv, "TrackJoints scale"))
         if self.joints is None:
             return gap
@@ -96,9 +96,9 @@ class TrackMarkers(LeastSquares):
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.points)
 
-    def residual(self, stage: Stage) -> Expr:
-        found = [point_position(stage.model, frame, stage.q, point) for frame, point in self.points]
-        return ca.vertcat(*found) - stage.references[self]
+    def residual(self, instant: Instant) -> Expr:
+        found = [point_position(instant.model, frame, instant.q, point) for frame, point in self.points]
+        return ca.vertcat(*found) - instant.references[self]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +126,9 @@ class TrackForces(LeastSquares):
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.feet)
 
-    def residual(self, stage: Stage) -> Expr:
-        forces = {foothold.name: wrench[3:] for foothold, wrench in stage.wrenches.items()}
-        wanted: Any = ca.vertsplit(stage.references[self], 3)
+    def residual(self, instant: Instant) -> Expr:
+        forces = {foothold.name: wrench[3:] for foothold, wrench in instant.wrenches.items()}
+        wanted: Any = ca.vertsplit(instant.references[self], 3)
         gaps = [forces[foot] - f for foot, f in zip(self.feet, wanted, strict=True) if foot in forces]
         return ca.vertcat(ca.SX(0, 1), *gaps) / self.scale
 

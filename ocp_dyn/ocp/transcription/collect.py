@@ -16,34 +16,36 @@ from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
 from ..statement.statement import Statement
-from .tabulate import record
+from .tabulate import tabulate
 from .variables import Transcription, number, place_value
 
 
-def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
+def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
     """The solution at a point x of the program."""
-    problem, model = t.problem, _model_at(t, x)
+    problem, model = transcription.problem, _model_at(transcription, x)
 
     def value(variable: Variable) -> Array:
         return np.asarray(x[variable.index] * variable.scale)
 
-    step_length = float(number(t, t.step_length, x)[0]) if t.step_length is not None else 0.0
+    step_length = (
+        float(number(transcription, transcription.step_length, x)[0]) if transcription.step_length is not None else 0.0
+    )
     phases, begin = [], 0.0
-    for variables, phase in zip(t.phases, problem.phases, strict=True):
-        duration = float(number(t, variables.duration, x)[0])
+    for variables, phase in zip(transcription.phases, problem.phases, strict=True):
+        duration = float(number(transcription, variables.duration, x)[0])
         times = begin + duration * np.linspace(0.0, 1.0, phase.intervals + 1)
         begin += duration
-        q, v = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.v))
+        q, qd = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.qd))
         tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), duration / phase.intervals)
         contacts = tuple(held.contact for held in phase.held)
         if problem.form == "implicit":
-            a = _mean(problem, np.array([value(k) for k in variables.a]))
+            qdd = _mean(problem, np.array([value(k) for k in variables.qdd]))
             lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
         else:
-            a, lam = _explicit_forces(equations_of(problem).of(model), contacts, q, v, tau)
-        places = {f.name: place_value(t, f, x, step_length) for f in phase.footholds}
-        phases.append(PhaseMotion(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate))
-    terms = np.array(program.cost_terms(x, t.program.values)).ravel()
+            qdd, lam = _explicit_forces(equations_of(problem).of(model), contacts, q, qd, tau)
+        places = {f.name: place_value(transcription, f, x, step_length) for f in phase.footholds}
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, contacts, places, tau_rate))
+    terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
         cost[name] = cost.get(name, 0.0) + float(term)
@@ -51,11 +53,11 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         model=model,
         phases=tuple(phases),
         cost=cost,
-        impulses=tuple(value(k) if k is not None else np.zeros(0) for k in t.impulses),
+        impulses=tuple(value(k) if k is not None else np.zeros(0) for k in transcription.impulses),
         step_length=step_length,
-        mirrored=t.mirror is not None,
+        mirrored=transcription.mirror is not None,
         stats=stats | _about(problem),
-        record=record(t, program, x),
+        record=tabulate(transcription, program, x),
         loads=problem.loads,
     )
 
@@ -68,12 +70,19 @@ def _about(problem: Statement) -> dict[str, Any]:
     return {key: getattr(problem, key) for key in transcription} | {"transitions": transitions}
 
 
-def _model_at(t: Transcription, x: Array) -> Model:
+def _model_at(transcription: Transcription, x: Array) -> Model:
     """The problem's model, with the values of the model parameters among the problem's parameters."""
-    model = t.problem.model
-    values = {name: number(t, slot, x) for name, slot in t.slots.items() if name.partition(":")[0] in MODEL_PARAMETERS}
-    if "slope" in t.slots:
-        slope, g = float(number(t, t.slots["slope"], x)[0]), float(np.linalg.norm(model.gravity))
+    model = transcription.problem.model
+    values = {
+        name: number(transcription, slot, x)
+        for name, slot in transcription.slots.items()
+        if name.partition(":")[0] in MODEL_PARAMETERS
+    }
+    if "slope" in transcription.slots:
+        slope, g = (
+            float(number(transcription, transcription.slots["slope"], x)[0]),
+            float(np.linalg.norm(model.gravity)),
+        )
         values["gravity"] = np.array([-g * np.sin(slope), 0.0, -g * np.cos(slope)])
     return with_parameters(model, values) if values else model
 
@@ -95,9 +104,9 @@ def _mean(problem: Statement, stages: Array) -> Array:
 
 
 def _explicit_forces(
-    equations: Equations, contacts: tuple[Constraint, ...], q: Array, v: Array, tau: Array
+    equations: Equations, contacts: tuple[Constraint, ...], q: Array, qd: Array, tau: Array
 ) -> tuple[Array, Array]:
     """Accelerations and contact rows at the start of every interval."""
-    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, v, tau, strict=False)]
-    a, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
-    return a, lam
+    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
+    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
+    return qdd, lam

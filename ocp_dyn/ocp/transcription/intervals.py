@@ -27,7 +27,7 @@ from ...constraints import constraint_jacobian
 from ...integrators import Scheme, explicit_step, stage_states
 from ...mechanism import Model
 from ..nlp.program import Rows
-from ..statement.instant import Stage
+from ..statement.instant import Instant
 from ..statement.phases import Phase
 from ..statement.statement import Statement
 from .contact_rows import Feet, hold_end, hold_stage, project
@@ -36,26 +36,28 @@ from .variables import FORCE_SCALE, Transcription, contacts, equations_at, full_
 
 @dataclass(frozen=True)
 class Point:
-    """A stage of an interval: its fraction of the interval, from 0 to 1, its weight in the mean, and its `Stage`."""
+    """A stage of an interval: its fraction of the interval, from 0 to 1, its weight in the mean, and its `Instant`."""
 
     fraction: float
     weight: float
-    stage: Stage
+    instant: Instant
 
 
-def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+def interval_points(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Adds the gaps of an interval to the rows and returns its stages."""
-    return (_collocated if t.problem.collocated else _shot)(t, phase, z, rows)
+    return (_collocated if transcription.problem.collocated else _shot)(transcription, phase, z, rows)
 
 
-def control_points(t: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
+def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
     """The stages of an interval with the torques, accelerations and forces that are variables; all else in them are
     free symbols."""
-    problem, model = t.problem, model_of(t, z)
-    feet = Feet(equations_at(t, z), phase.held, places(t, phase.held, z), problem.baumgarte)
+    problem, model = transcription.problem, model_of(transcription, z)
+    feet = Feet(equations_at(transcription, z), phase.held, places(transcription, phase.held, z), problem.baumgarte)
     count = problem.scheme.stages
-    states = [(SX.sym("q", model.nq), SX.sym("v", model.nv))] * count
-    a = ca.horzsplit(ca.reshape(z["a"] if "a" in z else SX.sym("a", model.nv * count * problem.steps), model.nv, -1))
+    states = [(SX.sym("q", model.nq), SX.sym("qd", model.nv))] * count
+    a = ca.horzsplit(
+        ca.reshape(z["qdd"] if "qdd" in z else SX.sym("qdd", model.nv * count * problem.steps), model.nv, -1)
+    )
     lam = [SX.sym("lam", feet.size)] * len(a)
     if "lam" in z:
         lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
@@ -63,51 +65,51 @@ def control_points(t: Transcription, phase: Phase, z: dict[str, SX]) -> list[Poi
     for step in range(problem.steps):
         here = slice(step * count, (step + 1) * count)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in problem.scheme.c]
-        points += _points(t, step, feet, z, states, list(zip(a[here], lam[here], strict=True)), torques)
+        points += _points(transcription, step, feet, z, states, list(zip(a[here], lam[here], strict=True)), torques)
     return points
 
 
-def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Explicit form and explicit scheme: `problem.steps` steps one after the other."""
-    problem, equations, method = t.problem, equations_at(t, z), t.problem.scheme
+    problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
-    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
+    feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
-    q, v = z["q"], z["v"]
+    q, qd = z["q"], z["qd"]
     points: list[Point] = []
     for step in range(problem.steps):
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
         found: list[tuple[Expr, Expr]] = []
 
-        def rate(q: Expr, v: Expr, torques: list[Expr] = torques, found: list[tuple[Expr, Expr]] = found) -> Expr:
-            found.append(_forward_dynamics(feet, q, v, torques[len(found)]))
+        def rate(q: Expr, qd: Expr, torques: list[Expr] = torques, found: list[tuple[Expr, Expr]] = found) -> Expr:
+            found.append(_forward_dynamics(feet, q, qd, torques[len(found)]))
             return found[-1][0]
 
-        states, (q, v) = explicit_step(model, method, rate, q, v, h)
-        q, v = project(feet, q, v, problem.contact_level)
-        points += _points(t, step, feet, z, states, found, torques)
-    rows.constrain("velocity step", z["v1"] - v)
+        states, (q, qd) = explicit_step(model, method, rate, q, qd, h)
+        q, qd = project(feet, q, qd, problem.contact_level)
+        points += _points(transcription, step, feet, z, states, found, torques)
+    rows.constrain("velocity step", z["qd1"] - qd)
     rows.constrain("position step", z["q1"] - q)
     return points
 
 
-def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """Stage accelerations as variables: `problem.steps` steps; the states between the steps are variables too."""
-    problem, equations, method = t.problem, equations_at(t, z), t.problem.scheme
+def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Instant accelerations as variables: `problem.steps` steps; the states between the steps are variables too."""
+    problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
-    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
+    feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
-    a = ca.horzsplit(ca.reshape(z["a"], model.nv, -1))
-    lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(a)
-    ends = [*_inner_states(model, z, problem.steps), (z["q1"], z["v1"])]
-    q, v = z["q"], z["v"]
+    qdd = ca.horzsplit(ca.reshape(z["qdd"], model.nv, -1))
+    lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(qdd)
+    ends = [*_inner_states(model, z, problem.steps), (z["q1"], z["qd1"])]
+    q, qd = z["q"], z["qd"]
     points: list[Point] = []
-    for step, (q_end, v_end) in enumerate(ends):
+    for step, (q_end, qd_end) in enumerate(ends):
         here = slice(step * method.stages, (step + 1) * method.stages)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
-        states, (q1, v1) = stage_states(model, method, q, v, a[here], h)
-        states = _lifted(rows, method, states, (q_end, v_end))
-        found = list(zip(a[here], lam[here], strict=True))
+        states, (q1, qd1) = stage_states(model, method, q, qd, qdd[here], h)
+        states = _lifted(rows, method, states, (q_end, qd_end))
+        found = list(zip(qdd[here], lam[here], strict=True))
         for k, (state, (a_k, lam_k), tau) in enumerate(zip(states, found, torques, strict=True)):
             if problem.form == "implicit":
                 rows.constrain("dynamics", _force_gap(rows, feet, *state, a_k, lam_k, tau), scale=FORCE_SCALE)
@@ -116,13 +118,13 @@ def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) ->
                 found[k] = _forward_dynamics(feet, *state, tau)
                 rows.constrain("dynamics", a_k - found[k][0])
         if problem.form == "explicit":
-            q1, v1 = project(feet, q1, v1, problem.contact_level)
-        rows.constrain("velocity step", v_end - v1)
+            q1, qd1 = project(feet, q1, qd1, problem.contact_level)
+        rows.constrain("velocity step", qd_end - qd1)
         rows.constrain("position step", q_end - q1)
         if problem.form == "implicit":
-            hold_end(rows, feet, method, problem.contact_level, q_end, v_end)
-        points += _points(t, step, feet, z, states, found, torques)
-        q, v = q_end, v_end
+            hold_end(rows, feet, method, problem.contact_level, q_end, qd_end)
+        points += _points(transcription, step, feet, z, states, found, torques)
+        q, qd = q_end, qd_end
     return points
 
 
@@ -132,8 +134,8 @@ def _lifted(
     """The states at the stages as inner variables; a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
-        (rows.inner(q), rows.inner(v)) if np.any(row) else (q, v)
-        for (q, v), row in zip(states, method.A[:last], strict=False)
+        (rows.inner(q), rows.inner(qd)) if np.any(row) else (q, qd)
+        for (q, qd), row in zip(states, method.A[:last], strict=False)
     ]
     return [*inside, end] if method.ends_at_stage else inside
 
@@ -152,24 +154,24 @@ def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:
     return full_tau(problem, tau)
 
 
-def _force_gap(rows: Rows, feet: Feet, q: Expr, v: Expr, a: Expr, lam: Expr, tau: Expr) -> Expr:
-    """ID(q, v, a) - tau - G' lam."""
-    force = feet.equations.force_rows(rows, q, v, a) - tau
+def _force_gap(rows: Rows, feet: Feet, q: Expr, qd: Expr, qdd: Expr, lam: Expr, tau: Expr) -> Expr:
+    """ID(q, qd, qdd) - tau - G' lam."""
+    force = feet.equations.force_rows(rows, q, qd, qdd) - tau
     if feet.footholds:
         force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
     return force
 
 
-def _forward_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+def _forward_dynamics(feet: Feet, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
     """(qdd, lam) under tau."""
     held = contacts(feet.footholds)
     if feet.footholds and feet.baumgarte:
-        return feet.equations.corrected_dynamics(held, q, v, tau, feet.correction(q, v))
-    return feet.equations.forward_dynamics(held, q, v, tau)
+        return feet.equations.corrected_dynamics(held, q, qd, tau, feet.correction(q, qd))
+    return feet.equations.forward_dynamics(held, q, qd, tau)
 
 
 def _points(
-    t: Transcription,
+    transcription: Transcription,
     step: int,
     feet: Feet,
     z: dict[str, SX],
@@ -177,16 +179,16 @@ def _points(
     found: list[tuple[Expr, Expr]],
     torques: list[Expr],
 ) -> list[Point]:
-    method, steps = t.problem.scheme, t.problem.steps
+    method, steps = transcription.problem.scheme, transcription.problem.steps
     return [
         Point(
             fraction=float(step + c) / steps,
             weight=float(b) / steps,
-            stage=Stage(
+            instant=Instant(
                 feet.model,
                 q,
-                v,
-                a=a,
+                qd,
+                qdd=qdd,
                 tau=tau,
                 wrenches=wrenches(feet.footholds, lam, feet.places),
                 places=feet.places,
@@ -194,5 +196,5 @@ def _points(
                 lam=lam,
             ),
         )
-        for b, c, (q, v), (a, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)
+        for b, c, (q, qd), (qdd, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)
     ]

@@ -16,7 +16,7 @@ from casadi import SX
 from ..._arguments import called, expression
 from ..._types import Expr
 from ..nlp.program import Rows, Slot
-from ..statement.instant import Stage
+from ..statement.instant import Instant
 from .intervals import control_points, interval_points
 from .variables import Transcription, full_tau, model_of, place_slots, places, wrenches
 
@@ -37,23 +37,29 @@ class _Plain(Rows):
 
 
 class PhaseQuantity:
-    """The quantity function(stage) in phase p. what: its name in messages.
+    """The quantity function(instant) in phase p. what: its name in messages.
 
     size: number of its entries; at_nodes: whether it is sampled at nodes; last: number of the last node or interval.
     """
 
-    def __init__(self, t: Transcription, p: int, what: str, function: Callable[[Stage], Expr]) -> None:
-        self._t, self._p, self._phase = t, p, t.problem.phases[p]
+    def __init__(self, transcription: Transcription, p: int, what: str, function: Callable[[Instant], Expr]) -> None:
+        self._t, self._p, self._phase = transcription, p, transcription.problem.phases[p]
         self._what, self._function = f"phase {self._phase.name!r}: {what}", function
-        self._shared = place_slots(t, self._phase.held) | t.slots | {"T": t.phases[p].duration}
+        self._shared = (
+            place_slots(transcription, self._phase.held) | transcription.slots | {"T": transcription.phases[p].duration}
+        )
         self._free = self._free_stage()
         value = self._of(self._free)
         self.size = int(value.numel())
-        parts = {name: getattr(self._free, name) for name in ("q", "v", "a", "tau", "lam")}
+        parts = {name: getattr(self._free, name) for name in ("q", "qd", "qdd", "tau", "lam")}
         needs = {name for name, x in parts.items() if x.numel() and ca.depends_on(value, x)}
-        self.at_nodes = needs <= ({"q", "v", "tau"} if t.problem.torque == "linear" else {"q", "v"})
+        self.at_nodes = needs <= ({"q", "qd", "tau"} if transcription.problem.torque == "linear" else {"q", "qd"})
         self.last = self._phase.intervals - (not self.at_nodes)
-        controls = {"tau", *(["a"] if t.problem.collocated else []), *(["lam"] if t.problem.form == "implicit" else [])}
+        controls = {
+            "tau",
+            *(["qdd"] if transcription.problem.collocated else []),
+            *(["lam"] if transcription.problem.form == "implicit" else []),
+        }
         self._by_controls = needs <= controls
 
     def slots(self, k: int) -> dict[str, Slot]:
@@ -61,24 +67,24 @@ class PhaseQuantity:
         x = self._t.phases[self._p]
         if not self.at_nodes:
             return x.interval(k) | self._shared
-        return {"q": x.q[k], "v": x.v[k]} | ({"tau": x.tau[k]} if len(x.tau) == len(x.q) else {}) | self._shared
+        return {"q": x.q[k], "qd": x.qd[k]} | ({"tau": x.tau[k]} if len(x.tau) == len(x.q) else {}) | self._shared
 
     def samples(self, z: Expressions) -> list[tuple[float, SX]]:
         """The quantity at the node, or at the stages of the interval, of number z["k"], with its weight in the mean.
 
-        Stages at which it is the same expression are one sample.
+        StageMatrices at which it is the same expression are one sample.
         """
         t, phase = self._t, self._phase
         if self.at_nodes:
-            node = replace(self._free, model=model_of(t, z), q=z["q"], v=z["v"], s=z["k"] / phase.intervals, values=z)
+            node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], s=z["k"] / phase.intervals, values=z)
             node.places = places(t, phase.held, z)
             node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau
             return [(1.0, self._of(node))]
         points = control_points(t, phase, z) if self._by_controls else interval_points(t, phase, z, _Plain())
         found = []
         for point in points:
-            point.stage.s = (z["k"] + point.fraction) / phase.intervals
-            found.append((point.weight, self._of(point.stage)))
+            point.instant.s = (z["k"] + point.fraction) / phase.intervals
+            found.append((point.weight, self._of(point.instant)))
         same = all(ca.is_equal(x, found[0][1], SAME_DEPTH) for _, x in found)
         return [(1.0, found[0][1])] if same else found  # weights add up to 1 but for rounding
 
@@ -87,18 +93,18 @@ class PhaseQuantity:
         (weight, first), *rest = self.samples(z)
         return sum((w * x for w, x in rest), start=weight * first)
 
-    def _free_stage(self) -> Stage:
+    def _free_stage(self) -> Instant:
         """A stage of free symbols: the quantity's value there tells what it depends on."""
         t, phase = self._t, self._phase
         nq, nv = t.problem.model.nq, t.problem.model.nv
         values = {name: SX.sym(name, slot.size) for name, slot in self._shared.items()}
         here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in phase.held))
-        q, v, a, tau = SX.sym("q", nq), SX.sym("v", nv), SX.sym("a", nv), SX.sym("tau", nv)
+        q, qd, qdd, tau = SX.sym("q", nq), SX.sym("qd", nv), SX.sym("qdd", nv), SX.sym("tau", nv)
         forces = wrenches(phase.held, lam, here)
-        return Stage(model_of(t, values), q, v, SX.sym("s"), a, tau, forces, here, values, lam=lam)
+        return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam)
 
-    def _of(self, stage: Stage) -> SX:
-        found = called(self._what, self._function, stage, values=stage.values)
+    def _of(self, instant: Instant) -> SX:
+        found = called(self._what, self._function, instant, values=instant.values)
         value = expression(found, f"{self._what}: the quantity")
         if value.numel() and value.shape[1] != 1:
             raise ValueError(

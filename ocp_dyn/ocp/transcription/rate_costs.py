@@ -1,7 +1,7 @@
-"""Costs of rates: of torques, accelerations, contact forces, or any quantity of the stage.
+"""Costs of rates: of torques, accelerations, contact forces, or any quantity of the instant.
 
-A rate is a difference quotient within a phase, over the length h of an interval: between neighbouring nodes, or between
-the means of neighbouring intervals, see `quantities`. The cost is the sum of h times the integrand: its limit, as
+A rate is a difference quotient within a phase, over the length h of an interval: between neighboring nodes, or between
+the means of neighboring intervals, see `quantities`. The cost is the sum of h times the integrand: its limit, as
 intervals become shorter, is the integral over the phase. Costs of torques go on from phase to phase.
 """
 
@@ -19,19 +19,19 @@ from .quantities import PhaseQuantity, needed
 from .variables import FORCE_SCALE, Transcription, full_tau
 
 
-def add_rates(t: Transcription, p: int, phase: Phase) -> None:
+def add_rates(transcription: Transcription, p: int, phase: Phase) -> None:
     """Adds the rate costs of a phase: within it and, for torques, from its end into the next phase."""
     terms = [term for term in phase.objective if isinstance(term, RateObjective)]
     for term in terms:
-        _add_inside(t, p, phase, term)
+        _add_inside(transcription, p, phase, term)
     continuing = [term for term in terms if getattr(term, "continues", False)]
     if continuing:
-        _add_between(t, p, phase, continuing)
+        _add_between(transcription, p, phase, continuing)
 
 
-def _add_inside(t: Transcription, p: int, phase: Phase, term: RateObjective) -> None:
+def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateObjective) -> None:
     """Adds the cost within a phase."""
-    quantity = PhaseQuantity(t, p, f"{type(term).__name__} {objective_name(term)!r}", term.quantity)
+    quantity = PhaseQuantity(transcription, p, f"{type(term).__name__} {objective_name(term)!r}", term.quantity)
     first, names = _pair(quantity.slots(0), quantity.slots(min(1, quantity.last)))
 
     def difference(z: dict[str, SX]) -> SX:
@@ -39,15 +39,15 @@ def _add_inside(t: Transcription, p: int, phase: Phase, term: RateObjective) -> 
         return quantity.mean(after) - quantity.mean(z)
 
     slots, free = needed(first, difference)
-    slots |= {"T": t.phases[p].duration} | _per_distance(t)
+    slots |= {"T": transcription.phases[p].duration} | _per_distance(transcription)
 
     def body(z: dict[str, SX], rows: Rows) -> None:
         h = z["T"] / phase.intervals
-        _cost(t, rows, [term], difference(free | z) / h, h, z)
+        _cost(transcription, rows, [term], difference(free | z) / h, h, z)
 
-    block = t.program.block(f"{objective_name(term)} in {phase.name}", slots, body, k=1)
+    block = transcription.program.block(f"{objective_name(term)} in {phase.name}", slots, body, k=1)
     for k in range(quantity.last if quantity.size else 0):
-        block.add(_pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(t), k=k)
+        block.add(_pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(transcription), k=k)
 
 
 def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot], dict[str, str]]:
@@ -57,36 +57,38 @@ def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot]
     return one | {names[name]: slot for name, slot in other.items()}, names
 
 
-def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
+def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
     """Adds the costs from the phase's last torques to the next phase's first; in a periodic motion from the last to the
     first.
 
     Torques that are linear along the intervals are constrained to be continuous there; for constant ones the difference
     has a cost.
     """
-    problem, x = t.problem, t.phases[p]
+    problem, x = transcription.problem, transcription.phases[p]
     last = p == len(problem.phases) - 1
     if last and problem.periodic is None:
         return
     following = (p + 1) % len(problem.phases)
-    y, other = t.phases[following], problem.phases[following]
-    slots = {"x": x.tau[-1], "x1": y.tau[0], "T": x.duration} | _per_distance(t)
+    y, other = transcription.phases[following], problem.phases[following]
+    slots = {"x": x.tau[-1], "x1": y.tau[0], "T": x.duration} | _per_distance(transcription)
     slots |= {"T1": y.duration} if y is not x else {}
 
     def body(z: dict[str, SX], rows: Rows) -> None:
         h = (z["T"] / phase.intervals + z.get("T1", z["T"]) / other.intervals) / 2
         before, after = (full_tau(problem, z[key]) for key in ("x", "x1"))
-        turned = t.mirror.qd(before) if last and t.mirror is not None else before
+        turned = transcription.mirror.qd(before) if last and transcription.mirror is not None else before
         if problem.torque == "linear":  # a jump would have no rate
             rows.constrain("continuous torque", (after - turned)[problem.actuated], scale=FORCE_SCALE)
             return
-        _cost(t, rows, terms, (after - turned) / h, h, z)
+        _cost(transcription, rows, terms, (after - turned) / h, h, z)
 
-    t.program.block(f"torque rate after {phase.name}", slots, body).add(slots)
+    transcription.program.block(f"torque rate after {phase.name}", slots, body).add(slots)
 
 
-def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]) -> None:
-    per = 1 / z["step_length"] if t.problem.per_distance else 1.0
+def _cost(
+    transcription: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]
+) -> None:
+    per = 1 / z["step_length"] if transcription.problem.per_distance else 1.0
     for term in terms:
         name = objective_name(term)
         integrand = scalar(called(name, term.rate_integrand, rate), f"cost {name!r}")
@@ -95,6 +97,10 @@ def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h
         rows.cost(name, term.weight * h * per * integrand, squares)
 
 
-def _per_distance(t: Transcription) -> dict[str, Slot]:
+def _per_distance(transcription: Transcription) -> dict[str, Slot]:
     """The slot of the step length, if costs are divided by it."""
-    return {"step_length": t.step_length} if t.problem.per_distance and t.step_length is not None else {}
+    return (
+        {"step_length": transcription.step_length}
+        if transcription.problem.per_distance and transcription.step_length is not None
+        else {}
+    )

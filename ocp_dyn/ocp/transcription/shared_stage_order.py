@@ -1,6 +1,6 @@
 """Makes any program a chain of stages by copying shared variables into the state of every stage that uses them.
 
-Stage k of a chain depends on its state x_k and its controls u_k only. An entry w of the program may be used by several
+Instant k of a chain depends on its state x_k and its controls u_k only. An entry w of the program may be used by several
 stages: a free duration, a place, a step length, a free parameter, the first state of a periodic motion, a torque whose
 rate has a cost. It is then a control, or part of the state, of the first stage that uses it, its home. The state of
 every later stage, up to the last that uses w, holds a copy with the dynamics w_{k+1} = w_k. These gaps are linear and
@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 
 from ..._types import Indices
 from ..nlp.assembled import Assembled
-from ..nlp.stage_orders import GAPS, CarriedChain, gap_kinds
+from ..nlp.stage_orders import GAPS, SharedStageOrder, gap_kinds
 from .variables import Transcription
 
 Mask = NDArray[np.bool_]
 
 
-def carried_chain(t: Transcription, program: Assembled) -> CarriedChain:
+def shared_stage_order(transcription: Transcription, program: Assembled) -> SharedStageOrder:
     """The chain of any program. ValueError if an interval does not lead to the next state by a gap x_{k+1} - F(x_k,
     u_k)."""
-    home, state = _native_homes(t, program.n)
+    home, state = _native_homes(transcription, program.n)
     stages = int(home.max()) + 1
     native = home >= 0
-    free = t.program.lower < t.program.upper
+    free = transcription.program.x_lower < transcription.program.x_upper
     pattern = program.evaluator.jacobian_pattern
     row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
     seen = native | free
@@ -49,7 +49,7 @@ def carried_chain(t: Transcription, program: Assembled) -> CarriedChain:
     return _ordered(home, state, last, at, target, stages)
 
 
-def _ordered(home: Indices, state: Mask, last: Indices, at: Indices, target: Indices, stages: int) -> CarriedChain:
+def _ordered(home: Indices, state: Mask, last: Indices, at: Indices, target: Indices, stages: int) -> SharedStageOrder:
     """Sorts the entries by stage: native states, copies, controls; and the rows: gaps, then others."""
     place = np.full((stages, home.size), -1)
     columns, copies, source, nx, nu = [], [], [], [], []
@@ -75,24 +75,24 @@ def _ordered(home: Indices, state: Mask, last: Indices, at: Indices, target: Ind
         rows += [gaps[order], np.full(copies[k + 1].size if k + 1 < stages else 0, -1), others]
         ng.append(others.size)
     entries, continued, asked = (np.concatenate(listed).astype(int) for listed in (columns, source, rows))
-    return CarriedChain(entries, own, continued, asked, nx, nu, ng, at, home, place)
+    return SharedStageOrder(entries, own, continued, asked, nx, nu, ng, at, home, place)
 
 
-def _native_homes(t: Transcription, n: int) -> tuple[Indices, Mask]:
-    """Stage of every entry that is a state or a control of an interval (-1: neither), and which entries are states.
+def _native_homes(transcription: Transcription, n: int) -> tuple[Indices, Mask]:
+    """Instant of every entry that is a state or a control of an interval (-1: neither), and which entries are states.
 
     The state at the end of a phase belongs to the stage in which the next phase begins; a state after a jump is a
     control.
     """
     home, state = np.full(n, -1), np.zeros(n, dtype=bool)
     first = 0
-    for p, (x, phase) in enumerate(zip(t.phases, t.problem.phases, strict=True)):
-        for listed in (x.q, x.v):
+    for p, (x, phase) in enumerate(zip(transcription.phases, transcription.problem.phases, strict=True)):
+        for listed in (x.q, x.qd):
             for k, variable in enumerate(listed):
                 state[variable.index] |= k > 0 or p == 0
                 home[variable.index] = first + k
-        constant = x.tau if t.problem.torque == "constant" else []
-        for listed in (constant, x.a, x.lam, x.inner):
+        constant = x.tau if transcription.problem.torque == "constant" else []
+        for listed in (constant, x.qdd, x.lam, x.inner):
             for k, variable in enumerate(listed):
                 home[variable.index] = first + k
         first += phase.intervals
@@ -102,9 +102,9 @@ def _native_homes(t: Transcription, n: int) -> tuple[Indices, Mask]:
 def _row_stages(
     program: Assembled, home: Indices, state: Mask, row: Indices, column: Indices
 ) -> tuple[Indices, Indices]:
-    """Stage of every row (-1: it holds shared entries only), and the state entry that it leads to if it is a gap, else
+    """Instant of every row (-1: it holds shared entries only), and the state entry that it leads to if it is a gap, else
     -1."""
-    m = program.lower.size
+    m = program.row_lower.size
     low, high = np.full(m, home.max() + 1), np.full(m, -1)
     native = home[column] >= 0
     np.minimum.at(low, row[native], home[column[native]])

@@ -1,6 +1,6 @@
 """The stage order x0, u0, x1, u1, ... of a program whose stages share no variables (any program: see `carried`).
 
-Stage k has the state x_k = (q_k, v_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
+Instant k has the state x_k = (q_k, qd_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ import numpy as np
 from ..._types import Indices
 from ..nlp.assembled import Assembled
 from ..nlp.program import Variable
-from ..nlp.stage_orders import GAPS, Chain, gap_kinds
+from ..nlp.stage_orders import GAPS, StageOrder, gap_kinds
 from ..statement.phases import Continuous
 from .variables import Transcription
 
 
-def chain(t: Transcription, program: Assembled) -> Chain:
+def stage_order(transcription: Transcription, program: Assembled) -> StageOrder:
     """The chain of a program's stages; ValueError, with the reason, if the program is no chain."""
-    states, controls = _variables(t)
+    states, controls = _variables(transcription)
     stage = np.full(program.n, -1)
     for k, members in enumerate([*zip(states, controls, strict=True)]):
         for variable in (*members[0], *members[1]):
             stage[variable.index] = k
-    _check_shared(t, stage)
+    _check_shared(transcription, stage)
     column = np.concatenate([v.index for pair in zip(states, controls, strict=True) for part in pair for v in part])
     rows, ng = _rows(program, stage, len(states))
     nx = [sum(v.size for v in part) for part in states]
     nu = [sum(v.size for v in part) for part in controls]
-    return Chain(column, rows, nx, nu, ng)
+    return StageOrder(column, rows, nx, nu, ng)
 
 
-def _variables(t: Transcription) -> tuple[list[list[Variable]], list[list[Variable]]]:
+def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list[list[Variable]]]:
     """State and control variables of every stage; the last has no controls."""
-    problem = t.problem
+    problem = transcription.problem
     if problem.periodic is not None:
         raise ValueError(_refusal("the motion is periodic: its last stage is tied to its first"))
     if not all(isinstance(transition, Continuous) for transition in problem.transitions):
@@ -41,16 +41,16 @@ def _variables(t: Transcription) -> tuple[list[list[Variable]], list[list[Variab
         raise ValueError(_refusal("torques are linear, and so belong to two intervals each"))
     states: list[list[Variable]] = []
     controls: list[list[Variable]] = []
-    for x, phase in zip(t.phases, problem.phases, strict=True):
+    for x, phase in zip(transcription.phases, problem.phases, strict=True):
         for k in range(phase.intervals):
-            states.append([x.q[k], x.v[k]])
-            controls.append([listed[k] for listed in (x.tau, x.a, x.lam, x.inner) if listed])
-    return [*states, [t.phases[-1].q[-1], t.phases[-1].v[-1]]], [*controls, []]
+            states.append([x.q[k], x.qd[k]])
+            controls.append([listed[k] for listed in (x.tau, x.qdd, x.lam, x.inner) if listed])
+    return [*states, [transcription.phases[-1].q[-1], transcription.phases[-1].qd[-1]]], [*controls, []]
 
 
-def _check_shared(t: Transcription, stage: Indices) -> None:
-    free = t.program.lower < t.program.upper
-    shared = [v.name for v in t.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
+def _check_shared(transcription: Transcription, stage: Indices) -> None:
+    free = transcription.program.x_lower < transcription.program.x_upper
+    shared = [v.name for v in transcription.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
     if shared:
         listed = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
         raise ValueError(_refusal(f"all stages share the free variables {listed}: fix them"))
@@ -60,7 +60,7 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
     """Rows sorted by stage, gaps first, and the number of other rows of every stage."""
     pattern = program.evaluator.jacobian_pattern
     row, owner = np.array(pattern.row(), dtype=int), stage[np.array(pattern.get_col(), dtype=int)]
-    m = program.lower.size
+    m = program.row_lower.size
     low, high = np.full(m, stages), np.full(m, -1)
     inside = owner >= 0
     np.minimum.at(low, row[inside], owner[inside])

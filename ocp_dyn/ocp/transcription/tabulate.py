@@ -7,44 +7,44 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array, Indices
-from ..motion.program_table import Record
+from ..motion.program_table import ProgramTable
 from ..nlp.program import Assembled, Variable
 from .variables import Transcription, number
 
 
-def record(t: Transcription, program: Assembled, x: Array) -> Record:
+def tabulate(transcription: Transcription, program: Assembled, x: Array) -> ProgramTable:
     """The record of a program at x."""
-    where = _places(t, x)
-    place = {v: where.get(v, (-1, float("nan"), ())) for v in t.program.variables}
+    where = _places(transcription, x)
+    place = {v: where.get(v, (-1, float("nan"), ())) for v in transcription.program.variables}
     labels = tuple(dict.fromkeys(name for _, _, names in place.values() for name in names))
     number_of = {name: k for k, name in enumerate(labels)}
-    scale = _entries(t, lambda v: v.scale)
+    scale = _entries(transcription, lambda v: v.scale)
     row, instance, g_phase, g_time = _rows(program, place)
     known = list(dict.fromkeys(program.row_names))
     index = {name: k for k, name in enumerate(known)}
-    return Record(
-        variables=tuple(v.name for v in t.program.variables),
+    return ProgramTable(
+        variables=tuple(v.name for v in transcription.program.variables),
         labels=labels,
-        phases=tuple(phase.name for phase in t.problem.phases),
+        phases=tuple(phase.name for phase in transcription.problem.phases),
         rows=tuple(known),
-        parameters=tuple(p.name for p in t.program.parameters),
-        variable=_whole([np.full(v.size, k) for k, v in enumerate(t.program.variables)]),
-        entry=_whole([np.arange(v.size) for v in t.program.variables]),
-        label=_whole([_labels(v, place[v][2], number_of) for v in t.program.variables]),
-        x_phase=_whole([np.full(v.size, place[v][0]) for v in t.program.variables]),
-        x_time=_entries(t, lambda v: np.full(v.size, place[v][1])),
+        parameters=tuple(p.name for p in transcription.program.parameters),
+        variable=_whole([np.full(v.size, k) for k, v in enumerate(transcription.program.variables)]),
+        entry=_whole([np.arange(v.size) for v in transcription.program.variables]),
+        label=_whole([_labels(v, place[v][2], number_of) for v in transcription.program.variables]),
+        x_phase=_whole([np.full(v.size, place[v][0]) for v in transcription.program.variables]),
+        x_time=_entries(transcription, lambda v: np.full(v.size, place[v][1])),
         scale=scale,
-        lower=t.program.lower * scale,
-        upper=t.program.upper * scale,
+        lower=transcription.program.x_lower * scale,
+        upper=transcription.program.x_upper * scale,
         row=np.array([index[name] for name in row], dtype=int),
         instance=instance,
         g_phase=g_phase,
         g_time=g_time,
-        value=program.evaluator.constraints(x, t.program.values).copy(),
-        row_lower=program.lower,
-        row_upper=program.upper,
-        sizes=np.array([p.size for p in t.program.parameters], dtype=int),
-        values=t.program.values,
+        value=program.evaluator.constraints(x, transcription.program.values).copy(),
+        row_lower=program.row_lower,
+        row_upper=program.row_upper,
+        sizes=np.array([p.size for p in transcription.program.parameters], dtype=int),
+        values=transcription.program.values,
     )
 
 
@@ -52,17 +52,17 @@ Where = tuple[int, float, tuple[str, ...]]
 """Phase, time [s], names of the entries."""
 
 
-def _places(t: Transcription, x: Array) -> dict[Variable, Where]:
+def _places(transcription: Transcription, x: Array) -> dict[Variable, Where]:
     """Phase, time and names of the entries, for every variable of a node or an interval."""
-    model = t.problem.model
-    motors = tuple(model.qd_names[k] for k in t.problem.actuated)
+    model = transcription.problem.model
+    motors = tuple(model.qd_names[k] for k in transcription.problem.actuated)
     found: dict[Variable, Where] = {}
     begin = 0.0
-    for p, (phase, listed) in enumerate(zip(t.problem.phases, t.phases, strict=True)):
-        duration = float(number(t, listed.duration, x)[0])
+    for p, (phase, listed) in enumerate(zip(transcription.problem.phases, transcription.phases, strict=True)):
+        duration = float(number(transcription, listed.duration, x)[0])
         rows = tuple(row for held in phase.held for row in held.contact.rows)
-        kinds = [(listed.q, model.q_names), (listed.v, model.qd_names), (listed.tau, motors)]
-        kinds += [(listed.a, model.qd_names), (listed.lam, rows), (listed.inner, ())]
+        kinds = [(listed.q, model.q_names), (listed.qd, model.qd_names), (listed.tau, motors)]
+        kinds += [(listed.qdd, model.qd_names), (listed.lam, rows), (listed.inner, ())]
         for variables, names in kinds:
             for k, variable in enumerate(variables):
                 found.setdefault(variable, (p, begin + duration * k / phase.intervals, names))
@@ -99,5 +99,5 @@ def _whole(parts: list[Any]) -> Indices:
     return found
 
 
-def _entries(t: Transcription, part: Any) -> Array:
-    return np.concatenate([np.zeros(0), *(part(v) for v in t.program.variables)])
+def _entries(transcription: Transcription, part: Any) -> Array:
+    return np.concatenate([np.zeros(0), *(part(v) for v in transcription.program.variables)])

@@ -17,23 +17,25 @@ from .intervals import Point
 from .variables import Transcription
 
 
-class OwnNumbers:
+class TermVariables:
     """The slacks and references of a phase's objectives: a slot for each slack and a constant of the block for each
     reference, numbered by the place of the objective in the list."""
 
-    def __init__(self, t: Transcription, phase: Phase) -> None:
-        model = t.problem.model
+    def __init__(self, transcription: Transcription, phase: Phase) -> None:
+        model = transcription.problem.model
         terms = list(enumerate(phase.objective))
         self._model, self._intervals = model, phase.intervals
-        steps = t.problem.steps
-        self._fractions = [float(step + c) / steps for step in range(steps) for c in t.problem.scheme.c]
+        steps = transcription.problem.steps
+        self._fractions = [float(step + c) / steps for step in range(steps) for c in transcription.problem.scheme.c]
         self._slack: dict[str, Any] = {f"slack{i}": term for i, term in terms if hasattr(term, "slack_size")}
         self._reference: dict[str, Any] = {
             f"reference{i}": term for i, term in terms if hasattr(term, "reference_size")
         }
         self._variables: dict[str, list[Variable]] = {
             key: [
-                t.program.variable(f"{key} {phase.name}[{k}]", term.slack_size(model), 0.0, np.inf, 0.0, term.scale)
+                transcription.program.variable(
+                    f"{key} {phase.name}[{k}]", term.slack_size(model), 0.0, np.inf, 0.0, term.scale
+                )
                 for k in range(phase.intervals)
             ]
             for key, term in self._slack.items()
@@ -56,18 +58,18 @@ class OwnNumbers:
             for key, term in self._reference.items()
         }
 
-    def give(self, z: dict[str, SX], point: Point) -> None:
+    def attach(self, z: dict[str, SX], point: Point) -> None:
         """Gives the stage of a point the slacks and the references of every objective."""
         for key, term in self._slack.items():
-            point.stage.slacks[term] = z[key]
+            point.instant.slacks[term] = z[key]
         for key, term in self._reference.items():
             stages = ca.vertsplit(z[key], term.reference_size(self._model))
-            point.stage.references[term] = stages[self._fractions.index(point.fraction)]
+            point.instant.references[term] = stages[self._fractions.index(point.fraction)]
 
     def constrain(self, rows: Rows, points: list[Point]) -> None:
         """Adds the rows that constrain the slacks, at every stage."""
         for term in self._slack.values():
             for point in points:
                 name = f"slack of {type(term).__name__}"
-                found = expression(called(name, term.slack_rows, point.stage), name)
+                found = expression(called(name, term.slack_rows, point.instant), name)
                 rows.constrain(name, found, 0.0, np.inf, term.scale)

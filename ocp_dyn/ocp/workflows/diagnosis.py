@@ -47,12 +47,12 @@ class Fault:
         return f"{self.rows}: out of its bounds by {self.violation:.2g}{when}{more}"
 
 
-def faults(t: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
+def faults(transcription: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
     """Constraints that do not hold at x, the worst first; violations in the scale of the rows."""
-    g = program.evaluator.constraints(x, t.program.values)
-    broken = np.maximum(program.lower - g, g - program.upper)
+    g = program.evaluator.constraints(x, transcription.program.values)
+    broken = np.maximum(program.row_lower - g, g - program.row_upper)
     found: list[Fault] = []
-    nodes = _nodes(t, x)
+    nodes = _nodes(transcription, x)
     for k, rows in _kinds(program):
         b = program.blocks[k]
         for name in dict.fromkeys(b.row_names):
@@ -77,34 +77,43 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
         first += count * m
 
 
-def _nodes(t: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
+def _nodes(transcription: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
     """Phase and time [s] since the start of the motion of every variable that belongs to a node or an interval."""
     found: dict[Variable, tuple[str, float]] = {}
     begin = 0.0
-    for phase, variables in zip(t.problem.phases, t.phases, strict=True):
-        duration = float(number(t, variables.duration, x)[0])
-        for listed in (variables.q, variables.v, variables.tau, variables.a, variables.lam):
+    for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
+        duration = float(number(transcription, variables.duration, x)[0])
+        for listed in (variables.q, variables.qd, variables.tau, variables.qdd, variables.lam):
             for k, variable in enumerate(listed):
                 found.setdefault(variable, (phase.name, begin + duration * k / phase.intervals))
         begin += duration
     return found
 
 
-def check(t: Transcription, program: Assembled) -> list[str]:
+def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
     Looks at the first guess: a root with motors beside footholds, values out of their bounds, rows and costs without
     finite values or slopes, violated rows without a free variable, contacts that constrain one another, more equalities
     than free variables, equalities that repeat others, springs and losses too fast for an explicit scheme.
     """
-    repeated = [f"{sentence}, {ELSEWHERE}" for sentence in repetitions(t, program, t.program.start)]
-    found = [*_carried(t), *_starts(t), *_undefined(t, program), *_hopeless(t, program), *_contacts(t), *_stiff(t)]
-    return [*found, *_counts(t, program), *repeated]
+    repeated = [
+        f"{sentence}, {ELSEWHERE}" for sentence in repetitions(transcription, program, transcription.program.start)
+    ]
+    found = [
+        *_carried(transcription),
+        *_starts(transcription),
+        *_undefined(transcription, program),
+        *_hopeless(transcription, program),
+        *_contacts(transcription),
+        *_stiff(transcription),
+    ]
+    return [*found, *_counts(transcription, program), *repeated]
 
 
-def _carried(t: Transcription) -> Iterator[str]:
+def _carried(transcription: Transcription) -> Iterator[str]:
     """A walker whose root is moved by motors."""
-    model, problem = t.problem.model, t.problem
+    model, problem = transcription.problem.model, transcription.problem
     if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
         yield (
             f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model beside its footholds: unless "
@@ -112,11 +121,11 @@ def _carried(t: Transcription) -> Iterator[str]:
         )
 
 
-def _starts(t: Transcription) -> Iterator[str]:
-    program = t.program
+def _starts(transcription: Transcription) -> Iterator[str]:
+    program = transcription.program
     for variable in program.variables:
         x, low, up = (
-            values[variable.index] * variable.scale for values in (program.start, program.lower, program.upper)
+            values[variable.index] * variable.scale for values in (program.start, program.x_lower, program.x_upper)
         )
         far = np.maximum(low - x, x - up)
         if np.max(far, initial=0.0) > 1e-9:
@@ -127,13 +136,13 @@ def _starts(t: Transcription) -> Iterator[str]:
             )
 
 
-def _undefined(t: Transcription, program: Assembled) -> Iterator[str]:
+def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str]:
     """Rows and costs that are not finite at the first guess, or whose derivatives are not."""
-    x, p, e = t.program.start, t.program.values, program.evaluator
+    x, p, e = transcription.program.start, transcription.program.values, program.evaluator
     bad = ~np.isfinite(e.constraints(x, p))
     rows = np.array(e.jacobian_pattern.row(), dtype=int)
     bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
-    described = _described(t, program, x)
+    described = _described(transcription, program, x)
     names = list(_listed([described[int(row)] for row in np.flatnonzero(bad)]))
     if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
         names.append("the cost")
@@ -144,15 +153,15 @@ def _undefined(t: Transcription, program: Assembled) -> Iterator[str]:
         )
 
 
-def _hopeless(t: Transcription, program: Assembled) -> Iterator[str]:
+def _hopeless(transcription: Transcription, program: Assembled) -> Iterator[str]:
     """Rows that are out of bounds and whose variables are all fixed."""
-    x, p = t.program.start, t.program.values
+    x, p = transcription.program.start, transcription.program.values
     g = program.evaluator.constraints(x, p)
-    broken = np.maximum(program.lower - g, g - program.upper)
-    fixed = t.program.lower == t.program.upper
+    broken = np.maximum(program.row_lower - g, g - program.row_upper)
+    fixed = transcription.program.x_lower == transcription.program.x_upper
     pattern = program.evaluator.jacobian_pattern
     columns = np.array(pattern.get_col(), dtype=int)
-    free = np.zeros(program.lower.size, dtype=bool)
+    free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
     for row in np.flatnonzero(~free & (broken > 1e-6)):
         yield (
@@ -161,13 +170,13 @@ def _hopeless(t: Transcription, program: Assembled) -> Iterator[str]:
         )
 
 
-def _contacts(t: Transcription) -> Iterator[str]:
+def _contacts(transcription: Transcription) -> Iterator[str]:
     """Phases whose contacts constrain one another at the first guess."""
-    model = t.problem.model
-    for phase, variables in zip(t.problem.phases, t.phases, strict=True):
+    model = transcription.problem.model
+    for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
         if not phase.held:
             continue
-        q = t.program.start[variables.q[0].index] * variables.q[0].scale
+        q = transcription.program.start[variables.q[0].index] * variables.q[0].scale
         try:
             G = np.array(DM(constraint_jacobian(model, contacts(phase.held), DM(q))).full())
         except (NotImplementedError, RuntimeError, TypeError):
@@ -183,14 +192,18 @@ def _contacts(t: Transcription) -> Iterator[str]:
             )
 
 
-def _stiff(t: Transcription) -> Iterator[str]:
+def _stiff(transcription: Transcription) -> Iterator[str]:
     """Springs and losses of joints that are too fast for an explicit scheme."""
-    problem = t.problem
+    problem = transcription.problem
     if not problem.scheme.explicit:
         return
-    for phase, variables in zip(problem.phases, t.phases, strict=True):
-        q = t.program.start[variables.q[0].index] * variables.q[0].scale
-        h = float(number(t, variables.duration, t.program.start)[0]) / phase.intervals / problem.steps
+    for phase, variables in zip(problem.phases, transcription.phases, strict=True):
+        q = transcription.program.start[variables.q[0].index] * variables.q[0].scale
+        h = (
+            float(number(transcription, variables.duration, transcription.program.start)[0])
+            / phase.intervals
+            / problem.steps
+        )
         time = 1 / max(equations_of(problem).fastest(DM(q)), 1e-9)
         if h > STABLE * time:
             yield (
@@ -200,10 +213,10 @@ def _stiff(t: Transcription) -> Iterator[str]:
             )
 
 
-def _counts(t: Transcription, program: Assembled) -> Iterator[str]:
+def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
     """Equalities that are too many for the free variables, judged by the pattern of their Jacobian alone."""
-    free = np.flatnonzero(t.program.lower < t.program.upper)
-    rows = np.flatnonzero(program.lower == program.upper)
+    free = np.flatnonzero(transcription.program.x_lower < transcription.program.x_upper)
+    rows = np.flatnonzero(program.row_lower == program.row_upper)
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
     rank = ca.sprank(ca.DM(pattern, 1))
     if rank < len(rows):
@@ -213,16 +226,19 @@ def _counts(t: Transcription, program: Assembled) -> Iterator[str]:
         )
 
 
-def repetitions(t: Transcription, program: Assembled, x: Array) -> list[str]:
-    """Equalities that, linearised at x, are combinations of others, as sentences.
+def repetitions(transcription: Transcription, program: Assembled, x: Array) -> list[str]:
+    """Equalities that, linearized at x, are combinations of others, as sentences.
 
-    Multipliers are then not unique, and an interior-point method perturbs every factorisation: whether it converges
+    Multipliers are then not unique, and an interior-point method perturbs every factorization: whether it converges
     depends on rounding. Rows that are redundant only if other rows hold are found only at an x where those hold.
     """
-    rows, free = np.flatnonzero(program.lower == program.upper), np.flatnonzero(t.program.lower < t.program.upper)
-    values = program.evaluator.jacobian(x, t.program.values).copy()
+    rows, free = (
+        np.flatnonzero(program.row_lower == program.row_upper),
+        np.flatnonzero(transcription.program.x_lower < transcription.program.x_upper),
+    )
+    values = program.evaluator.jacobian(x, transcription.program.values).copy()
     J = DM(program.evaluator.jacobian_pattern, values)[rows.tolist(), free.tolist()]
-    described = _described(t, program, x)
+    described = _described(transcription, program, x)
     found: dict[tuple[str, ...], int] = {}
     for support in supports(vanishing(J)):
         names = _listed([described[row] for row in rows[support]])
@@ -248,9 +264,9 @@ def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{name}{min(at)}" if len(at) == 1 else f"{name} at {len(at)} times" for name, at in ranked)
 
 
-def _described(t: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
+def _described(transcription: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
     """Name of every row, and its phase and time if it belongs to one place of the motion."""
-    nodes = _nodes(t, x)
+    nodes = _nodes(transcription, x)
     found: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):
         b = program.blocks[k]

@@ -1,13 +1,13 @@
-"""The real-time iteration of predictive control: one linearisation and one QP per sampling instant.
+"""The real-time iteration of predictive control: one linearization and one QP per sampling instant.
 
 M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
-control, SIAM J. Control Optim. 43, 2005. `prepare` linearises before the state is measured, `feedback` takes the
+control, SIAM J. Control Optim. 43, 2005. `prepare` linearizes before the state is measured, `feedback` takes the
 measured values as parameters of the problem, solves one QP and gives the controls at once.
 
 The option `qp` selects the QP:
 
 * the name of a QP solver of CasADi's ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
-  to the solver's tolerance. An interior-point solver takes 5 to 15 factorisations, all of them in `feedback`.
+  to the solver's tolerance. An interior-point solver takes 5 to 15 factorizations, all of them in `feedback`.
 * "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
   inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
   is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
@@ -39,12 +39,12 @@ from ..._types import Array, shown
 from ..nlp.machine_code import use_machine_code
 from ..solution import Solution
 from ..solvers.barrier import Barrier
-from ..solvers.interface import Outcome, Start
+from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
-from ..solvers.riccati_model import StageModel
+from ..solvers.riccati_model import RiccatiModel
 from ..solvers.sqp import CHAINED, QuadraticModel, check_qp
 from ..statement.statement import Statement
-from ..transcription.stage_order import chain
+from ..transcription.stage_order import stage_order
 from ..transcription.variables import Transcription
 from .solve import by_name, collected, prepare, starting_point
 
@@ -60,7 +60,7 @@ LEAST."""
 
 
 class RealTimeIteration:
-    """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, v0=v)`, over and over.
+    """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, qd0=qd)`, over and over.
 
     Measured values are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
     problem to begin with. qp: "riccati" or the name of a QP solver, see above; hessian and options as of
@@ -106,19 +106,19 @@ class RealTimeIteration:
         assert begin.lam_g is not None
         self.x, self.lam_x, self.lam_g = begin.x.copy(), begin.lam_x.copy(), begin.lam_g.copy()
         self._lower, self._upper = begin.lower, begin.upper
-        self._model: QuadraticModel | StageModel
+        self._model: QuadraticModel | RiccatiModel
         if qp == RICCATI:
             self._model = self._stage_model(begin, hessian, compile, **options)
             self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
-            ordered = chain(self.transcription, self._program) if qp in CHAINED else None
+            ordered = stage_order(self.transcription, self._program) if qp in CHAINED else None
             self._model = QuadraticModel(self._program, qp, hessian, options, ordered)
         self.solved, self.seconds = True, (0.0, 0.0)
         self._prepared, self._p = False, self._parameters(self._values)
 
     def _stage_model(
         self, start: Start, hessian: str, compile: bool | str, barrier: float | None = None, relaxation: float = 1e-3
-    ) -> StageModel:
+    ) -> RiccatiModel:
         """The model that the Riccati recursion solves."""
         if hessian != "gauss-newton":
             raise ValueError(f"qp='riccati' takes hessian='gauss-newton', which is convex, got {hessian!r}")
@@ -128,20 +128,20 @@ class RealTimeIteration:
             raise ValueError(f"barrier and relaxation must be positive, got {shown(barrier)} and {shown(relaxation)}")
         program, bounds = self._program, (start.lower, start.upper)
         if barrier is None:
-            sides = (program.lower, program.upper), bounds
+            sides = (program.row_lower, program.row_upper), bounds
             count = sum(int(np.sum(np.isfinite([low, up]) & (low < up))) for low, up in sides)
             barrier = SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST) / max(count, 1)
-        ordered = chain(self.transcription, program)
-        return StageModel(program, ordered, bounds, Barrier(barrier, relaxation), compile)
+        ordered = stage_order(self.transcription, program)
+        return RiccatiModel(program, ordered, bounds, Barrier(barrier, relaxation), compile)
 
     def prepare(self) -> None:
-        """Linearises at the plan, with the parameters' values as they are now; "riccati" factors too."""
+        """Linearizes at the plan, with the parameters' values as they are now; "riccati" factors too."""
         begin = time.perf_counter()
         with self._program.lock:
-            if isinstance(self._model, StageModel):
-                self._model.linearise(self.x, self._p, self._lower, self._upper)
+            if isinstance(self._model, RiccatiModel):
+                self._model.linearize(self.x, self._p, self._lower, self._upper)
             else:
-                self._model.linearise(self.x, self._p, self.lam_g)
+                self._model.linearize(self.x, self._p, self.lam_g)
         self._prepared = True
         self.seconds = time.perf_counter() - begin, self.seconds[1]
 
@@ -156,7 +156,7 @@ class RealTimeIteration:
             g = self._program.evaluator.constraints(self.x, self._p).copy()
         lower, upper = self._lower - self.x, self._upper - self.x
         multipliers = self.lam_x, self.lam_g
-        if isinstance(self._model, StageModel):
+        if isinstance(self._model, RiccatiModel):
             d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, multipliers)
         else:
             d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, 0.0, multipliers)
@@ -194,7 +194,7 @@ class RealTimeIteration:
     def solution(self) -> Solution:
         """The plan as a Solution."""
         status = "Real_Time_Iteration"
-        outcome = Outcome(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
+        outcome = SolverResult(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
         with self._program.lock:
             self._parameters(self._values)
             return collected(self.transcription, self._program, outcome, {"solver": "rti"})
@@ -203,7 +203,7 @@ class RealTimeIteration:
     def unmet(self) -> float:
         """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", as other
         QPs fail on them."""
-        return self._model.unmet if isinstance(self._model, StageModel) else 0.0
+        return self._model.unmet if isinstance(self._model, RiccatiModel) else 0.0
 
     @property
     def infeasibility(self) -> float:
@@ -212,11 +212,11 @@ class RealTimeIteration:
             return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
 
 
-def _sequences(t: Transcription) -> list[list[Any]]:
+def _sequences(transcription: Transcription) -> list[list[Any]]:
     """Variables of one kind in time order, through all phases."""
     kinds: list[list[Any]] = [[], [], [], [], []]
-    for phase in t.phases:
-        for found, listed in zip(kinds, (phase.q, phase.v, phase.tau, phase.a, phase.lam), strict=True):
+    for phase in transcription.phases:
+        for found, listed in zip(kinds, (phase.q, phase.qd, phase.tau, phase.qdd, phase.lam), strict=True):
             found += [variable for variable in listed if variable not in found[-1:]]
     return kinds
 

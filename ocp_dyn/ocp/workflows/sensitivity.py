@@ -26,7 +26,7 @@ import numpy as np
 from casadi import DM
 
 from ..._types import Array, Indices, is_one_of, shown
-from ..analysis.active_set import recorded
+from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
 from ..nlp.program import Assembled
 from ..nlp.scatter import symmetric_nonzeros
@@ -40,7 +40,7 @@ STEP = 1e-5
 """Step of the central differences, relative to a parameter above 1 and absolute below."""
 
 REGULAR, PENALTY = 1e-11, 10.0
-"""The matrix that is factorised is [W + PENALTY J'J, J'; J, -REGULAR]. It has the same solution for REGULAR = 0, and is
+"""The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULAR]. It has the same solution for REGULAR = 0, and is
 regular even if rows of J repeat others, as those of a walker do. Refinement with the true matrix removes the
 difference."""
 
@@ -53,7 +53,7 @@ UNDETERMINED = 1e-6
 @dataclass(frozen=True, eq=False)
 class Slope:
     """Derivatives by one parameter entry: of the objective, cost terms, duration [s], step length [m], and of the
-    arrays of every phase, keys as in `PhaseMotion`: t, q, v, a, tau, lam. x, lam_x, lam_g: of the program."""
+    arrays of every phase, keys as in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: of the program."""
 
     objective: float
     cost: dict[str, float]
@@ -103,7 +103,7 @@ class Sensitivities(Mapping[str, Any]):
                 "a smaller tolerance, or give every variable a cost or a constraint"
             )
         t, program = prepare(self.problem)
-        record = recorded(self.solution)
+        record = table_of(self.solution)
         p, iterate = record.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
         for name, value in values.items():
             slopes = self[name]
@@ -121,18 +121,18 @@ def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> S
     """Derivatives of a converged solution of this problem by its parameters, or by those that are named.
 
     Parameters are those declared and not free, `speed` and `step_length` where they are numbers. ValueError for a
-    solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorisation.
+    solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorization.
     """
     if not isinstance(solution, Solution):
         raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
     t, program = prepare(problem)
-    record = recorded(solution)
+    record = table_of(solution)
     if not solution.converged:
         raise ValueError(f"sensitivities belong to an optimum, and this run ended with {solution.status}")
-    if (record.variable.size, record.row.size) != (program.n, program.lower.size):
+    if (record.variable.size, record.row.size) != (program.n, program.row_lower.size):
         raise ValueError(
             f"the solution has {record.variable.size} variables and {record.row.size} rows, the problem {program.n} and "
-            f"{program.lower.size}: give the problem that was solved"
+            f"{program.row_lower.size}: give the problem that was solved"
         )
     known = {name: _entries(t, name) for name in record.parameters}
     for name in parameters:
@@ -177,13 +177,15 @@ class _System:
     factors: ca.Linsol
 
     @staticmethod
-    def at(t: Transcription, program: Assembled, solution: Solution) -> _System:
+    def at(transcription: Transcription, program: Assembled, solution: Solution) -> _System:
         x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
-        p, e = recorded(solution).values, program.evaluator
-        lower, upper = t.program.lower, t.program.upper
+        p, e = table_of(solution).values, program.evaluator
+        lower, upper = transcription.program.x_lower, transcription.program.x_upper
         g = e.constraints(x, p).copy()
         free = np.flatnonzero((lower < upper) & ~_presses(x, lower, upper, lam_x))
-        rows = np.flatnonzero((program.lower == program.upper) | _presses(g, program.lower, program.upper, lam_g))
+        rows = np.flatnonzero(
+            (program.row_lower == program.row_upper) | _presses(g, program.row_lower, program.row_upper, lam_g)
+        )
         pattern, order = symmetric_nonzeros(e.hessian_pattern)
         W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
         J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
@@ -243,19 +245,21 @@ def _presses(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
     return (-lam > value - lower) | (lam > upper - value)
 
 
-def _entries(t: Transcription, name: str) -> Indices:
-    return next(p.index for p in t.program.parameters if p.name == name)
+def _entries(transcription: Transcription, name: str) -> Indices:
+    return next(p.index for p in transcription.program.parameters if p.name == name)
 
 
-def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives) -> Slope:
+def _slope(
+    transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives
+) -> Slope:
     """Turns derivatives of the program into those of the motion, by central differences of collected solutions."""
     h = STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
     sides = []
     for sign in (h, -h):
         values = p.copy()
         values[k] += sign
-        with _values(t, values):
-            sides.append(collect(t, program, solution.iterate["x"] + sign * d.x, solution.stats))
+        with _values(transcription, values):
+            sides.append(collect(transcription, program, solution.iterate["x"] + sign * d.x, solution.stats))
     up, down = sides
     return Slope(
         objective=d.objective,
@@ -263,7 +267,7 @@ def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k
         duration=(up.duration - down.duration) / (2 * h),
         step_length=(up.step_length - down.step_length) / (2 * h),
         phases=tuple(
-            {key: (getattr(a, key) - getattr(b, key)) / (2 * h) for key in ("t", "q", "v", "a", "tau", "lam")}
+            {key: (getattr(a, key) - getattr(b, key)) / (2 * h) for key in ("t", "q", "qd", "qdd", "tau", "lam")}
             for a, b in zip(up.phases, down.phases, strict=True)
         ),
         x=d.x,
@@ -273,13 +277,13 @@ def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k
 
 
 @contextmanager
-def _values(t: Transcription, p: Array) -> Iterator[None]:
+def _values(transcription: Transcription, p: Array) -> Iterator[None]:
     """Gives the program these values of its parameters within the context."""
-    before = t.program.values
+    before = transcription.program.values
     try:
-        for parameter in t.program.parameters:
-            t.program.set_value(parameter.name, p[parameter.index])
+        for parameter in transcription.program.parameters:
+            transcription.program.set_value(parameter.name, p[parameter.index])
         yield
     finally:
-        for parameter in t.program.parameters:
-            t.program.set_value(parameter.name, before[parameter.index])
+        for parameter in transcription.program.parameters:
+            transcription.program.set_value(parameter.name, before[parameter.index])

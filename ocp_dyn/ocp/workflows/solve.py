@@ -19,13 +19,13 @@ from ..nlp.machine_code import use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
 from ..solvers.heap import kept_memory
-from ..solvers.interface import Orders, Outcome, Settings, Start
+from ..solvers.interface import Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, tell, violation
 from ..solvers.nlpsol import check_options, check_solver, run
 from ..statement.statement import Statement
 from ..transcription.collect import collect
-from ..transcription.shared_stage_order import carried_chain
-from ..transcription.stage_order import chain
+from ..transcription.shared_stage_order import shared_stage_order
+from ..transcription.stage_order import stage_order
 from ..transcription.transcribe import transcribe
 from ..transcription.variables import Transcription
 from .diagnosis import check as findings
@@ -98,7 +98,7 @@ def solve(
         say(f"evaluating by {use_machine_code(program, compile, say)}")
         begin_at = starting_point(t, guess, start, values)
         built = time.perf_counter()
-        say(f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
+        say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
         with interruptible(monitor), kept_memory():
             outcome = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
@@ -123,9 +123,9 @@ def solve_as_stated(problem: Statement, **options: Any) -> Solution:
     return solve(problem, **((problem.options if from_guess else {}) | options))
 
 
-def orders_of(t: Transcription, program: Assembled) -> Orders:
+def orders_of(transcription: Transcription, program: Assembled) -> Orders:
     """Makers of the stage orders of a transcribed problem."""
-    return Orders(partial(chain, t, program), partial(carried_chain, t, program))
+    return Orders(partial(stage_order, transcription, program), partial(shared_stage_order, transcription, program))
 
 
 def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
@@ -136,10 +136,12 @@ def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
         return [f"this diagnosis failed: {type(error).__name__}: {shown(str(error))}"]
 
 
-def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dict[str, Any]) -> Solution:
+def collected(
+    transcription: Transcription, program: Assembled, outcome: SolverResult, stats: dict[str, Any]
+) -> Solution:
     """The Solution of a solver's outcome, with the figures of the run in its stats."""
-    g = program.evaluator.constraints(outcome.x, t.program.values).copy()
-    broken, done = np.maximum(program.lower - g, g - program.upper), outcome.converged
+    g = program.evaluator.constraints(outcome.x, transcription.program.values).copy()
+    broken, done = np.maximum(program.row_lower - g, g - program.row_upper), outcome.converged
     stats |= {
         "status": outcome.status,
         "converged": outcome.converged,
@@ -147,12 +149,12 @@ def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dic
         "retries": outcome.retries,
         "infeasibility": violation(program, g),
         "variables": program.n,
-        "constraints": int(program.lower.size),
+        "constraints": int(program.row_lower.size),
         "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
-        "faults": [] if done else _told(lambda: [str(fault) for fault in faults(t, program, outcome.x)]),
-        "repetitions": [] if done else _told(lambda: repetitions(t, program, outcome.x)),
+        "faults": [] if done else _told(lambda: [str(fault) for fault in faults(transcription, program, outcome.x)]),
+        "repetitions": [] if done else _told(lambda: repetitions(transcription, program, outcome.x)),
     }
-    solution = collect(t, program, outcome.x, stats)
+    solution = collect(transcription, program, outcome.x, stats)
     return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
 
 
@@ -164,11 +166,11 @@ def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def starting_point(
-    t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
+    transcription: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
 ) -> Start:
     """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
     first guess."""
-    program = t.program
+    program = transcription.program
     program.reset()
     for name, value in by_name(values).items():
         program.set_value(name, value)
@@ -176,15 +178,15 @@ def starting_point(
         if not (motion is None or isinstance(motion, Solution)):
             raise TypeError(
                 f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}; a "
-                "function s -> (q, v) goes to Problem(guess=...)"
+                "function s -> (q, qd) goes to Problem(guess=...)"
             )
     if guess is not None and start is not None:
         raise ValueError("give guess or start, not both: start is a guess with its multipliers")
     if start is None:
-        initial_guess(t)
+        initial_guess(transcription)
         if guess is not None:
-            carry_over(t, guess)
-        return Start(program.start, program.values, program.lower, program.upper)
+            carry_over(transcription, guess)
+        return Start(program.start, program.values, program.x_lower, program.x_upper)
     sizes = program.size, sum(b.lower.size * len(b.instances) for b in program.blocks)
     got = tuple(start.iterate[key].size for key in ("x", "lam_g")) if start.iterate else None
     if got != sizes:
@@ -193,7 +195,7 @@ def starting_point(
             f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess"
         )
     lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
-    return Start(start.iterate["x"], program.values, program.lower, program.upper, lam_x, lam_g)
+    return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
 
 
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
@@ -202,7 +204,7 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
     Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
     costs without finite values or slopes, violated rows without a free variable, contacts that constrain one another,
     more equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that
-    repeat others. The last are found by linearising at the first guess: with straight legs, rows may seem to repeat
+    repeat others. The last are found by linearizing at the first guess: with straight legs, rows may seem to repeat
     others although they do not elsewhere; with a bent `Problem(posture=...)` such findings disappear.
     """
     t, program = prepare(problem)

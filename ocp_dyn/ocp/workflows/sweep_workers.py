@@ -20,7 +20,7 @@ from ..statement.statement import Statement
 from .solve import solve_as_stated
 
 BARRIER = 1e-3
-"""Initial barrier parameter of IPOPT for a solve that begins at a neighbour.
+"""Initial barrier parameter of IPOPT for a solve that begins at a neighbor.
 
 The smaller value that suits small changes of a problem fails over a whole step of a grid.
 """

@@ -1,0 +1,51 @@
+"""Files of solutions that earlier versions wrote, in the names of today.
+
+Format 1 called velocities v and accelerations a, in the names of arrays ("v0") and of the program's variables
+("v swing[3]"), and spelled a field of `RollingContact` "centre".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..._types import Array
+
+FORMAT_1 = "ocp_dyn solution 1"
+
+_RENAMED = {"v": "qd", "a": "qdd"}
+
+
+def from_format_1(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The text and the arrays of a file of format 1, in the names of format 2. What is malformed is left as it is."""
+    found = dict(about)
+    if isinstance(lost := about.get("not_finite"), list):
+        found["not_finite"] = [_array_name(name) for name in lost]
+    if isinstance(record := about.get("record"), dict) and isinstance(record.get("variables"), list):
+        found["record"] = record | {"variables": [_variable_name(name) for name in record["variables"]]}
+    if isinstance(phases := about.get("phases"), list):
+        found["phases"] = [_phase(phase) for phase in phases]
+    return found, {_array_name(name): value for name, value in arrays.items()}
+
+
+def _array_name(name: Any) -> Any:
+    """ "qd0" for "v0", "qdd12" for "a12"."""
+    return re.sub(r"^[va](?=\d+$)", lambda head: _RENAMED[head[0]], name) if isinstance(name, str) else name
+
+
+def _variable_name(name: Any) -> Any:
+    """ "qd swing[3]" for "v swing[3]"."""
+    return re.sub(r"^[va](?= .*\[\d+\]$)", lambda head: _RENAMED[head[0]], name) if isinstance(name, str) else name
+
+
+def _phase(phase: Any) -> Any:
+    if not isinstance(phase, dict) or not isinstance(phase.get("contacts"), list):
+        return phase
+    return phase | {"contacts": [_contact(contact) for contact in phase["contacts"]]}
+
+
+def _contact(contact: Any) -> Any:
+    if not isinstance(contact, dict) or contact.get("kind") != "RollingContact":
+        return contact
+    return {"center" if key == "centre" else key: value for key, value in contact.items()}
