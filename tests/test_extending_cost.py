@@ -49,7 +49,7 @@ class Own:
         (lambda stage: stage.tau, r"phase 'swing': Own 'Own': cost must be one number, got shape \(2, 1\): sum it"),
         (lambda stage: None, r"phase 'swing': Own 'Own': cost must return an expression of the stage \(SX\), got None"),
         (
-            lambda stage: stage.lam,
+            lambda stage: stage.force,
             "phase 'swing': Own 'Own': the function raised AttributeError: 'Stage' object has no",
         ),
         (lambda stage: stage.values["q2"], "the function raised KeyError: 'q2': did you mean"),

@@ -44,6 +44,7 @@ from .phases import Jump as Jump
 from .phases import Parameter as Parameter
 from .phases import Periodic as Periodic
 from .phases import Phase as Phase
+from .plane import Plane as Plane
 from .problem import Problem as Problem
 from .rti import RealTimeIteration as RealTimeIteration
 from .rti import rti as rti

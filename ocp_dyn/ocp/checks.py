@@ -14,7 +14,6 @@ from .._types import Array
 from ..constraints import Constraint, Contact, RollingContact
 from ..model import Model
 from .equations import Equations
-from .stage import Foothold
 
 if TYPE_CHECKING:
     from .solution import PhaseSolution, Solution
@@ -128,7 +127,7 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseSolution) -> 
     """Largest |phi| and |G v| of a contact over the nodes of a phase."""
     q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
     if isinstance(contact, (Contact, RollingContact)):
-        phi = Foothold(contact).position(model, q, DM(phase.places[contact.name]))
+        phi = phase.foothold(contact).position(model, q, DM(phase.places[contact.name]))
     else:
         phi = contact.position(model, q)
     errors = ca.Function("errors", [q, v], [ca.norm_inf(phi), ca.norm_inf(contact.jacobian(model, q) @ v)])

@@ -13,6 +13,7 @@ from ..model import Model
 from ..parameters import MODEL_PARAMETERS, with_parameters
 from .equations import Equations
 from .nlp import Assembled, Variable
+from .plane import GROUND
 from .problem import Problem
 from .record import record
 from .solution import PhaseSolution, Solution
@@ -41,7 +42,8 @@ def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any
         else:
             a, lam = _explicit_forces(problem.equations.of(model), contacts, q, v, tau)
         places = {f.name: place_value(t, f, x, step_length) for f in phase.footholds}
-        phases.append(PhaseSolution(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate))
+        planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
+        phases.append(PhaseSolution(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate, planes))
     terms = np.array(program.cost_terms(x, t.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):

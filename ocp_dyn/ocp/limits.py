@@ -12,7 +12,7 @@ import numpy as np
 from ..model import Model
 from ..momentum import zero_moment_point
 from .arguments import all_positive, not_negative, positive, truth
-from .objectives import base_size, capture_point, per_dof
+from .objectives import base_size, capture_point, middle_of_feet, per_dof
 from .stage import Stage
 from .terms import Bounded
 
@@ -129,5 +129,4 @@ def _within(stage: Stage, point: Any, radius: float) -> Bounded:
     """Distance from the middle of the feet, squared and divided by the radius: a row in metres. No rows in flight."""
     if not stage.places:
         return ca.SX(0, 1), 0.0, 0.0
-    middle = sum((place[:2] for place in stage.places.values()), start=ca.SX(2, 1)) / len(stage.places)
-    return ca.sumsqr(point - middle) / radius, -np.inf, radius
+    return ca.sumsqr(point - middle_of_feet(stage)) / radius, -np.inf, radius

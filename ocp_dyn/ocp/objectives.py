@@ -327,7 +327,7 @@ class CapturePointSquared(LeastSquares):
     weight: float = 1.0
 
     def residual(self, stage: Stage) -> Expr:
-        return capture_point(stage) - _middle_of_feet(stage) if stage.places else ca.SX(0, 1)
+        return capture_point(stage) - middle_of_feet(stage) if stage.places else ca.SX(0, 1)
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class ZeroMomentPointSquared(LeastSquares):
     def residual(self, stage: Stage) -> Expr:
         if not stage.places:
             return ca.SX(0, 1)
-        return zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2] - _middle_of_feet(stage)
+        return zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2] - middle_of_feet(stage)
 
 
 @dataclass(frozen=True)
@@ -382,8 +382,9 @@ def per_dof(value: Any, size: int, what: str) -> Array:
     return np.array(np.broadcast_to(found, (size,)))
 
 
-def _middle_of_feet(stage: Stage) -> Expr:
-    places = [place[:2] for place in stage.places.values()]
+def middle_of_feet(stage: Stage) -> Expr:
+    """Mean (x, y) of the points at which feet stand."""
+    places = [foothold.origin(place)[:2] for foothold, place in stage.places.items()]
     return sum(places, start=ca.SX(2, 1)) / len(places)
 
 

@@ -20,6 +20,7 @@ from .equations import Equations
 from .files import load_solution, save_solution
 from .floquet import Floquet, floquet
 from .mirror import MirrorMap, mirror_map
+from .plane import GROUND, Plane
 from .record import Record
 from .stage import Foothold
 
@@ -29,7 +30,7 @@ class PhaseSolution:
     """One phase: N intervals between N + 1 nodes.
 
     t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m), means over the intervals;
-    places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: slope of the torques along the
+    places: (x, y, yaw) of every foothold by contact name, on its plane; planes: those that are not the ground; tau_rate (N, nv) [N m/s]: slope of the torques along the
     intervals, zero for constant torques.
     """
 
@@ -43,6 +44,7 @@ class PhaseSolution:
     contacts: tuple[Constraint, ...]
     places: dict[str, Array]
     tau_rate: Array = 0.0  # type: ignore[assignment]
+    planes: dict[str, Plane] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
@@ -56,6 +58,10 @@ class PhaseSolution:
         """Duration of the phase [s]."""
         return float(self.t[-1] - self.t[0])
 
+    def foothold(self, contact: Contact | RollingContact) -> Foothold:
+        """The foothold of a contact of this phase, on its plane."""
+        return Foothold(contact, plane=self.planes.get(contact.name, GROUND))
+
     @property
     def wrenches(self) -> dict[str, Array]:
         """Wrenches [moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
@@ -65,7 +71,7 @@ class PhaseSolution:
             rows = self.lam[:, k : k + m]
             k += m
             if isinstance(contact, (Contact, RollingContact)):
-                foothold, place = Foothold(contact), DM(self.places[contact.name])
+                foothold, place = self.foothold(contact), DM(self.places[contact.name])
                 found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
         return found
 
