@@ -45,6 +45,10 @@ def test_axes_of_a_ramp() -> None:
     image, there = TILTED.image(place, True, 0.5)
     point, other = (np.array(plane.to_world(DM([*p[:2], 0]))).ravel() for plane, p in ((TILTED, place), (image, there)))
     np.testing.assert_allclose(other, point * [1, -1, 1] - [0.5, 0, 0], atol=1e-15)
+    turned = [
+        np.array(p.R @ od.rotations.rotation_about((0, 0, 1), DM(x[2]))) for p, x in ((TILTED, place), (image, there))
+    ]
+    np.testing.assert_allclose(turned[1], np.diag([1, -1, 1]) @ turned[0] @ np.diag([1, -1, 1]), atol=1e-15)
 
 
 def plate() -> od.Model:
