@@ -1,4 +1,4 @@
-"""Calls Python functions once with symbols: users' functions to differentiate them, repeated algebra to copy its graph.
+"""Calls Python functions once with symbols: users' functions to differentiate them, steps of recursions to copy their graph.
 
 The recursions of the library use no automatic differentiation. Below `functions`, symbols are made only here.
 """
@@ -6,14 +6,17 @@ The recursions of the library use no automatic differentiation. Below `functions
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
 from casadi import DM, SX
 
 from ._rounding import running_error
 from ._types import Expr, shown
+
+R = TypeVar("R")
 
 
 class Derivatives(NamedTuple):
@@ -61,7 +64,7 @@ def rounding_error(function: Callable[[Expr], Expr], x: Expr) -> Expr:
     xs = SX.sym("x", x.shape[0])
     y = SX(function(xs))
     free = ca.Function("free", [xs], [y], {"allow_free": True}).free_sx()
-    found: Expr = running_error(ca.Function("traced", [xs, *free], [y], {"cse": True}))(x, *free)
+    found: Expr = running_error(ca.Function("values", [xs, *free], [y], {"cse": True}))(x, *free)
     return found
 
 
@@ -84,13 +87,13 @@ def _differentiated(
     return ca.Function("derivatives", [xs, vs, *free], [y, J, bias], {"cse": True}), free
 
 
-def traced(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
+def as_function(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
     """`function(x)` of a column x of that size, called once with SX symbols, as a Function.
 
     Other symbols in it stay free: `has_free()` tells, and to call it with numbers is then an error.
     """
     x = SX.sym("x", size)
-    return ca.Function("traced", [x], [SX(y) for y in function(x)], {"cse": True, "allow_free": True})
+    return ca.Function("values", [x], [SX(y) for y in function(x)], {"cse": True, "allow_free": True})
 
 
 def is_constant(function: Callable[[Expr], Expr], size: int) -> bool:
@@ -98,20 +101,74 @@ def is_constant(function: Callable[[Expr], Expr], size: int) -> bool:
     return bool(SX(function(SX.sym("x", size))).is_constant())
 
 
-def repeated(algebra: Callable[..., Sequence[Expr]], *arguments: Expr) -> Sequence[Expr]:
+# Steps of recursions
+
+
+def templated(algebra: Callable[..., R], *arguments: Any) -> R:
     """`algebra(*arguments)`, for a step that a recursion takes many times.
 
-    With SX, the algebra runs in Python once for each combination of argument shapes. Later calls copy its operations,
-    which is ten times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes
-    them.
+    Arguments and results are expressions, or tuples, NamedTuples and dataclasses of them, nested at will. With SX, the
+    algebra runs in Python once for each combination of types and shapes. Later calls copy its operations, which is ten
+    times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
     """
-    if any(isinstance(x, ca.MX) for x in arguments) or not any(isinstance(x, SX) for x in arguments):
+    leaves = list(_leaves(arguments))
+    if any(isinstance(x, ca.MX) for x in leaves) or not any(isinstance(x, SX) for x in leaves):
         return algebra(*arguments)
-    found: list[Expr] = _template(algebra, tuple(x.shape for x in arguments)).call(list(arguments))
-    return found
+    template = _template(algebra, _structure(arguments))
+    result: R = _rebuilt(template.results, iter(template.function.call(leaves)))
+    return result
+
+
+class _Template(NamedTuple):
+    function: ca.Function
+    results: Any
+    """The structure of the results."""
 
 
 @functools.cache
-def _template(algebra: Callable[..., Sequence[Expr]], shapes: tuple[tuple[int, int], ...]) -> ca.Function:
-    symbols = [SX.sym("x", *shape) for shape in shapes]
-    return ca.Function("template", symbols, [SX(y) for y in algebra(*symbols)])
+def _template(algebra: Callable[..., Any], arguments: Any) -> _Template:
+    symbols: list[SX] = []
+    result = algebra(*_symbolic(arguments, symbols))
+    return _Template(ca.Function("template", symbols, [SX(y) for y in _leaves(result)]), _structure(result))
+
+
+def _parts(value: Any) -> tuple[Any, ...] | None:
+    """The parts of a tuple, a NamedTuple or a dataclass; None for an expression."""
+    if isinstance(value, tuple):
+        return value
+    return tuple(getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else None
+
+
+def _leaves(value: Any) -> Iterator[Expr]:
+    """All expressions in a value, in order."""
+    parts = _parts(value)
+    if parts is None:
+        yield value
+    else:
+        for part in parts:
+            yield from _leaves(part)
+
+
+def _structure(value: Any) -> tuple[Any, ...]:
+    """(type, structures of its parts), for an expression its shape: what distinguishes two templates."""
+    parts = _parts(value)
+    return value.shape if parts is None else (type(value), tuple(map(_structure, parts)))
+
+
+def _rebuilt(structure: tuple[Any, ...], leaves: Iterator[Expr]) -> Any:
+    """The value of that structure with these expressions."""
+    kind, parts = structure
+    if not isinstance(kind, type):
+        return next(leaves)
+    made = [_rebuilt(part, leaves) for part in parts]
+    return tuple(made) if kind is tuple else kind(*made)
+
+
+def _symbolic(structure: tuple[Any, ...], symbols: list[SX]) -> Any:
+    """The value of that structure with new symbols, which are added to the list."""
+    kind, parts = structure
+    if not isinstance(kind, type):
+        symbols.append(SX.sym("x", kind, parts))
+        return symbols[-1]
+    made = [_symbolic(part, symbols) for part in parts]
+    return tuple(made) if kind is tuple else kind(*made)

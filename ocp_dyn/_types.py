@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -182,6 +183,12 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """Names for a message: the first of them, each cut to its first 60 characters, and how many there are."""
     short = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:most])
     return short + (f", ... ({len(names)} in all)" if len(names) > most else "") or "(none)"
+
+
+def meant(name: object, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the names that are nearest to it, if any are near."""
+    near = get_close_matches(name, list(names), 3, 0.6) if isinstance(name, str) else []
+    return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 class ModelError(ValueError):

@@ -1,4 +1,7 @@
-"""Parts common to the command lines of all problems: options, files, report, the line of JSON."""
+"""Parts common to the command lines of all problems: options, files, report, the line of JSON.
+
+Every `main` reads alike: `parser` and its own options, `asked` for what is to be solved, the solve, `finish`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import Solution
@@ -29,13 +32,27 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return p
 
 
-def prepare(options: argparse.Namespace, arguments: argparse.ArgumentParser) -> None:
-    """Makes the folder of --out, so that a wrong one is told before the solver runs."""
+T = TypeVar("T")
+
+
+def asked(
+    arguments: argparse.ArgumentParser, argv: list[str] | None, make: Callable[[argparse.Namespace], T]
+) -> tuple[argparse.Namespace, T]:
+    """The options given, and what `make` makes of them, such as the problem to solve; ends with a message if it cannot.
+
+    The folder of --out is made, too, so that a wrong one is told before the solver runs.
+    """
+    options = arguments.parse_args(argv)
+    try:
+        made = make(options)
+    except (ValueError, KeyError, OSError) as error:
+        arguments.error(str(error))
     if options.out is not None:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             arguments.error(f"--out {options.out}: no folder can be made there: {error.strerror}")
+    return options, made
 
 
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
@@ -59,19 +76,10 @@ def attempt(what: str, make: Callable[[], object]) -> bool:
 
 
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
-    """Saves the solution, then prints and writes what `figures` makes of it; 0 if the solver converged, 1 if not."""
+    """Saves the solution, then prints and writes its summary and what `figures` adds; 0 if the solver converged, 1 if not."""
     keep(options, solution)
-    stats, found = solution.stats, dict[str, Any]()
-    attempt("the numbers of the report", lambda: found.update(figures()))
-    numbers = {
-        "converged": solution.converged,
-        "status": solution.status,
-        **found,
-        "iterations": stats["iterations"],
-        "infeasibility": stats["infeasibility"],
-        "build_seconds": round(stats["build_seconds"], 3),
-        "solve_seconds": round(stats["solve_seconds"], 3),
-    }
+    numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
+    attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
     if options.out is not None:
         write(options.out, solution, numbers, title, quiet=options.quiet)
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
@@ -79,7 +87,8 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
     for key, value in numbers.items():
         print(f"  {key:28s} {_shown(value)}")
     if not solution.converged:
-        print(f"not converged: {solution.status}; the worst constraint is {stats['worst_row']!r}", file=sys.stderr)
+        worst = solution.stats["worst_row"]
+        print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
     if options.json:
         print(json.dumps(numbers))
     return 0 if solution.converged else 1

@@ -1,15 +1,12 @@
-"""Gaits of a library: points of a grid, the problems that make them, and what a worker does to find one."""
+"""Gaits of a library: points of a grid of speeds, slopes and step lengths, and the problems that they belong to."""
 
 from __future__ import annotations
 
 import functools
 import importlib
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -44,6 +41,15 @@ class Gait:
         found = {"speed": self.speed, "slope": float(np.arctan(self.slope))}
         return found if self.step is None else found | {"step_length": self.step}
 
+    @property
+    def variant(self) -> tuple[bool]:
+        """Whether the step is free: held step lengths are a parameter, free ones a variable of the problem."""
+        return (self.free,)
+
+    def relaxes(self, other: Gait) -> bool:
+        """Whether the other is the same gait with its step length held."""
+        return self.free and not other.free and (self.speed, self.slope) == (other.speed, other.slope)
+
     def distance(self, other: Gait) -> float:
         """Distance between two gaits, in steps of a usual grid: 0.2 m/s, a slope of 0.1, a step length of 0.1 m."""
         change = 0.0 if self.step == other.step else 1.0
@@ -51,12 +57,6 @@ class Gait:
             change = abs(self.step - other.step) / 0.1
         return abs(self.speed - other.speed) / 0.2 + abs(self.slope - other.slope) / 0.1 + change
 
-
-BARRIER = 1e-3
-"""Initial barrier parameter of the interior-point method.
-
-The smaller value that suits small changes of a problem fails over a whole step of the grid.
-"""
 
 Factory = Callable[[bool, bool], ocp.Problem]
 """Makes a problem of (step length free, quick), with parameters `speed`, `slope` and, if held, `step_length`."""
@@ -91,43 +91,9 @@ def factory(model: str) -> Factory:
     return found
 
 
-@functools.cache
-def _problem(model: str, free: bool, quick: bool) -> ocp.Problem:
-    """One problem of each kind in a process: built once, solved again and again."""
+def make(model: str, quick: bool, free: bool) -> ocp.Problem:
+    """The problem of a model's name, its step length free or held."""
     return factory(model)(free, quick)
-
-
-@dataclass(frozen=True)
-class Task:
-    """Task of a worker: the gait to find.
-
-    start: the file of a solution to begin at, as bytes; same: whether that solution belongs to the same problem.
-    """
-
-    gait: Gait
-    model: str
-    quick: bool
-    start: bytes | None = None
-    same: bool = False
-    compile: bool | str = "auto"
-
-
-def solve(task: Task) -> bytes:
-    """The gait's solution, as the bytes of its file; from scratch if the start leads nowhere."""
-    problem = _problem(task.model, task.gait.free, task.quick)
-    options: dict[str, Any] = {"values": task.gait.values, "progress": False, "threads": 1, "compile": task.compile}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "gait.npz")
-        start = None
-        if task.start is not None:
-            path.write_bytes(task.start)
-            start = ocp.Solution.load(path)
-        begin: dict[str, Any] = {"start" if task.same else "guess": start, "mu_init": BARRIER} if start else {}
-        solution = problem.solve(**options, **begin)
-        if start is not None and not solution.converged:
-            solution = problem.solve(**options)
-        solution.save(path)
-        return path.read_bytes()
 
 
 def grid(speeds: Sequence[float], slopes: Sequence[float], steps: Sequence[float | None]) -> list[Gait]:

@@ -14,9 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ocp_dyn.io import whole_file
-from ocp_dyn.ocp import LimitCycle, NoGait, StepMap
+from ocp_dyn.ocp import LimitCycle, NoGait, StepMap, follow_limit_cycles
 
-from ._command import parser, prepare
+from ._command import asked, parser
 
 
 class Known(NamedTuple):
@@ -28,22 +28,17 @@ class Known(NamedTuple):
 
 
 def follow(step_map: Callable[[float], StepMap], known: Known, slope: float, stride: float = 0.25) -> LimitCycle:
-    """The gait at `slope`, followed from the known one by steps of the slope's logarithm; NoGait where it ends.
-
-    Each gait starts from the extrapolation of the two before it; a change of the period by over 5 % in one
-    step is another gait, and refused as such.
-    """
+    """The gait at `slope`, followed from the known one by steps of the slope's logarithm; NoGait where it ends."""
     if not slope > 0:
         raise NoGait(f"a passive walker needs a slope downhill to live on, got {slope:g}")
     count = max(1, int(np.ceil(abs(np.log(slope / known.slope)) / stride)))
-    cycle = step_map(known.slope).limit_cycle(np.array(known.state), known.period)
-    path = [np.append(cycle.x, cycle.period)]
-    for value in np.geomspace(known.slope, slope, count + 1)[1:]:
-        guess = path[-1] if len(path) == 1 else 2 * path[-1] - path[-2]
-        cycle = step_map(float(value)).limit_cycle(guess[:-1], guess[-1])
-        if abs(cycle.period / path[-1][-1] - 1) > 0.05:
-            raise NoGait(f"the long-period gait ends before the slope {value:.4g}: what is found there is another gait")
-        path.append(np.append(cycle.x, cycle.period))
+    slopes = [known.slope, *(float(value) for value in np.geomspace(known.slope, slope, count + 1)[1:])]
+    followed = follow_limit_cycles(map(step_map, slopes), np.array(known.state), known.period)
+    for here in slopes:
+        try:
+            cycle = next(followed)
+        except NoGait as error:
+            raise NoGait(f"the long-period gait was not found at a slope of {here:.4g}: {error}") from error
     return cycle
 
 
@@ -111,8 +106,7 @@ def run(
     begin = time.perf_counter()
     arguments = parser(doc)
     options(arguments)
-    chosen = arguments.parse_args(argv)
-    prepare(chosen, arguments)
+    chosen, _ = asked(arguments, argv, lambda options: None)
     try:
         cycle, published, slope = solve(chosen)
     except NoGait as error:

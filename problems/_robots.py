@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-SLIP_SPEED = 0.2
-"""Speed over which the friction of a file's joints changes sign [rad/s].
+LOADS = od.Loads(passive=True, armature=True, slip_speed=0.2)
+"""All that a file says of joints; their friction changes sign over 0.2 rad/s.
 
-Joints of gaits turn at some 1 rad/s. TALOS needs 24 iterations with it, 65 over half this speed, and over a twentieth of it IPOPT
+Joints of gaits turn at some 1 rad/s. TALOS needs 24 iterations with this speed, 65 over half this speed, and over a twentieth of it IPOPT
 finds no gait within 500.
 """
 
@@ -28,20 +26,6 @@ def symmetric(urdf: str | Path, left: str, right: str) -> od.Model:
     return ocp.symmetric_twin(ocp.facing_forward(as_built(urdf), left, right))
 
 
-def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Robot, speed, cost, forces and defects of a gait."""
-    model, defects = solution.model, solution.defects()
-    weight = model.mass * float(np.linalg.norm(model.gravity))
-    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
-    return {
-        "robot": model.name,
-        "dofs": model.nv,
-        "mass_kg": float(model.mass),
-        "speed_m_per_s": solution.step_length / solution.duration,
-        **{f"{phase.name}_s": phase.duration for phase in solution.phases},
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "peak_vertical_force_weights": float(vertical.max()) / weight,
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
-    }
+def about(model: od.Model) -> dict[str, Any]:
+    """Numbers of the report on a robot itself."""
+    return {"robot": model.name, "dofs": model.nv, "mass_kg": float(model.mass)}

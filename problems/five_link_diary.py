@@ -22,7 +22,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 from .five_link import SMALL, STEP_LENGTH, swing, with_knees
 
 STEP_TIME = 0.8
@@ -87,28 +87,20 @@ def _landing(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: objective beside the published one, gait, peak torque."""
+    """Numbers of the report beside the summary: the published objective, the transcription, the step."""
     return {
-        "objective": solution.objective,
         "published": PUBLISHED,
         "relative_difference": solution.objective / PUBLISHED - 1,
         "intervals": len(solution.phases[0].tau),
         "integrator": solution.stats["integrator"],
         "step_length_m": STEP_LENGTH,
-        "step_duration_s": solution.duration,
-        "peak_torque_Nm": float(np.abs(solution.tau).max()),
     }
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--intervals", type=int, default=80)
-    options = arguments.parse_args(argv)
-    try:
-        step = problem(min(options.intervals, 20) if options.quick else options.intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, step = asked(arguments, argv, lambda o: problem(min(o.intervals, 20) if o.quick else o.intervals))
     solution = step.solve(progress=not options.quiet, mu_init=1e-2, **SMALL)
     return finish(options, solution, lambda: numbers(solution), "Five-link biped with an ankle motor: backward Euler")
 

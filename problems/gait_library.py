@@ -15,7 +15,9 @@ people choose: step length as the power 0.42 of speed (Grieve and Gear, 1966).
 
 from __future__ import annotations
 
+import argparse
 import csv
+import functools
 import io
 import json
 import sys
@@ -32,9 +34,8 @@ from ocp_dyn import ocp
 from ocp_dyn.io import whole_file
 
 from . import human_walk
-from ._command import attempt, parser, prepare
-from ._gaits import FREE, Gait, factory, grid
-from ._sweep import Library, Sweep, cluster, local, sweep
+from ._command import asked, attempt, parser
+from ._gaits import FREE, Gait, factory, grid, make
 
 COLUMNS = (
     "speed_m_per_s", "slope", "step_length_asked_m", "converged", "iterations", "solve_seconds", "step_length_m",
@@ -42,7 +43,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def row(gait: Gait, solution: ocp.Solution, library: Library) -> dict[str, Any]:
+def row(gait: Gait, solution: ocp.Solution, library: ocp.Library) -> dict[str, Any]:
     """A line of the table."""
     positive, negative = solution.mechanical_work()
     values = (
@@ -53,14 +54,13 @@ def row(gait: Gait, solution: ocp.Solution, library: Library) -> dict[str, Any]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def write_table(library: Library, rows: Sequence[dict[str, Any]]) -> Path:
+def write_table(library: ocp.Library, rows: Sequence[dict[str, Any]]) -> Path:
     """table.csv in the library's folder."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    library.write(library.folder / "table.csv", text.getvalue().encode())
-    return library.folder / "table.csv"
+    return library.write("table.csv", text.getvalue().encode())
 
 
 def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
@@ -134,41 +134,21 @@ def run(
     `jobs` workers. again: gaits that were not found are tried again.
     """
     factory(model)
-    folder.mkdir(parents=True, exist_ok=True)
-    library = Library(folder)
-    _keep_settings(library, {"model": model, "quick": quick})
-    done = {gait: state for gait in gaits if (state := library.converged(gait)) is not None and (state or not again)}
-    work = Sweep(library, model, quick, compile or "auto", [gait for gait in gaits if gait not in done], done)
-    total, begin = len(gaits), time.perf_counter()
-    if progress and done:
-        print(f"{len(done)} of {total} gaits are there already", file=sys.stderr, flush=True)
-    if work.waiting:
-        if executor is not None:
-            workers = max(1, jobs)
-        else:
-            executor, workers = cluster(scheduler) if scheduler else local(jobs, len(work.waiting))
-        with executor:
-            for gait, solution in sweep(work, executor, workers):
-                if progress:
-                    _tell(gait, solution, f"{len(work.done)}/{total}", time.perf_counter() - begin)
+    work = ocp.Sweep(
+        functools.partial(make, model, quick), gaits, folder, jobs=jobs, scheduler=scheduler, executor=executor,
+        solve={"compile": compile or "auto"}, settings={"model": model, "quick": quick}, again=again,
+    )  # fmt: skip
+    library, begin = work.library, time.perf_counter()
+    if progress and work.done:
+        print(f"{len(work.done)} of {len(gaits)} gaits are there already", file=sys.stderr, flush=True)
+    for gait, solution in work:
+        if progress:
+            _tell(gait, solution, f"{len(work.done)}/{len(gaits)}", time.perf_counter() - begin)
     rows = [row(gait, library.load(gait), library) for gait in sorted(gaits, key=lambda g: g.name)]
     write_table(library, rows)
     if any(r["converged"] for r in rows):
         attempt("library.png", lambda: draw(rows, folder / "library.png"))
     return rows
-
-
-def _keep_settings(library: Library, settings: dict[str, Any]) -> None:
-    """Writes what all gaits of the folder share; ValueError if they are of another kind."""
-    path = library.folder / "library.json"
-    if not path.exists():
-        library.write(path, json.dumps(settings).encode())
-    try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged ({error}): remove it, or give --out another folder") from None
-    if found != settings:
-        raise ValueError(f"{library.folder} holds gaits of {found}, not {settings}: give --out another folder")
 
 
 def _tell(gait: Gait, solution: ocp.Solution, count: str, seconds: float) -> None:
@@ -185,6 +165,20 @@ def _step(text: str) -> float | None:
     return FREE if text == "free" else float(text)
 
 
+def _grid(options: argparse.Namespace) -> list[Gait]:
+    if options.out is None:
+        raise ValueError("--out DIR is needed: a library is a folder of gaits")
+    if (
+        options.jobs < 0
+        or not all(0.5 <= v <= 2.2 for v in options.speeds)
+        or any(abs(x) > 0.4 for x in options.slopes)
+    ):
+        raise ValueError(
+            "--jobs must not be negative, speeds lie between 0.5 and 2.2 m/s and slopes between -0.4 and 0.4"
+        )
+    return grid(options.speeds, options.slopes, options.steps)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speeds", type=float, nargs="+", default=[0.9, 1.1, 1.3, 1.5], help="[m/s]")
@@ -197,19 +191,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--scheduler", default="", metavar="ADDRESS", help="of Dask, for a cluster")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
     arguments.add_argument("--again", action="store_true", help="try again what was not found")
-    options = arguments.parse_args(argv)
-    if options.out is None:
-        arguments.error("--out DIR is needed: a library is a folder of gaits")
-    if (
-        options.jobs < 0
-        or not all(0.5 <= v <= 2.2 for v in options.speeds)
-        or any(abs(x) > 0.4 for x in options.slopes)
-    ):
-        arguments.error(
-            "--jobs must not be negative, speeds lie between 0.5 and 2.2 m/s and slopes between -0.4 and 0.4"
-        )
-    prepare(options, arguments)
-    gaits = grid(options.speeds, options.slopes, options.steps)
+    options, gaits = asked(arguments, argv, _grid)
     begin = time.perf_counter()
     try:
         rows = run(

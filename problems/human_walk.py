@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 
 INTERVALS = (4, 2, 16, 9)
 """Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
@@ -136,9 +135,7 @@ def step_length(speed: float, height: float) -> float:
 
 def _walking(model: od.Model) -> od.Model:
     """The model with the range of its ankles that walking uses."""
-    lower = np.array(model.dofs.q_lower)
-    lower[[model.q_slice(joint).start for joint in ("ankle_l", "ankle_r")]] = -DORSIFLEXION
-    return replace(model, dofs=replace(model.dofs, q_lower=lower))
+    return model.with_limits(lower={"ankle_l": -DORSIFLEXION, "ankle_r": -DORSIFLEXION})
 
 
 def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
@@ -167,7 +164,7 @@ def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torque over strength, squared; small terms that keep joints smooth and away from their ends."""
-    strength = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    strength = model.dofs.strength()
     return (
         ocp.TorqueSquared(weight=100.0, scale=strength),
         ocp.TorqueRateSquared(weight=0.1, scale=strength),
@@ -185,36 +182,21 @@ def stiffness(model: od.Model) -> np.ndarray:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: gait, cost of transport and work, forces, torques, defects."""
-    model, defects = solution.model, solution.defects()
-    weight = model.mass * 9.81
+    """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
+    model = solution.model
     loading, push_off, flat, heel_off = solution.phases
-    vertical = np.concatenate([w[:, 5] for phase in solution.phases for w in phase.wrenches.values()])
-    positive, negative = solution.mechanical_work()
     double = loading.duration + push_off.duration
     return {
-        "speed_m_per_s": solution.step_length / solution.duration,
-        "step_length_m": solution.step_length,
         "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
-        "step_duration_s": solution.duration,
         "cadence_steps_per_min": 60 / solution.duration,
         "heel_strike_to_flat_s": loading.duration,
         "double_support_s": double,
         "double_support_percent_of_stride": 50 * double / solution.duration,
         "heel_off_percent_of_stride": 50 * (1 - heel_off.duration / solution.duration),
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "positive_work_J": positive,
-        "negative_work_J": negative,
         "swing_clearance_m": _clearance(solution),
-        "peak_vertical_force_body_weights": float(vertical.max()) / weight,
         **peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         **_arm_swing(solution),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
-        "open_loop_defect_rad": defects.open_loop_angle,
-        "open_loop_defect_m": defects.open_loop_length,
     }
 
 
@@ -250,13 +232,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--sex", choices=("male", "female"), default="male")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        walk = problem(options.speed, options.mass, options.height, options.sex, intervals=intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, walk = asked(
+        arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
+    )
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")
 

@@ -13,10 +13,10 @@ take-off (Lees, Vanrenterghem and De Clercq, J. Biomechanics 37, 2004).
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -28,7 +28,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from . import human_walk
-from ._command import finish, keep, parser, prepare
+from ._command import asked, finish, keep, parser
 
 INTERVALS = (14, 6, 4)
 """On flat feet, on the toes' edges, in flight up to the apex."""
@@ -93,22 +93,22 @@ def problem(
 
 def _limited(model: od.Model, strength: float) -> od.Model:
     """The model with stronger joints and a trunk that may lean but not turn over: a somersault is no higher jump."""
-    dofs = model.dofs
-    lower, upper, rate = dofs.q_lower.copy(), dofs.q_upper.copy(), dofs.qd_max.copy()
-    lean = np.sin(np.array([0.2, LEAN, 0.2]) / 2)  # the quaternion's vector part
-    lower[3:6], upper[3:6], rate[:6] = -lean, lean, SPEEDS
-    return replace(
-        model, dofs=replace(dofs, q_lower=lower, q_upper=upper, qd_max=rate, tau_max=strength * dofs.tau_max)
+    lean = {f"root.q{axis}": math.sin(angle / 2) for axis, angle in zip("xyz", (0.2, LEAN, 0.2), strict=True)}
+    return model.with_limits(
+        lower={part: -value for part, value in lean.items()},
+        upper=lean,
+        velocity={"root": SPEEDS},
+        effort=strength * model.dofs.tau_max,
     )
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torques and their rates, over strength; left unlike right; all small beside the height."""
-    limit = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    strength = model.dofs.strength()
     sides = _sides(model)
     return (
-        ocp.TorqueSquared(weight=2.0, scale=limit),
-        ocp.TorqueRateSquared(weight=0.01, scale=limit),
+        ocp.TorqueSquared(weight=2.0, scale=strength),
+        ocp.TorqueRateSquared(weight=0.01, scale=strength),
         ocp.AccelerationSquared(weight=1e-5),
         ocp.Integral(lambda stage: ca.sumsqr(sides(stage.q)), 20.0, "asymmetry"),
     )
@@ -170,14 +170,13 @@ def standing_height(model: od.Model) -> float:
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: heights, times, peak force and power, torques, defects."""
-    model, defects = solution.model, solution.defects()
+    """Numbers of the report beside the summary: heights, times, peak force and power, joint torques."""
+    model = solution.model
     flat, toes, flight = solution.phases
     upright = standing_height(model)
     com = np.array([od.center_of_mass(model, DM(q)).full().ravel() for q in solution.q])
     leaving = float(od.center_of_mass_velocity(model, DM(flight.q[0]), DM(flight.v[0]))[2])
     at_take_off = float(od.center_of_mass(model, DM(flight.q[0]))[2])
-    weight = model.mass * 9.81
     vertical = np.concatenate([sum(w[:, 5] for w in phase.wrenches.values()) for phase in (flat, toes)])
     power = sum((phase.tau * (phase.v[:-1] + phase.v[1:]) / 2).sum(axis=1).max() for phase in (toes,))
     return {
@@ -187,12 +186,20 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "countermovement_m": upright - float(com[:, 2].min()),
         "push_off_s": flat.duration + toes.duration,
         "on_toes_s": toes.duration,
-        "peak_vertical_force_body_weights": float(vertical.max()) / weight,
+        "peak_vertical_force_of_both_feet_body_weights": float(vertical.max()) / model.weight,
         "peak_power_W_per_kg": float(power) / model.mass,
         **human_walk.peak_torques(solution),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
     }
+
+
+def _problems(options: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
+    """The jump asked for, and the one with hanging arms."""
+    intervals = QUICK if options.quick else INTERVALS
+    jump, still = (
+        problem(options.mass, options.height, options.strength, arms=arms, intervals=intervals)
+        for arms in (not options.no_arms, False)
+    )
+    return jump, still
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -201,16 +208,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--strength", type=float, default=1.0, help="largest torques, times the model's")
     arguments.add_argument("--no-arms", action="store_true", help="arms hang still; nothing to compare with")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        jump, still = (
-            problem(options.mass, options.height, options.strength, arms=arms, intervals=intervals)
-            for arms in (not options.no_arms, False)
-        )
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, (jump, still) = asked(arguments, argv, _problems)
     solution = jump.solve(progress=not options.quiet)
     keep(options, solution)
     without = None if options.no_arms else still.solve(progress=not options.quiet)

@@ -20,9 +20,9 @@ it: unverified as limits of the real robot. The clearance of the swing foot is o
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from ocp_dyn.io import whole_file
 from ocp_dyn.models import FiveLinkParameters, absolute_angles, five_link_biped
 
 from . import five_link
-from ._command import attempt, finish, keep, parser, prepare
+from ._command import asked, attempt, finish, keep, parser
 from ._zero_dynamics import VirtualConstraints, ZeroDynamics, fitted, optimised, phase_angle
 
 RABBIT = FiveLinkParameters(
@@ -81,13 +81,10 @@ def published() -> VirtualConstraints:
 
 def robot() -> od.Model:
     """RABBIT with its stance foot pinned at the origin."""
-    model = five_link.with_knees(five_link_biped(RABBIT), torque=TORQUE)
-    lower, upper = model.dofs.q_lower.copy(), model.dofs.q_upper.copy()
-    for joint, bounds in {
-        "stance_hip": (-HIP, HIP), "swing_hip": (-HIP, HIP), "stance_knee": (0.0, KNEE), "swing_knee": (-KNEE, 0.0),
-    }.items():  # fmt: skip
-        lower[model.q_slice(joint)], upper[model.q_slice(joint)] = bounds
-    return replace(model, dofs=replace(model.dofs, q_lower=lower, q_upper=upper))
+    return five_link.with_knees(five_link_biped(RABBIT), torque=TORQUE).with_limits(
+        lower={"stance_hip": -HIP, "swing_hip": -HIP, "stance_knee": 0.0, "swing_knee": -KNEE},
+        upper={"stance_hip": HIP, "swing_hip": HIP, "stance_knee": KNEE, "swing_knee": 0.0},
+    )
 
 
 def strike(q: Any, v: Any) -> tuple[Any, Any, Any]:
@@ -154,7 +151,7 @@ def problem(speed: float = 0.8, intervals: int = 40) -> ocp.Problem:
 
 
 def gait(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report on the step: period, speed, cost, torque, friction, forces, defect."""
+    """Numbers of the report on the step beside the summary: speed, friction, forces."""
     model, step = solution.model, solution.phases[0]
     landing = float(od.point_position(model, "swing_foot", DM(step.q[-1]))[0])
     forces = ground_forces(solution)
@@ -164,11 +161,9 @@ def gait(solution: ocp.Solution) -> dict[str, Any]:
         "step_length_m": landing,
         "speed_m_per_s": landing / solution.duration,
         "cost_N2_m_s": solution.objective,
-        "peak_torque_Nm": float(np.abs(step.tau).max()),
         "friction_needed": float(np.max(np.abs(forces[:, 0]) / forces[:, 1])),
         "friction_needed_at_impact": float(abs(impulse[0]) / impulse[1]),
         "least_vertical_force_N": float(forces[:, 1].min()),
-        "defect_rad": solution.defects().angle,
     }
 
 
@@ -317,25 +312,26 @@ def numbers(solution: ocp.Solution, step: ocp.Problem, best: ZeroDynamics) -> di
     }
 
 
+def _speed(options: argparse.Namespace) -> float:
+    """The speed asked for, or that of the published example."""
+    if options.speed is not None:
+        return float(options.speed)
+    return float(stability(example(), "example")["example_speed_m_per_s"])
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, help="walking speed [m/s], 0.1 to 1.5; default: the example's")
     arguments.add_argument("--intervals", type=int, default=40)
-    options = arguments.parse_args(argv)
-    speed = options.speed
-    if speed is None:
-        speed = stability(example(), "example")["example_speed_m_per_s"]
-    try:
-        step = problem(speed, min(options.intervals, 15) if options.quick else options.intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, step = asked(
+        arguments, argv, lambda o: problem(_speed(o), min(o.intervals, 15) if o.quick else o.intervals)
+    )
     solution = step.solve(progress=not options.quiet, **five_link.SMALL)
     if not solution.converged:
         return finish(options, solution, lambda: gait(solution), TITLE)
     keep(options, solution)
     try:
-        best = least_torque(followed(solution), speed)
+        best = least_torque(followed(solution), _speed(options))
     except ValueError as error:
         print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
         best = followed(solution)

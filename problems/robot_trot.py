@@ -10,6 +10,7 @@ mirror image of the start is; a flight may lie between (`--flight`), or a time o
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,8 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, symmetric
-from ._robots import numbers as gait_numbers
+from ._command import asked, finish, parser
+from ._robots import LOADS, about, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
@@ -92,7 +92,7 @@ def problem(
         boundary=[ocp.Boundary(_centred, "base starts at the origin")],
         posture=posture,
         limits=False,
-        slip_speed=SLIP_SPEED,
+        loads=LOADS,
     )
 
 
@@ -102,14 +102,19 @@ def _centred(start: ocp.Stage, end: ocp.Stage) -> tuple[Any, float, float]:
 
 def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
     """Torque over a tenth of weight times leg length, squared; small terms for accelerations and for bent knees."""
-    scale = 0.1 * model.mass * 9.81 * float(posture[2])
+    scale = 0.1 * model.weight * float(posture[2])
     bent = ocp.TrackJoints(lambda s: posture, weight=0.3, joints=model.joint_names[1:])
     return (ocp.TorqueSquared(weight=1.0, scale=scale), ocp.AccelerationSquared(weight=1e-5), bent)
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and the length of half a stride."""
-    return {**gait_numbers(solution), "half_stride_m": solution.step_length}
+    """Numbers of the report beside the summary: the robot."""
+    return about(solution.model)
+
+
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    model = load(options.urdf, tuple(options.feet), options.foot_radius)
+    return problem(model, options.speed, options.flight, 8 if options.quick else options.intervals, options.overlap)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -124,16 +129,9 @@ def main(argv: list[str] | None = None) -> int:
     between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
     arguments.add_argument("--intervals", type=int, default=16)
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
-    options = arguments.parse_args(argv)
-    try:
-        model = load(options.urdf, tuple(options.feet), options.foot_radius)
-        intervals = 8 if options.quick else options.intervals
-        trot = problem(model, options.speed, options.flight, intervals, options.overlap)
-    except (ValueError, KeyError, OSError) as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, trot = asked(arguments, argv, _problem)
     solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")
-    return finish(options, solution, lambda: numbers(solution), f"{model.name} trots at {options.speed:g} m/s")
+    return finish(options, solution, lambda: numbers(solution), f"{trot.model.name} trots at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ are not quite symmetric: the gait is that of the symmetric twin, and the report 
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,8 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 
-from ._command import finish, parser, prepare
-from ._robots import SLIP_SPEED, as_built, symmetric
-from ._robots import numbers as gait_numbers
+from ._command import asked, finish, parser
+from ._robots import LOADS, about, as_built, symmetric
 
 SIDES = ("left", "right")
 BEND = 0.04
@@ -113,28 +113,30 @@ def problem(
         limits=limits,
         integrator="gauss:2",  # on as many intervals the midpoint rule misses TALOS by 2 %, and every node by 0.2 degrees
         torque="linear",
-        slip_speed=SLIP_SPEED,
+        loads=LOADS,
         options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
     )
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
     """Torque over its limit, squared; small terms that keep joints calm and near the middle."""
-    limit = np.where(np.isfinite(model.dofs.tau_max) & (model.dofs.tau_max > 0), model.dofs.tau_max, 100.0)
     return (
-        ocp.TorqueSquared(weight=100.0, scale=limit),
+        ocp.TorqueSquared(weight=100.0, scale=model.dofs.strength(unlimited=100.0)),
         ocp.AccelerationSquared(weight=1e-3),
         ocp.JointAngleSquared(weight=1.0),
     )
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: those of every gait, and length and width of the step."""
-    return {
-        **gait_numbers(solution),
-        "step_length_m": solution.step_length,
-        "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1])),
-    }
+    """Numbers of the report beside the summary: the robot, and the width of its step."""
+    return {**about(solution.model), "step_width_m": 2 * abs(float(solution.phases[0].places["right_sole"][1]))}
+
+
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
+    intervals = (2, 8) if options.quick else tuple(options.intervals)
+    sole, limits = tuple(options.sole), not options.ignore_limits
+    return problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -150,22 +152,14 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--impact", action="store_true", help="the foot may hit the ground")
     arguments.add_argument("--ignore-limits", action="store_true", help="of joints in the file, where they are wrong")
     arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
-    options = arguments.parse_args(argv)
-    try:
-        model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
-        intervals = (2, 8) if options.quick else tuple(options.intervals)
-        sole, limits = tuple(options.sole), not options.ignore_limits
-        walk = problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
-    except (ValueError, KeyError, OSError) as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, walk = asked(arguments, argv, _problem)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
 
     def figures() -> dict[str, Any]:
         apart = ocp.asymmetry(as_built(options.urdf))
         return numbers(solution) | {f"asymmetry_{key}": value for key, value in apart.items()}
 
-    return finish(options, solution, figures, f"{model.name} walks at {options.speed:g} m/s")
+    return finish(options, solution, figures, f"{walk.model.name} walks at {options.speed:g} m/s")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -25,7 +24,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models import human, human_dimensions
 
 from . import human_walk
-from ._command import finish, parser, prepare
+from ._command import asked, finish, parser
 
 INTERVALS = (12, 8, 8)
 """On the flat foot, on the toes' edge, in flight."""
@@ -59,7 +58,7 @@ def problem(
         raise ValueError(f"strength must lie between 0.8 and 4 times that of the model, got {strength}")
     size = human_dimensions(height)
     model = human(mass, height, root=od.FloatingBase())
-    model = replace(model, dofs=replace(model.dofs, tau_max=strength * model.dofs.tau_max))
+    model = model.with_limits(effort=strength * model.dofs.tau_max)
     right = human_walk.feet(model, size, "r", x=0.0, y=(-0.2, 0.0), yaw=-TOE_OUT)
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CentreOfPressure())
     soles = {side: human_walk.sole_points(side, size) for side in "lr"}
@@ -92,43 +91,30 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
     Accelerations are the legs' alone: arms swing freely.
     """
-    limit = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    strength = model.dofs.strength()
     legs = [k for k, name in enumerate(model.qd_names) if name.startswith(("hip", "knee", "ankle", "subtalar"))]
     return (
-        ocp.TorqueSquared(weight=100.0, scale=limit),
-        ocp.TorqueRateSquared(weight=0.02, scale=limit),
+        ocp.TorqueSquared(weight=100.0, scale=strength),
+        ocp.TorqueRateSquared(weight=0.02, scale=strength),
         ocp.Integral(lambda stage: ca.sumsqr(stage.a[legs]), 1e-3, "leg accelerations"),
         ocp.JointAngleSquared(weight=0.2, stiffness=human_walk.stiffness(model)),
     )
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
-    """Numbers of the report: gait, peak force, impulse at touch-down, cost of transport and work, torques, defects."""
-    model, defects = solution.model, solution.defects()
-    weight = model.mass * 9.81
-    flat, toes, flight = solution.phases
-    vertical = np.concatenate([w[:, 5] for phase in (flat, toes) for w in phase.wrenches.values()])
-    positive, negative = solution.mechanical_work()
+    """Numbers of the report beside the summary: contact, impulse at touch-down, joint torques, published figures."""
+    model = solution.model
+    flat, toes, _ = solution.phases
     contact = flat.duration + toes.duration
     return {
-        "speed_m_per_s": solution.step_length / solution.duration,
-        "step_length_m": solution.step_length,
         "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
         "cadence_steps_per_min": 60 / solution.duration,
         "contact_s": contact,
-        "flight_s": flight.duration,
         "duty_factor": contact / solution.duration / 2,
-        "peak_vertical_force_body_weights": float(vertical.max()) / weight,
         "touch_down_impulse_Ns": float(np.linalg.norm(solution.impulses[-1][3:])),
-        "objective": solution.objective,
-        "cost_of_transport": solution.cost_of_transport(),
-        "positive_work_J": positive,
-        "negative_work_J": negative,
         **human_walk.peak_torques(solution),
         "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
         "arm_swing_deg": float(np.degrees(np.ptp(solution.q[:, model.q_slice("shoulder_l")][:, 0]))),
-        "defect_rad": defects.angle,
-        "defect_m": defects.length,
         **(PUBLISHED if abs(solution.step_length / solution.duration - 3) < 1e-6 else {}),
     }
 
@@ -139,13 +125,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--strength", type=float, default=1.5, help="largest torques, times the model's")
-    options = arguments.parse_args(argv)
-    intervals = QUICK if options.quick else INTERVALS
-    try:
-        run = problem(options.speed, options.mass, options.height, options.strength, intervals=intervals)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, run = asked(
+        arguments,
+        argv,
+        lambda o: problem(o.speed, o.mass, o.height, o.strength, intervals=QUICK if o.quick else INTERVALS),
+    )
     solution = run.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human running at {options.speed:g} m/s")
 

@@ -13,6 +13,7 @@ measured one, which is least between -10 and -15 % (Minetti et al., J. Applied P
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from ocp_dyn import ocp
 from ocp_dyn.io import whole_file
 
 from . import human_walk
-from ._command import attempt, finish, keep, parser, prepare
+from ._command import asked, attempt, finish, keep, parser
 
 SLOPES = (-0.2, -0.1, 0.0, 0.1, 0.2)
 """Rise per distance along the horizontal."""
@@ -112,20 +113,19 @@ def draw(found: dict[float, ocp.Solution], path: Path) -> None:
         figure.savefig(partial, format=path.suffix[1:], dpi=150)
 
 
+def _problem(options: argparse.Namespace) -> ocp.Problem:
+    if any(abs(slope) > 0.3 for slope in options.slopes):
+        raise ValueError("slopes must lie between -0.3 and 0.3: steeper ones are not walked on flat feet")
+    return problem(options.speed, still=options.model == "legs", quick=options.quick)
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s]")
     arguments.add_argument("--slopes", type=float, nargs="+", default=SLOPES, help="rise per distance, -0.3 to 0.3")
     arguments.add_argument("--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms held still")
-    options = arguments.parse_args(argv)
-    if any(abs(slope) > 0.3 for slope in options.slopes):
-        arguments.error("slopes must lie between -0.3 and 0.3: steeper ones are not walked on flat feet")
+    options, walk = asked(arguments, argv, _problem)
     slopes = [s for s in options.slopes if abs(s) <= 0.1] or options.slopes if options.quick else options.slopes
-    try:
-        walk = problem(options.speed, still=options.model == "legs", quick=options.quick)
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
     found = gaits(walk, slopes, progress=not options.quiet)
     if options.out is not None:
         for slope, solution in found.items():

@@ -11,6 +11,7 @@ their rates keep noise out of them. Without noise it is the truth.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -24,7 +25,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from . import human_walk
-from ._command import finish, keep, parser, prepare
+from ._command import asked, finish, keep, parser
 
 MARKERS = (
     ("pelvis", (0.08, 0.12, 0.08)), ("pelvis", (0.08, -0.12, 0.08)), ("pelvis", (-0.1, 0.0, 0.08)),
@@ -98,7 +99,7 @@ def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_
     """
     model = walk.model
     points = markers_of(model)
-    strength = np.where(np.isfinite(model.dofs.tau_max), model.dofs.tau_max, 1.0)
+    strength = model.dofs.strength()
     phases = []
     for phase, record in zip(walk.phases, seen, strict=True):
         markers, forces = record.along(record.markers), record.along(record.forces)
@@ -164,6 +165,13 @@ def _width(solution: ocp.Solution) -> float:
     return 2 * abs(float(solution.phases[2].places["heel_r"][1]))
 
 
+def _recorded_walk(options: argparse.Namespace) -> ocp.Problem:
+    if options.marker_noise < 0 or options.force_noise < 0:
+        raise ValueError("noise must not be negative")
+    intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
+    return human_walk.problem(options.speed, intervals=intervals, still=options.model == "legs", integrator="midpoint")
+
+
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s]")
@@ -171,17 +179,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--force-noise", type=float, default=10.0, help="standard deviation [N]")
     arguments.add_argument("--seed", type=int, default=0, help="of the noise")
     arguments.add_argument("--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms held still")
-    options = arguments.parse_args(argv)
-    if options.marker_noise < 0 or options.force_noise < 0:
-        arguments.error("noise must not be negative")
-    intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
-    try:
-        walk = human_walk.problem(
-            options.speed, intervals=intervals, still=options.model == "legs", integrator="midpoint"
-        )
-    except ValueError as error:
-        arguments.error(str(error))
-    prepare(options, arguments)
+    options, walk = asked(arguments, argv, _recorded_walk)
     truth = walk.solve(progress=not options.quiet)
     if not truth.converged:
         print(f"the gait to be recorded was not found: {truth.status}", file=sys.stderr)

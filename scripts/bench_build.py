@@ -68,8 +68,8 @@ def _run(case: str, intervals: int) -> tuple[float, ...]:
 
 
 def _measure(case: str, intervals: int, options: argparse.Namespace) -> dict[str, float]:
-    from ocp_dyn.ocp.compiled import use_machine_code
-    from ocp_dyn.ocp.solver import prepare, starting_point
+    from ocp_dyn.ocp.nlp.machine_code import use_machine_code
+    from ocp_dyn.ocp.workflows.solve import prepare, starting_point
 
     seconds = {}
     robot = _robot(options) if case == "robot" else None

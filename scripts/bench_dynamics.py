@@ -26,12 +26,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench import figures, others, ours, pinocchio_cpp
-from bench.figures import Rows
-from bench.robots import Robot, emulated, robots, states
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ocp_dyn as od
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from scripts.bench import figures, others, ours, pinocchio_cpp
+from scripts.bench.figures import Rows
+from scripts.bench.robots import Robot, emulated, robots, states
 
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
 QUICK = ("ID", "C", "G")

@@ -15,7 +15,6 @@ import argparse
 import json
 import platform
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,8 +23,11 @@ from xml.etree import ElementTree
 
 import casadi as ca
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained_motion import SOLVERS
+from scripts.bench.robots import urdf
 
 BASIC = (od.inverse_dynamics, od.bias_force, od.mass_matrix, od.forward_dynamics)
 CONTACT = (od.constraint_jacobian, od.constraint_hessian, od.constrained_dynamics)
@@ -65,13 +67,10 @@ class Entry(NamedTuple):
 
 def models() -> dict[str, Entry]:
     """All models by name; robots that are not installed are left out, with a line."""
-    folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
     found: dict[str, Entry] = {}
     for name, feet in ROBOTS.items():
-        path = next(iter(sorted(folder.glob(f"*/**/{name}.urdf"))), None)
-        if path is None:
-            print(f"{name} is left out: pip install example-robot-data", file=sys.stderr)
-        else:
+        path = urdf(name)
+        if path is not None:
             found[name] = Entry(lambda path=path: od.load_urdf(path, od.FloatingBase()), feet, path)
     found["human"] = Entry(od.models.human, ("sole_l", "sole_r"))
     for n in (5, 20, 50, 100):

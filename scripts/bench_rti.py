@@ -21,13 +21,16 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench.robots import Array, urdf
-from bench.walk_of_legs import HEIGHT, KNOTS, STEP, TIME, legs, standing, walk
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from ocp_dyn import ocp
+from scripts.bench.robots import Array, urdf
+from scripts.bench.walk_of_legs import HEIGHT, KNOTS, STEP, TIME, legs, standing, walk
 
 ROUND = 20
 """Iterations of one competitor before it is the next one's turn."""

@@ -30,7 +30,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts import fuzz_inputs
+from scripts.fuzzing import inputs
 
 LONGEST = 3000
 """Characters of a message that a person may be shown."""
@@ -44,9 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--only", nargs="+", choices=(*fuzz_inputs.KINDS, *fuzz_inputs.PLANTED), default=list(fuzz_inputs.KINDS)
-    )
+    parser.add_argument("--only", nargs="+", choices=(*inputs.KINDS, *inputs.PLANTED), default=list(inputs.KINDS))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=10.0, help="seconds that one input may take")
     parser.add_argument("--memory", type=int, default=4096, help="megabytes that a worker may use")
@@ -63,9 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if findings else 0
 
 
-def case(seed: int, kind: str, number: int) -> fuzz_inputs.Case:
+def case(seed: int, kind: str, number: int) -> inputs.Case:
     """The input of that kind and number."""
-    kinds = fuzz_inputs.KINDS | fuzz_inputs.PLANTED
+    kinds = inputs.KINDS | inputs.PLANTED
     return kinds[kind](np.random.default_rng([seed, *kind.encode(), number]))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn._types import shown
-from ocp_dyn.checked import CheckedFunction
-from ocp_dyn.invertible import check_invertible
+from ocp_dyn.casadi_functions.checked import CheckedFunction
+from ocp_dyn.dynamics.invertible import check_invertible
 from tests.helpers import JOINTS, close, flat, tree
 
 MODEL = tree("chain")
@@ -44,7 +44,7 @@ REFUSED = [
     (TypeError, "attach needs a Model, got None", lambda: MODEL.attach(None, "b1")),
     (TypeError, "q0 must be 4 numbers or a casadi", lambda: od.assemble_q(MODEL, CONTACT, None)),
     (TypeError, "name must be a string or None, got 5", lambda: od.function(od.mass_matrix, MODEL, name=5)),
-    (TypeError, "signature must be a string or None, got 5", lambda: od.function(od.mass_matrix, MODEL, signature=5)),
+    (TypeError, "signature must be a string or None, .*, got 5", lambda: od.function(od.mass_matrix, MODEL, signature=5)),
     (ValueError, "columns must be a whole number .* got -1",
      lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=-1)),
     (ValueError, "MultiDof needs 1 to 6 axes .* got None", lambda: od.MultiDof(None)),
@@ -133,7 +133,7 @@ def test_joints_that_move_no_inertia_have_no_forward_dynamics(algorithm):
         model = builder.build()
         with pytest.raises(od.ModelError, match=r"joint 'tip_joint' moves body 'tip', .*armature=True"):
             od.function(algorithm, model)
-        od.function(algorithm, model, armature=True)
+        od.function(algorithm, model, loads=od.Loads(armature=True))
         tau = od.function(od.inverse_dynamics, model)(model.neutral(), np.ones(model.nv), np.ones(model.nv))
         assert np.all(np.isfinite(np.array(tau)))
     text = """<robot name="r"><link name="base"><inertial><mass value="1"/></inertial></link><link name="tip"/>

@@ -8,9 +8,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.boundary import boundary
+from ocp_dyn.casadi_functions.registry import REGISTRY
+from ocp_dyn.mechanism.boundary import boundary
 from ocp_dyn.models import pendulum
-from ocp_dyn.registry import REGISTRY
 
 MODEL = pendulum(2)
 Q, V = ca.DM([0.1, 0.2]), ca.DM([0.3, 0.4])
@@ -55,9 +55,21 @@ def test_all_public_functions_of_a_model_are_at_the_boundary():
         (lambda: od.bias_force(MODEL, Q, ca.DM(3, 1)), ValueError, "qd must have 2 rows in this model"),
         (lambda: od.bias_force(MODEL, ca.SX.sym("q", 2), ca.MX.sym("v", 2)), TypeError, "one kind, got SX and MX"),
         (lambda: od.impact(MODEL, HOLD, ca.SX.sym("q", 2), V, ca.MX.sym("e")), TypeError, "one kind, got SX and MX"),
-        (lambda: od.mass_matrix(MODEL, Q, armature=np.zeros(3)), TypeError, "armature must be True or False"),
-        (lambda: od.bias_force(MODEL, Q, V, external=5), TypeError, "external must be a tuple of frame names, got 5"),
-        (lambda: od.bias_force(MODEL, Q, V, external="tip"), TypeError, "external must be a tuple of frame names"),
+        (
+            lambda: od.mass_matrix(MODEL, Q, loads=od.Loads(armature=np.zeros(3))),
+            TypeError,
+            "armature must be True or False",
+        ),
+        (
+            lambda: od.bias_force(MODEL, Q, V, loads=od.Loads(external=5)),
+            TypeError,
+            "external must be a tuple of frame names, got 5",
+        ),
+        (
+            lambda: od.bias_force(MODEL, Q, V, loads=od.Loads(external="tip")),
+            TypeError,
+            "external must be a tuple of frame names",
+        ),
         (lambda: od.constraint_jacobian(MODEL, HOLD, Q, t=np.nan), ValueError, "t must be one finite time"),
         (lambda: od.constraint_wrenches(MODEL, HOLD, Q, ca.DM(1, 2)), ValueError, "lam must be one column"),
         (lambda: od.impact(MODEL, HOLD, Q, V, "x"), ValueError, r"restitution e must lie in \[0, 1\]"),
@@ -74,7 +86,7 @@ def test_all_public_functions_of_a_model_are_at_the_boundary():
         (lambda: od.assemble_q(MODEL, HOLD, ca.SX.sym("q", 2)), TypeError, "q0 must be 2 numbers, got the expression"),
         (lambda: MODEL.integrate(ca.SX.sym("q", 2), ca.MX.sym("v", 2)), TypeError, "one kind, got SX and MX"),
         (lambda: od.function(od.mass_matrix, MODEL, reduce=ca.SX.sym("x")), TypeError, "reduce must be True or False"),
-        (lambda: od.function(od.impact, MODEL, HOLD, armature=[]), TypeError, "armature must be True or False"),
+        (lambda: od.function(od.impact, MODEL, HOLD, loads=[]), TypeError, "loads must be od.Loads"),
         (
             lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=10**9),
             ValueError,
@@ -118,9 +130,9 @@ def test_numbers_and_symbols_mix():
         assert float(ca.norm_inf(value - expected)) < 1e-12
     wrench = ca.SX.sym("w", 6)
     tip = model.body_names[-1]
-    found = od.inverse_dynamics_derivatives(model, Q, V, V, wrench, external=(tip,))
+    found = od.inverse_dynamics_derivatives(model, Q, V, V, wrench, loads=od.Loads(external=(tip,)))
     at = ca.Function("dq", [wrench], [found[0]])(ca.DM.ones(6))
-    expected = od.inverse_dynamics_derivatives(model, Q, V, V, ca.DM.ones(6), external=(tip,))[0]
+    expected = od.inverse_dynamics_derivatives(model, Q, V, V, ca.DM.ones(6), loads=od.Loads(external=(tip,)))[0]
     assert float(ca.norm_fro(at - expected)) < 1e-12
 
 
@@ -147,7 +159,7 @@ def test_a_path_is_a_name_and_no_open_file(path):
         (lambda: od.viz.animate([], "x.gif"), "a motion is needed, such as"),
         (lambda: od.viz.skeleton(None), "model must be a Model"),
         (lambda: od.viz.plot_multipliers(["x"]), "needs finite numbers, real or complex"),
-        (lambda: ocp.mirror_map(MODEL, passive=[]), "passive must be True or False"),
+        (lambda: ocp.mirror_map(MODEL, loads=[]), "loads must be od.Loads"),
         (lambda: ocp.asymmetry(None), "model must be a Model"),
         (lambda: ocp.Separation(ca.MX.sym("x"), 0.1), "Separation pairs must be a sequence"),
         (lambda: ocp.Phase("p", 3, 1.0, constraints=ca.DM(3, 1)), "constraints must be a tuple of constraints"),

@@ -18,9 +18,10 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.codegen.names import filled, macro_stems, parameters, prefix_of, printable
-from ocp_dyn.functions import describe
-from ocp_dyn.registry import REGISTRY, UNITS
+from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.quantities import QUANTITIES
+from ocp_dyn.casadi_functions.registry import REGISTRY
+from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable
 from tests.helpers import State, close
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -112,7 +113,7 @@ def built(request, tmp_path_factory) -> tuple[Path, ctypes.CDLL, bool]:
     if CC is None:
         pytest.skip("no C compiler")
     functions = [registered(name) for name in ALGORITHMS]
-    functions.append(registered("ID", external=("body5", "body2"), name="ID_ext"))
+    functions.append(registered("ID", loads=od.Loads(external=("body5", "body2")), name="ID_ext"))
     directory = od.codegen.export(functions, tmp_path_factory.mktemp("c") / "robot", dense=request.param)
     return directory, compiled(directory), request.param
 
@@ -133,7 +134,7 @@ def test_compiled_c_equals_python(rng, built, name):
 @pytest.mark.slow
 def test_matrix_inputs(rng, built):
     _, library, dense = built
-    f = registered("ID", external=("body5", "body2"), name="ID_ext")
+    f = registered("ID", loads=od.Loads(external=("body5", "body2")), name="ID_ext")
     assert f.size_in("f_ext") == (6, 2)
     values = state(f, rng)
     near(call_c(library, "robot_ID_ext", f, values, dense), f.call(values))
@@ -195,7 +196,9 @@ def test_tables_of_rows_and_columns(built):
     assert pattern.nnz() < pattern.numel()
     assert ("robot_H_H_row" in header) is not dense
     layout = "row-major" if dense else f"sparse, {pattern.nnz()} nonzeros"
-    assert f" H [{MODEL.nv} x {MODEL.nv}, {layout}], out; {UNITS['H']}; rows: list 2; columns: list 2" in header
+    assert (
+        f" H [{MODEL.nv} x {MODEL.nv}, {layout}], out; {QUANTITIES['H'].units}; rows: list 2; columns: list 2" in header
+    )
     assert f"#define ROBOT_H_H_SIZE {pattern.numel() if dense else pattern.nnz()}\n" in header
     assert f"#define ROBOT_H_H_ROWS {MODEL.nv}\n" in header
     if not dense:
@@ -297,7 +300,7 @@ def test_cmake_builds_and_runs_the_example(tmp_path):
 
 def test_large_functions_are_not_optimised_for_minutes(monkeypatch):
     assert "-O1" not in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
-    monkeypatch.setattr("ocp_dyn.codegen.toolchain.LARGE", 100)
+    monkeypatch.setattr("ocp_dyn.codegen.machine_code.toolchain.LARGE", 100)
     assert "-O1" in od.codegen.generate([registered("H")], "robot")["CMakeLists.txt"]
 
 
@@ -377,13 +380,16 @@ def test_a_function_given_twice_counts_once():
 def test_the_header_says_sizes_orders_and_units():
     model = random_model()
     contacts = (od.Contact("body6", axes="z"),)
-    functions = [registered("FDc", model, contacts), registered("ID", model, external=("body5", "body2"))]
+    functions = [
+        registered("FDc", model, contacts),
+        registered("ID", model, loads=od.Loads(external=("body5", "body2"))),
+    ]
     header = od.codegen.generate(functions, "robot")["robot.h"]
     text = re.sub(r"\s+\*\s+", " ", header)
     assert "int robot_FDc(const double *q, const double *qd, const double *tau, double *qdd, double *lam);" in header
-    assert f"q [{model.nq}], in; {UNITS['q']}; entries: list 1" in text
-    assert f"qd [{model.nv}], in; {UNITS['qd']}; entries: list 2" in text
-    assert f"lam [1], out; {UNITS['lam']}; entries: list 3" in text
+    assert f"q [{model.nq}], in; {QUANTITIES['q'].units}; entries: list 1" in text
+    assert f"qd [{model.nv}], in; {QUANTITIES['qd'].units}; entries: list 2" in text
+    assert f"lam [1], out; {QUANTITIES['lam'].units}; entries: list 3" in text
     assert "f_ext [6 x 2, column-major], in; N m, N;" in text
     assert "columns: list 4" in text
     assert model.name in header
@@ -604,7 +610,7 @@ def test_functions_that_cannot_stand_alone(tmp_path, make):
 
 
 def test_memory_is_refused_whatever_it_includes(monkeypatch):
-    room = importlib.import_module("ocp_dyn.codegen.export")
+    room = importlib.import_module("ocp_dyn.codegen.c_export.export")
     monkeypatch.setattr(room, "ALLOWED_INCLUDES", {"math.h", "stdio.h", "stdarg.h"})
     with pytest.raises(ValueError, match="memory of its own"):
         od.codegen.generate([ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP)], "robot")

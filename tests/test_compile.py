@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen import batch, build, cache, driver, emit
+from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.codegen import compile as compile_functions
-from ocp_dyn.codegen.toolchain import Compiler, find_compiler
-from ocp_dyn.registry import REGISTRY
+from ocp_dyn.codegen import emit
+from ocp_dyn.codegen.kernels import driver
+from ocp_dyn.codegen.machine_code import batch, build, cache
+from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
 from tests.helpers import tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
@@ -322,7 +324,7 @@ def test_what_makes_another_library(home):
 def test_another_compiler_makes_another_library(home, monkeypatch):
     """Its version and options count, not its name alone."""
     found = find_compiler()
-    module = sys.modules["ocp_dyn.codegen.compile"]
+    module = sys.modules["ocp_dyn.codegen.machine_code.compile"]
     od.codegen.compile([H])
     newer = replace(found, identity="of a later version")
     monkeypatch.setattr(module, "find_compiler", lambda: newer)
@@ -411,7 +413,7 @@ def test_the_cache_is_bounded_and_loses_what_was_used_least_recently(home, monke
 @needs_compiler
 def test_a_wrong_bound_is_told_before_anything_is_built(home, monkeypatch):
     monkeypatch.setenv("OCP_DYN_CACHE_MB", "much")
-    monkeypatch.setattr(sys.modules["ocp_dyn.codegen.compile"], "build", lambda *_: pytest.fail("built"))
+    monkeypatch.setattr(sys.modules["ocp_dyn.codegen.machine_code.compile"], "build", lambda *_: pytest.fail("built"))
     with pytest.raises(ValueError, match="OCP_DYN_CACHE_MB is the size of the cache"):
         od.codegen.compile([ID])
 

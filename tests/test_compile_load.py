@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen import cache
-from ocp_dyn.codegen.processes import Group, group
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code import cache
+from ocp_dyn.codegen.machine_code.processes import Group, group
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 
 REPOSITORY = Path(__file__).parent.parent
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
@@ -98,7 +98,7 @@ def test_a_group_ends_what_it_started_and_starts_nothing_after():
 
 
 def test_without_a_shell_programs_run_as_they_are(monkeypatch):
-    monkeypatch.setattr("ocp_dyn.codegen.processes._watch", lambda: None)
+    monkeypatch.setattr("ocp_dyn.codegen.machine_code.processes._watch", lambda: None)
     started = Group()
     assert started.run([sys.executable, "-c", ""]) == (0, "")
     started.end()
@@ -111,7 +111,7 @@ def test_without_a_shell_programs_run_as_they_are(monkeypatch):
 @pytest.mark.parametrize("compiler", [True, False])
 def test_compiled_functions_pickle(home, monkeypatch, compiler):
     if not compiler:
-        monkeypatch.setattr(sys.modules["ocp_dyn.codegen.compile"], "find_compiler", lambda: None)
+        monkeypatch.setattr(sys.modules["ocp_dyn.codegen.machine_code.compile"], "find_compiler", lambda: None)
     fast = od.codegen.compile([H, C], lanes=2, precision="single", threads=1)
     q = np.ones((3, 2), dtype=np.float32)
     files = sorted(home.iterdir()) if compiler else []
@@ -135,7 +135,7 @@ def test_keys_of_ones_own_go_along(home):
     (path,) = home.iterdir()
     for again in (pickle.loads(pickle.dumps(fast)).H, pickle.loads(pickle.dumps(fast.H))):
         assert again(np.zeros(2)).shape == (2, 2)
-    found = sys.modules["ocp_dyn.codegen.compile"].cached([H], lanes=1, keys=["mine"])
+    found = sys.modules["ocp_dyn.codegen.machine_code.compile"].cached([H], lanes=1, keys=["mine"])
     assert pickle.loads(pickle.dumps(found["H"])).backend == "compiled"
     assert list(home.iterdir()) == [path]
 

@@ -8,9 +8,9 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
-from ocp_dyn.constrained.inverse import actuated_dofs
-from ocp_dyn.dynamics import factor
+from ocp_dyn.constrained_motion import SOLVERS
+from ocp_dyn.constrained_motion.inverse import actuated_dofs
+from ocp_dyn.dynamics.rnea_crba_aba import factor
 from scripts.bench_instructions import measure, models
 from tests.helpers import State, add_random, close, evaluate, flat, tree
 
@@ -168,7 +168,7 @@ def test_armature_and_damping_enter_when_asked(rng, solver):
     """H + diag(armature), and C less the passive forces, in every solver, in impacts and inverse dynamics."""
     model, contact = passive_arm(), (od.Contact("link2"),)
     s = State.of(model, rng)
-    on = {"passive": True, "armature": True}
+    on = {"loads": od.Loads(passive=True, armature=True)}
     H, C, G, gamma = (flat(x) for x in od.constrained_equations(model, contact, DM(s.q), DM(s.qd), **on))
     plain = matrices(model, contact, s)
     close(H, plain[0] + np.diag([0] * 6 + [0.05, 0.1, 0.15]))
@@ -176,7 +176,7 @@ def test_armature_and_damping_enter_when_asked(rng, solver):
     qdd, lam = evaluate(od.constrained_dynamics, model, contact, args=(s.q, s.qd, s.tau), solver=solver, **on)
     close(H @ qdd + C - G.T @ lam, s.tau, 1e-9)
     close(G @ qdd, gamma, 1e-9)
-    qd_plus, Lam = evaluate(od.impact, model, contact, args=(s.q, s.qd), solver=solver, armature=True)
+    qd_plus, Lam = evaluate(od.impact, model, contact, args=(s.q, s.qd), solver=solver, loads=od.Loads(armature=True))
     close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-9)
     for relaxed in (False, True):
         tau, lam, qdd = evaluate(
@@ -191,11 +191,13 @@ def test_solvers_on_symbols_and_with_external_forces(rng, solver):
     constraints = INDEPENDENT["two feet"]
     s = State.of(MODEL, rng)
     f_ext = rng.normal(size=(6, 1))
-    options = {"external": ("arm",), "solver": solver}
+    options = {"loads": od.Loads(external=("arm",)), "solver": solver}
     q, qd, tau = (ca.MX.sym(name, n) for name, n in (("q", MODEL.nq), ("qd", MODEL.nv), ("tau", MODEL.nv)))
     qdd, lam = od.constrained_dynamics(MODEL, constraints, q, qd, tau, DM(f_ext), **options)
     values = ca.Function("f", [q, qd, tau], [qdd, lam])(s.q, s.qd, s.tau)
-    known = evaluate(od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau, f_ext), external=("arm",))
+    known = evaluate(
+        od.constrained_dynamics, MODEL, constraints, args=(s.q, s.qd, s.tau, f_ext), loads=od.Loads(external=("arm",))
+    )
     for a, b in zip(values, known, strict=True):
         close(a, b, 1e-8)
 
@@ -384,11 +386,13 @@ def test_relaxed_and_external(rng):
     s = State.of(MODEL, rng)
     f_ext = rng.normal(size=(6, 1))
     args = (s.q, s.qd, s.qdd, f_ext)
-    exact = evaluate(od.constrained_inverse_dynamics, MODEL, contact, args=args, external=("arm",))
-    relaxed = evaluate(od.constrained_inverse_dynamics, MODEL, contact, args=args, external=("arm",), relaxed=True)
+    exact = evaluate(od.constrained_inverse_dynamics, MODEL, contact, args=args, loads=od.Loads(external=("arm",)))
+    relaxed = evaluate(
+        od.constrained_inverse_dynamics, MODEL, contact, args=args, loads=od.Loads(external=("arm",)), relaxed=True
+    )
     for a, b in zip(exact, relaxed, strict=True):
         close(a, b, 1e-6)  # M_a takes H's condition twice
-    C = evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f_ext), external=("arm",))
+    C = evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f_ext), loads=od.Loads(external=("arm",)))
     H, _, G, _ = matrices(MODEL, contact, s)
     close(H @ exact[2] + C - G.T @ exact[1], exact[0], 1e-8)
 

@@ -8,8 +8,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.constrained import rows
-from ocp_dyn.constrained.frames import Motions
+from ocp_dyn.casadi_functions import make
+from ocp_dyn.constrained_motion import rows
+from ocp_dyn.constrained_motion.frames import Motions
 from tests.helpers import State, add_random, close, evaluate, mostly_slow, random_rotation, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE
@@ -195,18 +196,25 @@ def test_on_random_trees_with_floating_bases(root):
     )
     external, f_ext = ("b2", "b6"), rng.normal(size=(6, 2))
     found = evaluate(
-        od.constrained_dynamics_derivatives, model, constraints, args=(s.q, s.qd, s.tau, f_ext), external=external
+        od.constrained_dynamics_derivatives,
+        model,
+        constraints,
+        args=(s.q, s.qd, s.tau, f_ext),
+        loads=od.Loads(external=external),
     )
-    equal(found, by_ad(od.constrained_dynamics, model, constraints, s, "q qd tau", DM(f_ext), external=external))
+    equal(
+        found,
+        by_ad(od.constrained_dynamics, model, constraints, s, "q qd tau", DM(f_ext), loads=od.Loads(external=external)),
+    )
 
 
 def test_with_springs_losses_and_armatures(rng):
     s = State.of(PASSIVE, rng)
     foot = od.Contact("b6", axes="xz")
-    found = evaluate(od.constrained_dynamics_derivatives, PASSIVE, foot, args=(s.q, s.qd, s.tau), **BOTH)
-    equal(found, by_ad(od.constrained_dynamics, PASSIVE, foot, s, **BOTH))
-    found = evaluate(od.impact_derivatives, PASSIVE, foot, args=(s.q, s.qd), armature=True)
-    equal(found, by_ad(od.impact, PASSIVE, foot, s, "q qd", armature=True))
+    found = evaluate(od.constrained_dynamics_derivatives, PASSIVE, foot, args=(s.q, s.qd, s.tau), loads=BOTH)
+    equal(found, by_ad(od.constrained_dynamics, PASSIVE, foot, s, loads=BOTH))
+    found = evaluate(od.impact_derivatives, PASSIVE, foot, args=(s.q, s.qd), loads=od.Loads(armature=True))
+    equal(found, by_ad(od.impact, PASSIVE, foot, s, "q qd", loads=od.Loads(armature=True)))
 
 
 def test_restitution_of_every_kind(rng):
@@ -306,7 +314,7 @@ def test_finite_at_neutral_and_rest():
     rest = np.zeros(PASSIVE.nv)
     constraints = (od.Contact("b6", axes="xz").at(PASSIVE, neutral), od.LockedJoint.of(PASSIVE, "b1_joint", neutral))
     stabilised = tuple(od.Baumgarte(c, 0.1) for c in constraints)
-    results = evaluate(od.constrained_dynamics_derivatives, PASSIVE, stabilised, args=(neutral, rest, rest), **BOTH)
+    results = evaluate(od.constrained_dynamics_derivatives, PASSIVE, stabilised, args=(neutral, rest, rest), loads=BOTH)
     assert all(np.isfinite(x).all() for x in results)
     assert all(
         np.isfinite(x).all() for x in evaluate(od.impact_derivatives, PASSIVE, constraints, args=(neutral, rest))
@@ -336,7 +344,7 @@ def test_registered_names_and_labels():
     assert f.name() == "dFDc"
     assert f.name_out() == ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dlam_dq", "dlam_dqd", "dlam_dtau"]
     assert [f.size_out(k) for k in (0, 5)] == [(model.nv, model.nv), (7, model.nv)]
-    labels = od.functions.describe(f).labels["dlam_dq"]
+    labels = make.describe(f).labels["dlam_dq"]
     assert (labels.rows, labels.columns) == (od.constraint_rows(feet), model.qd_names)
     g = od.function(od.impact_derivatives, model, feet)
     assert (g.name(), g.name_out()) == ("dimpact", ["dqd_plus_dq", "dqd_plus_dqd", "dLam_dq", "dLam_dqd"])
@@ -356,7 +364,7 @@ def test_errors(rng):
     with pytest.raises(ValueError, match="depends on time and none is given"):
         derive(model, od.CustomConstraint(swing, 2, timed=True), *args)
     with pytest.raises(ValueError, match="but no f_ext"):
-        derive(model, od.Contact("b3", axes="z"), *args, external=("b2",))
+        derive(model, od.Contact("b3", axes="z"), *args, loads=od.Loads(external=("b2",)))
     with pytest.raises(ValueError, match=r"restitution e must lie in \[0, 1\]"):
         od.impact_derivatives(model, od.Contact("b3", axes="z"), *args[:2], 1.5)
     with pytest.raises(ValueError, match="qd must have"):

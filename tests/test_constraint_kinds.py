@@ -109,7 +109,7 @@ def test_wrenches_are_the_forces_on_the_bodies(rng, key):
     wrenches = od.constraint_wrenches(model, constraints, DM(s.q), lam)
     assert set(wrenches) == {"b1", "b2", "b3", "b4"}
     args = (s.q, s.qd, s.qdd, ca.horzcat(*wrenches.values()))
-    pushed = evaluate(od.inverse_dynamics, model, args=args, external=tuple(wrenches))
+    pushed = evaluate(od.inverse_dynamics, model, args=args, loads=od.Loads(external=tuple(wrenches)))
     close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, G.T @ lam)
 
 
@@ -123,7 +123,7 @@ def test_a_loop_between_two_places_of_one_frame_has_one_wrench(rng, axes):
     wrenches = od.constraint_wrenches(model, (one,), DM(s.q), lam)
     assert list(wrenches) == ["b2"]
     args = (s.q, s.qd, s.qdd, wrenches["b2"])
-    pushed = evaluate(od.inverse_dynamics, model, args=args, external=("b2",))
+    pushed = evaluate(od.inverse_dynamics, model, args=args, loads=od.Loads(external=("b2",)))
     forces = od.constraint_jacobian(model, (one,), DM(s.q)).T @ lam
     close(evaluate(od.inverse_dynamics, model, args=args[:3]) - pushed, forces)
     # a body does not slide along itself; held together at two places, its ends would move apart as it turns
@@ -222,7 +222,7 @@ def test_a_constraint_on_time(rng):
     close(gamma, plain - 10 * rate - 25 * phi)
     with pytest.raises(ValueError, match="'swing' depends on time and none is given"):
         od.constraint_jacobian(model, moving, DM(s.q))
-    with pytest.raises(ValueError, match=r"t is a time \[s\] or 'input', got 'now'"):
+    with pytest.raises(ValueError, match=r"t is a value \(s\) or 'input', got 'now'"):
         od.function(od.constrained_dynamics, model, moving, t="now")
 
 

@@ -147,9 +147,9 @@ def test_external_forces_in_contact(rng):
     s = State.of(model, rng)
     f_ext = rng.normal(size=(6, 1))
     H, _, G, gamma = matrices(model, contacts, s)
-    C = evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), external=("trunk",))
+    C = evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), loads=od.Loads(external=("trunk",)))
     args = (s.q, s.qd, s.tau, f_ext)
-    qdd, lam = evaluate(od.constrained_dynamics, model, contacts, args=args, external=("trunk",))
+    qdd, lam = evaluate(od.constrained_dynamics, model, contacts, args=args, loads=od.Loads(external=("trunk",)))
     close(H @ qdd + C - G.T @ lam, s.tau, 1e-8)
     close(G @ qdd, gamma, 1e-8)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.coriolis import CoriolisInertia
-from ocp_dyn.passive import passive_derivatives
-from ocp_dyn.spatial import Inertia, crf, crm
+from ocp_dyn.dynamics.coriolis import CoriolisInertia
+from ocp_dyn.dynamics.passive import passive_derivatives
+from ocp_dyn.spatial_algebra.spatial import Inertia, crf, crm
 from tests.helpers import TREES, State, close, evaluate, mostly_slow, random_inertia, rate_of, symbols, tree
 from tests.test_passive import BOTH
 from tests.test_passive import MODEL as PASSIVE
@@ -62,8 +64,8 @@ def test_derivatives_with_external_forces(rng, key, name):
     external = (model.body_names[-1], model.body_names[1], model.body_names[1])
     f_ext = rng.normal(size=(6, 3))
     plain, analytic = PAIRS[name]
-    exact = by_ad(plain, model, s, DM(f_ext), external=external)
-    equal(evaluate(analytic, model, args=(s.q, s.qd, s.tau, f_ext), external=external), exact)
+    exact = by_ad(plain, model, s, DM(f_ext), loads=od.Loads(external=external))
+    equal(evaluate(analytic, model, args=(s.q, s.qd, s.tau, f_ext), loads=od.Loads(external=external)), exact)
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -74,7 +76,10 @@ def test_derivatives_with_armatures(rng, name):
     model = builder.build()
     s = State.of(model, rng)
     plain, analytic = PAIRS[name]
-    equal(evaluate(analytic, model, args=(s.q, s.qd, s.tau), armature=True), by_ad(plain, model, s, armature=True))
+    equal(
+        evaluate(analytic, model, args=(s.q, s.qd, s.tau), loads=od.Loads(armature=True)),
+        by_ad(plain, model, s, loads=od.Loads(armature=True)),
+    )
 
 
 @mostly_slow("name", PAIRS, ("ID",))
@@ -84,10 +89,11 @@ def test_derivatives_with_springs_and_losses(rng, name):
     s.qd *= 0.01  # about the slip speed, where friction depends on qd
     f_ext = rng.normal(size=(6, 1))
     plain, analytic = PAIRS[name]
-    found = evaluate(analytic, PASSIVE, args=(s.q, s.qd, s.tau, f_ext), external=("b6",), **BOTH)
-    equal(found, by_ad(plain, PASSIVE, s, DM(f_ext), external=("b6",), **BOTH))
+    found = evaluate(analytic, PASSIVE, args=(s.q, s.qd, s.tau, f_ext), loads=replace(BOTH, external=("b6",)))
+    equal(found, by_ad(plain, PASSIVE, s, DM(f_ext), loads=replace(BOTH, external=("b6",))))
     assert all(
-        np.isfinite(x).all() for x in evaluate(analytic, PASSIVE, args=(PASSIVE.neutral(), 0 * s.qd, 0 * s.qd), **BOTH)
+        np.isfinite(x).all()
+        for x in evaluate(analytic, PASSIVE, args=(PASSIVE.neutral(), 0 * s.qd, 0 * s.qd), loads=BOTH)
     )
 
 

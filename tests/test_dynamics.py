@@ -8,8 +8,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.dynamics import factor
-from ocp_dyn.linalg import ancestors
+from ocp_dyn.dynamics.rnea_crba_aba import factor
+from ocp_dyn.spatial_algebra.linalg import ancestors
 from tests.helpers import (
     TREES,
     State,
@@ -168,9 +168,9 @@ def test_external_forces_enter_as_minus_jacobian_transpose(rng, key):
         R, p = od.pose(model, name, DM(s.q))
         push += flat(od.point_jacobian_6d(model, name, DM(s.q), -R.T @ p).T @ DM(wrench))
     tau, H, C = joint_space(model, s)
-    args = {"args": (s.q, s.qd, s.qdd, f_ext), "external": names}
+    args = {"args": (s.q, s.qd, s.qdd, f_ext), "loads": od.Loads(external=names)}
     close(evaluate(od.inverse_dynamics, model, **args), tau - push)
-    close(evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), external=names), C - push)
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, f_ext), loads=od.Loads(external=names)), C - push)
     args["args"] = (s.q, s.qd, s.tau, f_ext)
     qdd = np.linalg.solve(H, s.tau - C + push)
     close(evaluate(od.forward_dynamics, model, **args), qdd)
@@ -185,21 +185,21 @@ def test_external_forces_on_merged_and_ground_frames_and_twice_on_one(rng):
     model = builder.build()
     s = State.of(model, rng)
     w = rng.normal(size=6)
-    one = evaluate(od.bias_force, model, args=(s.q, s.qd, w), external=("a",))
-    close(evaluate(od.bias_force, model, args=(s.q, s.qd, w), external=("plate",)), one)
+    one = evaluate(od.bias_force, model, args=(s.q, s.qd, w), loads=od.Loads(external=("a",)))
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, w), loads=od.Loads(external=("plate",))), one)
     halves = np.column_stack([w / 4, w * 3 / 4, w * 9])
-    close(evaluate(od.bias_force, model, args=(s.q, s.qd, halves), external=("a", "a", "wall")), one)
+    close(evaluate(od.bias_force, model, args=(s.q, s.qd, halves), loads=od.Loads(external=("a", "a", "wall"))), one)
 
 
 def test_external_forces_are_checked():
     model = tree("chain")
     q, v = DM(model.neutral()), DM(model.nv, 1)
-    with pytest.raises(ValueError, match=r"f_ext must be 6 x 1, a column per name in external, got \(6, 2\)"):
-        od.inverse_dynamics(model, q, v, v, DM(6, 2), external=("b1",))
-    with pytest.raises(ValueError, match=r"external=\('b1',\) names bodies but no f_ext \(6 x 1\) is given"):
-        od.forward_dynamics(model, q, v, v, external=("b1",))
+    with pytest.raises(ValueError, match=r"f_ext must be 6 x 1, a column per name in loads.external, got \(6, 2\)"):
+        od.inverse_dynamics(model, q, v, v, DM(6, 2), loads=od.Loads(external=("b1",)))
+    with pytest.raises(ValueError, match=r"external=\('b1',\) names frames but no f_ext \(6 x 1\) is given"):
+        od.forward_dynamics(model, q, v, v, loads=od.Loads(external=("b1",)))
     with pytest.raises(KeyError, match="no frame 'hand'"):
-        od.bias_force(model, q, v, DM(6, 1), external=("hand",))
+        od.bias_force(model, q, v, DM(6, 1), loads=od.Loads(external=("hand",)))
 
 
 @pytest.mark.parametrize("kind", [DM, MX])

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen import driver
-from ocp_dyn.codegen.emit import CHUNK, emit
-from ocp_dyn.codegen.lanes import PRECISIONS
-from ocp_dyn.codegen.placement import by_demand, place
+from ocp_dyn.codegen.kernels import driver
+from ocp_dyn.codegen.kernels.emit import CHUNK, emit
+from ocp_dyn.codegen.kernels.lanes import PRECISIONS
+from ocp_dyn.codegen.kernels.placement import by_demand, place
 from tests.helpers import tree
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

@@ -13,9 +13,10 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.guess import initial_guess
-from ocp_dyn.ocp.transcription import transcribe
-from ocp_dyn.ocp.variables import place_value
+from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.transcription.variables import place_value
+from ocp_dyn.spatial_algebra.rotations import rotation_about
 from problems.extending.foothold import RAMP, STEP, hop
 from tests.hopper import problem as hopper
 
@@ -45,9 +46,7 @@ def test_axes_of_a_ramp() -> None:
     image, there = TILTED.image(place, True, 0.5)
     point, other = (np.array(plane.to_world(DM([*p[:2], 0]))).ravel() for plane, p in ((TILTED, place), (image, there)))
     np.testing.assert_allclose(other, point * [1, -1, 1] - [0.5, 0, 0], atol=1e-15)
-    turned = [
-        np.array(p.R @ od.rotations.rotation_about((0, 0, 1), DM(x[2]))) for p, x in ((TILTED, place), (image, there))
-    ]
+    turned = [np.array(p.R @ rotation_about((0, 0, 1), DM(x[2]))) for p, x in ((TILTED, place), (image, there))]
     np.testing.assert_allclose(turned[1], np.diag([1, -1, 1]) @ turned[0] @ np.diag([1, -1, 1]), atol=1e-15)
 
 
@@ -81,7 +80,7 @@ def standing(foothold: ocp.Foothold, pitch: float) -> np.ndarray:
     yaw, c, s = PLACE[2], math.cos(PLACE[2]), math.sin(PLACE[2])
     radius = getattr(foothold.contact, "radius", 0.0)
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-    tilt = np.array(od.rotations.rotation_about((0, 1, 0), DM(pitch)))
+    tilt = np.array(rotation_about((0, 1, 0), DM(pitch)))
     R = turn @ tilt
     centre = np.array([*PLACE[:2], radius]) + radius * pitch * np.array([math.cos(yaw), math.sin(yaw), 0])
     p = centre - R @ np.array([0.0 if foothold.kind == "flat" else 0.2, 0, radius])

@@ -10,7 +10,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.integrators import scheme
+from ocp_dyn.integrators import scheme
 from problems.extending.integrator import RADAU_IA, RALSTON, fall
 from tests.hopper import problem as hopper
 

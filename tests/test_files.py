@@ -18,7 +18,7 @@ import ocp_dyn as od
 from ocp_dyn._files import alone_in
 from ocp_dyn.io import load_model, save_model, whole_file
 from ocp_dyn.ocp import Solution
-from ocp_dyn.ocp.solution import PhaseSolution
+from ocp_dyn.ocp.motion.motion import PhaseMotion
 
 REPOSITORY = Path(__file__).parent.parent
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="permissions, signals and limits are those of POSIX")
@@ -30,7 +30,7 @@ def motion(amplitude: float = 1.0, nodes: int = 200) -> Solution:
     t, rng = np.linspace(0.0, 1.0, nodes), np.random.default_rng(0)
     q, v = amplitude * rng.normal(size=(2, nodes, 2))
     a, tau, lam = np.diff(v, axis=0), np.diff(q, axis=0), np.zeros((nodes - 1, 0))
-    phase = PhaseSolution("swing", t, q, v, a, tau, lam, (), {})
+    phase = PhaseMotion("swing", t, q, v, a, tau, lam, (), {})
     stats = {"converged": True, "status": "made by hand"}
     return Solution(model, (phase,), {"cost": amplitude}, (), 0.0, False, stats)
 
@@ -247,7 +247,7 @@ def test_exporters_of_one_new_directory(tmp_path, monkeypatch):
     """Each finds no directory, and all but the first find one at the end."""
     functions = [od.function(od.mass_matrix, od.models.pendulum(2))]
     od.codegen.export(functions, tmp_path / "alone" / "robot")
-    module, errors = sys.modules["ocp_dyn.codegen.export"], []
+    module, errors = sys.modules["ocp_dyn.codegen.c_export.export"], []
     appears, barrier = module._appears, threading.Barrier(4)
 
     def together(complete, target):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from scripts import fuzz, fuzz_inputs
+from scripts import fuzz
+from scripts.fuzzing import inputs
 
 
-@pytest.mark.parametrize("kind", fuzz_inputs.KINDS)
+@pytest.mark.parametrize("kind", inputs.KINDS)
 def test_mutated_inputs_are_refused_in_words_of_the_library(kind):
     results = (fuzz.judged(11, kind, number) for number in range(100 if kind in ("npz", "rooms") else 150))
     findings = [text for verdict, text in results if verdict == "finding"]
@@ -19,7 +20,7 @@ def test_mutated_inputs_are_refused_in_words_of_the_library(kind):
 
 
 def test_inputs_are_repeatable():
-    for kind in fuzz_inputs.KINDS:
+    for kind in inputs.KINDS:
         assert fuzz.case(3, kind, 5).text == fuzz.case(3, kind, 5).text
 
 
@@ -34,7 +35,7 @@ def test_inputs_are_repeatable():
     ],
 )
 def test_what_is_a_finding(monkeypatch, run, verdict):
-    monkeypatch.setitem(fuzz_inputs.KINDS, "api", lambda rng: fuzz_inputs.Case("", run))
+    monkeypatch.setitem(inputs.KINDS, "api", lambda rng: inputs.Case("", run))
     assert fuzz.judged(0, "api", 0)[0] == verdict
 
 
@@ -59,7 +60,7 @@ def test_workers_tell_of_crashes_hangs_and_memory(kind, said, capsys):
 def test_a_batch_that_is_broken_off_is_tried_again(monkeypatch, capsys):
     """The first input of a batch is a finding, the fourth ends the process."""
     runs = {0: lambda: 1 / 0, 3: lambda: os._exit(1)}
-    monkeypatch.setattr(fuzz, "case", lambda seed, kind, number: fuzz_inputs.Case("", runs.get(number, list)))
+    monkeypatch.setattr(fuzz, "case", lambda seed, kind, number: inputs.Case("", runs.get(number, list)))
     assert fuzz.main(["--only", "urdf", "--count", "6", "--workers", "1", "--start", "fork"]) == 1
     told = capsys.readouterr().out
     assert told.splitlines()[1].split() == ["urdf", "6", "0", "4", "2"]

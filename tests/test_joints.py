@@ -36,6 +36,30 @@ def test_velocity_is_the_rate_of_the_transform(joint, rng):
     assert np.linalg.matrix_rank(S) == joint.nv
 
 
+SHIFTED = od.MultiDof([(0, 0, 0, 1, 2, 3), (0, 0, 0, 0, 1, 0), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0)])
+
+
+@pytest.mark.parametrize("joint", [*JOINTS.values(), SHIFTED], ids=[*JOINTS, "shifted"])
+def test_leading_translations_are_along_fixed_directions(joint, rng):
+    """They do not turn the body, and move it by the same amount in every position; the next velocity does not."""
+    n = joint.leading_translations
+    along = []
+    for _ in range(2):
+        state = joint.jcalc(DM(joint.random_q(rng)), DM(joint.nv, 1))
+        S = np.array(DM(state.S).full())
+        close(S[:3, :n], np.zeros((3, n)))
+        along.append(DM(state.XJ.E).full().T @ S[3:])
+    close(along[0][:, :n], along[1][:, :n])
+    assert n == joint.nv or S[:3, n].any() or not np.allclose(along[0][:, n], along[1][:, n])
+
+
+def test_which_joints_translate_first():
+    found = {name: joint.leading_translations for name, joint in (JOINTS | {"shifted": SHIFTED}).items()}
+    floating = {name: 3 for name in JOINTS if name.startswith("floating")}
+    expected = {"prismatic_x": 1, "prismatic_skew": 1, "translation": 3, "planar": 2, "shifted": 2} | floating
+    assert {name: n for name, n in found.items() if n} == expected
+
+
 @every_joint
 def test_velocity_product_acceleration_is_the_apparent_rate_of_the_subspace(joint, rng):
     q, qd = SX.sym("q", joint.nq), SX.sym("qd", joint.nv)

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.codegen import identity
-from ocp_dyn.codegen.identity import digest
-from ocp_dyn.codegen.toolchain import find_compiler
-from ocp_dyn.ocp import blocks
+from ocp_dyn.codegen.machine_code import identity
+from ocp_dyn.codegen.machine_code.identity import digest
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from ocp_dyn.ocp.nlp import blocks
 from tests.hopper import problem
 
 ROOT = Path(od.__file__).parent
-COMPILE = sys.modules["ocp_dyn.codegen.compile"]
+COMPILE = sys.modules["ocp_dyn.codegen.machine_code.compile"]
 CODE = COMPILE.MAKERS
 
-HANDS_OVER = {"ocp_dyn.ocp.equations", "ocp_dyn.checked"}
+HANDS_OVER = {"ocp_dyn.ocp.equations", "ocp_dyn.casadi_functions.checked"}
 """Modules on the path that only say which derivatives are meant, or check arguments."""
 
 
@@ -96,7 +96,8 @@ def test_what_runs_while_code_is_made_is_in_its_key(tmp_path, monkeypatch):
     monkeypatch.setattr(COMPILE, "build", traced)
     for lanes in (1, 4):
         od.codegen.compile([od.function(od.forward_dynamics, od.models.pendulum(2))], lanes=lanes)
-    assert {f"ocp_dyn.codegen.{name}" for name in ("emit", "driver", "lanes", "toolchain", "processes")} <= run
+    kernels = {f"ocp_dyn.codegen.kernels.{name}" for name in ("emit", "driver", "lanes")}
+    assert kernels | {f"ocp_dyn.codegen.machine_code.{name}" for name in ("toolchain", "processes")} <= run
     assert run <= set(identity.sources(*CODE))
 
 
@@ -111,8 +112,8 @@ def test_what_runs_while_derivatives_are_found_is_in_their_key(monkeypatch, form
 
     monkeypatch.setattr(blocks, "derived", traced)
     replace(problem(free=False), form=form, parameters=()).check()
-    assert "ocp_dyn.ocp.chain" in run
-    assert "ocp_dyn.ocp.differentiated_dynamics" in run
+    assert "ocp_dyn.ocp.nlp.chain_rule" in run
+    assert "ocp_dyn.casadi_functions.differentiated_dynamics" in run
     assert run - HANDS_OVER <= set(identity.sources(*blocks.MAKERS))
 
 

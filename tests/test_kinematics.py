@@ -8,8 +8,9 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import body_motion, body_transforms, without_drift
-from ocp_dyn.spatial import skew
+from ocp_dyn.dynamics.kinematics import body_motion, body_transforms
+from ocp_dyn.dynamics.recursions import without_drift
+from ocp_dyn.spatial_algebra.spatial import skew
 from tests.helpers import JOINTS, TREES, State, add_random, close, rate_of, symbols, tree
 
 every_tree = pytest.mark.parametrize("key", TREES)
@@ -193,13 +194,15 @@ def test_a_uniform_motion_of_the_ground_drops_out(rng):
     for name, joint, parent in (
         ("slide", od.Prismatic("x"), "world"), ("cross", od.Prismatic("y"), "slide"), ("arm", od.Revolute("z"), "cross"),
         ("rod", od.Prismatic("z"), "arm"), ("free", od.FloatingBase(), "world"), ("puck", od.Planar(), "slide"),
+        ("crane", od.MultiDof([(0, 0, 0, 0, 0, 1), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0)]), "slide"),
     ):  # fmt: skip
         add_random(builder, name, joint, parent, rng)
     model = builder.build()
     kept = without_drift(model, SX.sym("qd", model.nv))
     drifting = [name for k, name in enumerate(model.qd_names) if kept[k].nnz() == 0]
     assert drifting == [
-        "slide_joint", "cross_joint", "free_joint.x", "free_joint.y", "free_joint.z", "puck_joint.x", "puck_joint.y"
+        "slide_joint", "cross_joint", "free_joint.x", "free_joint.y", "free_joint.z", "puck_joint.x", "puck_joint.y",
+        "crane_joint.q0",
     ]  # fmt: skip
     s = State.of(model, rng)
     other = s.qd.copy()

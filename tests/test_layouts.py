@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.layouts import KINDS, Layout
+from ocp_dyn.io.layouts import KINDS, Layout
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 ORDERS = json.loads((Path(__file__).parent / "data/layouts/joint_orders.json").read_text())

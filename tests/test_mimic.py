@@ -271,7 +271,7 @@ def test_a_rotor_behind_a_gear_is_an_armature(rng):
     A, b, A_q = od.mimic_map(geared.build())
     q = DM(rng.normal(size=1))
     H = A.T @ od.mass_matrix(geared.build(), A_q @ q + b) @ A
-    close(H, od.mass_matrix(plain.build(), q, armature=True))
+    close(H, od.mass_matrix(plain.build(), q, loads=od.Loads(armature=True)))
     close(plain.build().dofs.armature, [n**2 * J])
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+
+import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM
+from casadi import DM, SX
 
 import ocp_dyn as od
+from ocp_dyn.mechanism import editing
+from ocp_dyn.mechanism.parts import LIMITS
+from ocp_dyn.mechanism.tree import Tree
 from tests.helpers import (
     JOINTS,
     TREES,
@@ -119,6 +125,88 @@ def test_with_inertia_refuses(rng):
     ):
         with pytest.raises(error, match=message):
             model.with_inertia(**wrong)
+
+
+# Limits
+
+
+def limbs(rng: np.random.Generator) -> od.Model:
+    """A floating base, a ball joint and two joints of one dof, all with random limits."""
+    builder = od.ModelBuilder("limbs", gravity=(1, -2, -9))
+    for name, joint, parent in (
+        ("trunk", od.FloatingBase(), "world"), ("arm", od.Spherical(), "trunk"), ("hand", od.Revolute((1, 2, 3)), "arm"),
+        ("rail", od.Prismatic((0, 1, 1)), "trunk"),
+    ):  # fmt: skip
+        limits = {"lower": -rng.uniform(1, 2, joint.nq), "upper": rng.uniform(1, 2, joint.nq)}
+        limits |= {"velocity": rng.uniform(1, 2, joint.nv), "effort": rng.uniform(1, 2, joint.nv)}
+        mass = rng.uniform(1, 2)
+        builder.add_body(
+            name, joint, parent, joint_name=f"j_{name}", mass=mass, inertia=random_inertia(rng, mass), **limits
+        )
+    return builder.build()
+
+
+def test_limits_by_joint_by_entry_and_for_all(rng):
+    model = limbs(rng)
+    copy = model.with_limits(
+        lower={"j_hand": -0.25, "j_trunk.qy": 0.5},
+        upper={"j_arm": (0.1, 0.2, 0.3, np.inf), "j_arm.qx": 0.7},
+        velocity={"j_trunk": 3.0, "j_arm.wz": 4},
+        effort=1.5 * model.dofs.tau_max,
+    )
+    lower, upper, velocity = (np.array(x) for x in (model.dofs.q_lower, model.dofs.q_upper, model.dofs.qd_max))
+    lower[[4, 11]] = 0.5, -0.25
+    upper[7:11] = 0.7, 0.2, 0.3, np.inf
+    velocity[[*range(6), 8]] = *[3.0] * 6, 4.0
+    for found, expected in (
+        (copy.dofs.q_lower, lower), (copy.dofs.q_upper, upper), (copy.dofs.qd_max, velocity),
+        (copy.dofs.tau_max, 1.5 * model.dofs.tau_max),
+    ):  # fmt: skip
+        assert np.array_equal(found, expected)
+    assert not copy.dofs.q_lower.flags.writeable
+    assert np.array_equal(model.with_limits(effort=7).dofs.tau_max, np.full(model.nv, 7.0))
+    same(model.with_limits(lower={}, upper=None), model, rng)
+    same(copy.with_limits(**{o: getattr(model.dofs, f) for o, f in LIMITS.items()}), model, rng)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"lower": {"j_hnad": 0}}, KeyError, "no joint, nor entry of q, 'j_hnad': did you mean 'j_hand'"),
+        ({"effort": {"j_trunk.qw": 1}}, KeyError, "no joint, nor entry of qd, 'j_trunk.qw'"),
+        ({"effort": {3: 1}}, KeyError, "known are: j_trunk, j_arm, j_hand"),
+        (
+            {"lower": {"j_hand": 0.5}, "upper": {"j_hand": 0.4}},
+            od.ModelError,
+            "lower limit of 'j_hand', 0.5, lies above its upper limit, .*: change both",
+        ),
+        ({"upper": -5}, od.ModelError, "lower limit of 'j_trunk.x', .*, lies above its upper limit, -5"),
+        ({"velocity": {"j_arm": (1, 2)}}, od.ModelError, r"velocity of 'j_arm' must be one number or 3, got \(1, 2\)"),
+        ({"velocity": [1, 2]}, od.ModelError, "velocity must be one number or 11"),
+        ({"effort": {"j_hand": -1}}, od.ModelError, "effort of 'j_hand' must not be negative, got -1"),
+        ({"effort": {"j_hand": np.nan}}, od.ModelError, "effort of 'j_hand' must be one number, got nan"),
+        ({"effort": "strong"}, od.ModelError, "effort must be one number or 11, got 'strong'"),
+        ({"strength": 2}, TypeError, "strength"),
+    ],
+)
+def test_with_limits_refuses(wrong, error, message):
+    with pytest.raises(error, match=message):
+        limbs(np.random.default_rng(1)).with_limits(**wrong)
+
+
+def test_strength_is_a_scale_for_every_dof():
+    model = limbs(np.random.default_rng(1)).with_limits(effort={"j_trunk": np.inf, "j_rail": 0.0, "j_hand": 30.0})
+    assert np.array_equal(model.dofs.strength(), [*[1.0] * 6, *model.dofs.tau_max[6:9], 30.0, 1.0])
+    assert np.array_equal(model.dofs.strength(unlimited=100.0)[[0, 9, 10]], [100.0, 30.0, 100.0])
+
+
+def test_weight(rng):
+    model = seeded()
+    assert model.weight == pytest.approx(model.mass * np.sqrt(86))
+    assert model.with_gravity((0, 0, 0)).weight == 0.0
+    g = SX.sym("g", 3)
+    weight = ca.Function("weight", [g], [od.with_parameters(model, {"gravity": g}).weight])
+    close(weight([3, 4, -12]), 13 * model.mass)
 
 
 # Locking
@@ -322,3 +410,27 @@ def test_a_frame_more(rng):
         more.with_frame("tool", host)
     with pytest.raises(KeyError):
         model.with_frame("tool", "nowhere")
+
+
+def test_editing_knows_the_data_alone_and_keeps_the_class():
+    """Copies of a tree are trees, copies of a model are models, and of a user's own class of models too."""
+
+    class Robot(od.Model):
+        pass
+
+    model = tree("chain")
+    data = {name: getattr(model, name) for name in od.Model.__dataclass_fields__}
+    for kind in (Tree, od.Model, Robot):
+        made = kind(**data)
+        copies = (
+            editing.with_gravity(made, (0, 0, -1.6)),
+            editing.attach(made, model, "world", "second_", (1, 0, 0), None),
+            editing.lock_joints(made, {"b2_joint": 0.1}),
+            editing.subtree(made, made.body_names[-1]),
+            editing.scale(made, 2.0, 1.0),
+        )
+        assert {type(copy) for copy in copies} == {kind}
+        assert repr(made).startswith(f"<{kind.__name__} ")
+    assert isinstance(pickle.loads(pickle.dumps(model)), od.Model)
+    with pytest.raises(AttributeError):
+        model.nickname = "h"

@@ -182,6 +182,7 @@ MALFORMED = [
     (("bodies", 1, "joint"), DELETE, r"bodies\[1\]: 'joint' is missing"),
     (("bodies", 1, "joint", "kind"), "Hinge", r"no kind of joint 'Hinge'; known: Cylindrical, Euler"),
     (("bodies", 1, "joint", "kind"), "_TranslateRotate", "no kind of joint"),
+    (("bodies", 1, "joint", "kind"), "A" * 5000, r"no kind of joint '.{1,200}; known: .{1,400}: joints=\(MyClass,\)$"),
     (("bodies", 1, "joint", "kind"), ["Revolute"], "'kind' must be a string"),
     (("bodies", 1, "joint", "axis"), [0, 0, 0], "axis must not be zero"),
     (("bodies", 1, "joint", "axis"), [0, 0, 2], r"'axis' must be \(0.0, 0.0, 1.0\) for a Revolute"),

@@ -12,8 +12,8 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import models
 from ocp_dyn._types import Array
-from ocp_dyn.model import Model
-from ocp_dyn.spatial import Transform
+from ocp_dyn.mechanism import Model
+from ocp_dyn.spatial_algebra.spatial import Transform
 
 PEOPLE = [
     (73.0, 1.741, "male"), (61.9, 1.735, "female"), (58.3, 1.55, "female"), (101.7, 1.98, "male"), (40.0, 1.40, "male"),

@@ -70,7 +70,7 @@ def test_momentum_changes_by_external_wrenches_only(rng, key):
     s = State.of(model, rng)
     s.tau[:6] = 0
     wrench = rng.normal(size=6)
-    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), external=("b4",))
+    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), loads=od.Loads(external=("b4",)))
     com = flat(od.center_of_mass(model, DM(s.q)))
     expected = [*(wrench[:3] - np.cross(com, wrench[3:])), *(wrench[3:] + model.mass * np.array(model.gravity))]
     close(od.centroidal_momentum_rate(model, DM(s.q), DM(s.qd), DM(qdd)), expected)
@@ -84,7 +84,7 @@ def test_zero_moment_point_is_the_centre_of_pressure(rng):
     at, force = np.array([0.3, -0.7, 0.0]), np.array([4.0, -3.0, 200.0])
     twist = np.array([0, 0, 1.5])  # a moment about the vertical does not move the point
     wrench = np.concatenate([np.cross(at, force) + twist, force])
-    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), external=("b1",))
+    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), loads=od.Loads(external=("b1",)))
     close(od.zero_moment_point(model, DM(s.q), DM(s.qd), DM(qdd)), at)
 
 
@@ -99,7 +99,7 @@ def test_centre_of_pressure_on_any_plane(rng, normal):
     inside = at + np.cross(normal, rng.normal(size=3))  # another point of the plane
     wrench = np.concatenate([np.cross(at, force) + 1.5 * normal, force])
     close(od.center_of_pressure(DM(wrench), point=inside, normal=normal), at)
-    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), external=("b1",))
+    qdd = evaluate(od.forward_dynamics, model, args=(s.q, s.qd, s.tau, wrench), loads=od.Loads(external=("b1",)))
     close(od.zero_moment_point(model, DM(s.q), DM(s.qd), DM(qdd), point=inside, normal=normal), at, 1e-9)
     # as ill-conditioned as the accelerations of a light mechanism under 200 N
 

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn import _arguments as arguments
 from ocp_dyn import ocp
 from ocp_dyn._types import shown
 from ocp_dyn.models import compass_walker, pendulum
-from ocp_dyn.ocp import arguments, checks, diagnosis, solver
+from ocp_dyn.ocp.analysis import defects
+from ocp_dyn.ocp.workflows import diagnosis
+from ocp_dyn.ocp.workflows import solve as solver
 from problems import _command, five_link
 from tests.helpers import close
 from tests.hopper import monopod
@@ -479,19 +482,19 @@ def test_defects_are_infinite_where_the_integrator_gives_up(monkeypatch):
     def gives_up(**given):
         raise RuntimeError("CVode returned CV_TOO_MUCH_WORK")
 
-    monkeypatch.setattr(checks.Flow, "_integrator", lambda *a: gives_up)
+    monkeypatch.setattr(defects.Flow, "_integrator", lambda *a: gives_up)
     assert math.isinf(solution.defects().angle)
 
 
 def test_a_report_that_fails_keeps_the_solution(tmp_path, monkeypatch, capsys):
     def fails(*a, **k):
-        raise RuntimeError("no defects today")
+        raise RuntimeError("no numbers today")
 
-    monkeypatch.setattr(ocp.Solution, "defects", fails)
+    monkeypatch.setattr(five_link, "numbers", fails)
     monkeypatch.setattr(_command, "write", lambda *a, **k: None)
     assert five_link.main(["--quick", "--quiet", "--form", "explicit", "--out", str(tmp_path)]) == 0
     assert ocp.Solution.load(tmp_path / "walk.npz").converged
-    assert "the numbers of the report could not be made: RuntimeError: no defects today" in capsys.readouterr().err
+    assert "the numbers of the report could not be made: RuntimeError: no numbers today" in capsys.readouterr().err
 
 
 def test_counts_of_iterations_are_never_garbage():

@@ -7,7 +7,9 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import carried, chained, solver
+from ocp_dyn.ocp.solvers import fatrop_program
+from ocp_dyn.ocp.transcription import shared_stage_order
+from ocp_dyn.ocp.workflows import solve as solver
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
@@ -93,22 +95,22 @@ def test_fatrop_carries_what_stages_share(make):
 def test_copies_are_where_they_are_needed():
     """Of a free duration at every stage but the first, whose control it is; of the first state, of a rate's torque."""
     problem = reach(rest_to_rest, duration=(0.3, 2.0), objective=HURRY)
-    chain = carried.carried_chain(*solver.prepare(problem))
+    chain = shared_stage_order.carried_chain(*solver.prepare(problem))
     assert chain.nx == [2] + [3] * 9 + [2]  # the last stage sees no duration
     assert chain.nu == [3] + [2] * 9 + [0]
-    assert carried.carried_chain(*solver.prepare(reach(rest_to_rest))).copies.size == 0
+    assert shared_stage_order.carried_chain(*solver.prepare(reach(rest_to_rest))).copies.size == 0
     closed = reach(lambda s, e: s.q - e.q)
-    assert carried.carried_chain(*solver.prepare(closed)).nx == [2] + [3] * 10
-    rates = carried.carried_chain(*solver.prepare(reach(rest_to_rest, objective=RATE)))
+    assert shared_stage_order.carried_chain(*solver.prepare(closed)).nx == [2] + [3] * 10
+    rates = shared_stage_order.carried_chain(*solver.prepare(reach(rest_to_rest, objective=RATE)))
     assert rates.nx == [2] + [3] * 9 + [2]
 
 
 def test_what_the_last_stage_alone_sees_begins_before_it():
     """The last stage has no controls; and what a cost alone joins to it goes along to where the other begins."""
-    goal = carried.carried_chain(*solver.prepare(SHARING["free parameter"]()))
+    goal = shared_stage_order.carried_chain(*solver.prepare(SHARING["free parameter"]()))
     assert goal.nx == [2] * 10 + [3]
     assert goal.nu == [2] * 9 + [3, 0]
-    both = carried.carried_chain(*solver.prepare(between()))
+    both = shared_stage_order.carried_chain(*solver.prepare(between()))
     assert both.nx == [2] + [3] * 10
     assert both.nu == [3] + [2] * 8 + [3, 0]
 
@@ -117,8 +119,8 @@ def test_a_chain_has_the_derivatives_of_its_program(rng):
     """Where all copies move together: the same rows, the same curvature; all of it within stages, gaps one ahead."""
     t, program = solver.prepare(hop())
     x, p, e = t.program.start, t.program.values, program.evaluator
-    chain = carried.carried_chain(t, program)
-    functions = chained.Chained(program, chain, x, lambda *iterate: False).functions
+    chain = shared_stage_order.carried_chain(t, program)
+    functions = fatrop_program.Chained(program, chain, x, lambda *iterate: False).functions
     step = np.where(chain.home < 0, 0.0, rng.standard_normal(x.size))
     lam = rng.standard_normal(program.lower.size)
     z, dz, lam_z = x[chain.columns], step[chain.columns], np.where(chain.rows < 0, 0.0, lam[chain.rows])

@@ -6,10 +6,10 @@ import pytest
 
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.carry_over import carry_over
-from ocp_dyn.ocp.guess import initial_guess
-from ocp_dyn.ocp.transcription import transcribe
-from ocp_dyn.ocp.variables import number, place_value
+from ocp_dyn.ocp.guess.from_solution import carry_over
+from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.transcription.variables import number, place_value
 from problems import human_walk
 
 

@@ -9,10 +9,11 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp.foot_plan import _tracks
-from ocp_dyn.ocp.guess import initial_guess
-from ocp_dyn.ocp.transcription import transcribe
-from ocp_dyn.ocp.variables import place_value
+from ocp_dyn.ocp.guess.foot_plan import _tracks
+from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.transcription.variables import place_value
+from ocp_dyn.spatial_algebra import rotations
 
 G = 9.81
 ACROSS = (0.0, 1.0, 0.0)
@@ -47,7 +48,7 @@ def rolled(place, pitch, frame_x, radius):
         ca.DM([0, 0, math.sin(yaw / 2), math.cos(yaw / 2)]),
         ca.DM([0, math.sin(pitch / 2), 0, math.cos(pitch / 2)]),
     )
-    return np.concatenate([p, np.array(od.rotations.quaternion_multiply(turn, tilt)).ravel()])
+    return np.concatenate([p, np.array(rotations.quaternion_multiply(turn, tilt)).ravel()])
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.03])

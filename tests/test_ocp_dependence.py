@@ -8,7 +8,7 @@ import numpy as np
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import dependence
+from ocp_dyn.ocp.nlp import dependent_rows
 from tests import hopper
 from tests.helpers import close
 
@@ -18,17 +18,17 @@ def test_vanishing_combinations_are_found_apart(rng):
     A = np.diag(np.arange(1.0, 31.0))[:20]
     A[:, 20:] += rng.standard_normal((20, 10))
     repeated = np.vstack([A, 1e3 * (A[2] + A[5]), A[11] - 2 * A[12] + A[13]])
-    found = dependence.vanishing(ca.sparsify(ca.DM(repeated)))
+    found = dependent_rows.vanishing(ca.sparsify(ca.DM(repeated)))
     assert found.shape == (22, 2)
     norm = np.linalg.norm(repeated, axis=1)
     close(found.T @ (repeated / norm[:, None]), np.zeros((2, 30)), 1e-12)
-    assert {tuple(rows) for rows in dependence.supports(found)} == {(2, 5, 20), (11, 12, 13, 21)}
-    assert dependence.vanishing(ca.sparsify(ca.DM(A))).shape == (20, 0)
+    assert {tuple(rows) for rows in dependent_rows.supports(found)} == {(2, 5, 20), (11, 12, 13, 21)}
+    assert dependent_rows.vanishing(ca.sparsify(ca.DM(A))).shape == (20, 0)
     many = np.vstack([A, A])  # more than are looked for at once
-    assert dependence.vanishing(ca.sparsify(ca.DM(many))).shape == (40, 20)
+    assert dependent_rows.vanishing(ca.sparsify(ca.DM(many))).shape == (40, 20)
     A[3] = 0.0  # nothing to combine
-    assert dependence.vanishing(ca.sparsify(ca.DM(A))).shape == (20, 0)
-    assert dependence.vanishing(ca.DM(0, 5)).shape == (0, 0)
+    assert dependent_rows.vanishing(ca.sparsify(ca.DM(A))).shape == (20, 0)
+    assert dependent_rows.vanishing(ca.DM(0, 5)).shape == (0, 0)
 
 
 def test_check_finds_a_condition_that_is_stated_twice():

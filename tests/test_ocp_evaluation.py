@@ -8,10 +8,10 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.casadi_functions.differentiated_dynamics import differentiated
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import compiled, derived, evaluation
-from ocp_dyn.ocp.differentiated_dynamics import differentiated
-from ocp_dyn.ocp.nlp import Program
+from ocp_dyn.ocp.nlp import derivative_cache, evaluator, machine_code
+from ocp_dyn.ocp.nlp.program import Program
 from tests.helpers import close
 
 
@@ -85,7 +85,7 @@ def test_calls_bring_their_derivatives(rng, analytic):
 def test_solvers_ask_for_many_things_at_one_point(rng):
     """f and g come from one evaluation of the blocks, gradient and Jacobian from another, until x or p changes."""
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    e, counts = built.evaluator, dict.fromkeys(evaluation.LEVELS, 0)
+    e, counts = built.evaluator, dict.fromkeys(evaluator.LEVELS, 0)
 
     def counted(level, run):
         def call():
@@ -129,10 +129,10 @@ def walker():
     return ocp.Problem(pendulum(1), phase, boundary=goal)
 
 
-@pytest.mark.skipif(not compiled.compiler_found(), reason="no C compiler")
+@pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
 @pytest.mark.parametrize("instances", [1, 11])
 def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
-    monkeypatch.setattr(compiled, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "WORTH", 0)
     built = dynamic(pendulum(1), no_derivatives, instances).assemble()
     x, lam, none = rng.normal(size=built.n), rng.normal(size=built.lower.size), np.zeros(0)
 
@@ -143,22 +143,24 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
         return [float(e.objective(x, none)), *(np.array(part) for part in found)]
 
     machine = numbers()
-    assert compiled.use_machine_code(built, "auto", False).startswith("virtual machine; compile=True would build")
-    assert compiled.use_machine_code(built, True, False) == "machine code"
+    assert machine_code.use_machine_code(built, "auto", lambda line: None).startswith(
+        "virtual machine; compile=True would build"
+    )
+    assert machine_code.use_machine_code(built, True, lambda line: None) == "machine code"
     assert len(built.compiled) == 4
     for one, other in zip(numbers(), machine, strict=True):
         close(one, other, 1e-12)
     again = dynamic(pendulum(1), no_derivatives, instances).assemble()
-    assert compiled.use_machine_code(again, "auto", False) == "machine code"  # the cache has it
-    assert compiled.use_machine_code(again, False, False) == "virtual machine"
+    assert machine_code.use_machine_code(again, "auto", lambda line: None) == "machine code"  # the cache has it
+    assert machine_code.use_machine_code(again, False, lambda line: None) == "virtual machine"
     assert not again.compiled
 
 
 def test_compile_is_checked(walker, monkeypatch):
     with pytest.raises(ValueError, match="compile is True, False or \"auto\", got 'yes'"):
         walker.solve(compile="yes", progress=False)
-    monkeypatch.setattr(compiled, "WORTH", 0)
-    monkeypatch.setattr(compiled, "compiler_found", lambda: False)
+    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "compiler_found", lambda: False)
     with pytest.raises(RuntimeError, match="needs a C compiler"):
         walker.solve(compile=True, progress=False)
     assert walker.solve(progress=False).converged
@@ -172,16 +174,16 @@ def test_progress_says_how_it_evaluates(walker, capsys):
 
 def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
     """Blocks of the same values are differentiated once, and so many are kept."""
-    monkeypatch.setattr(derived, "_kept", OrderedDict())
+    monkeypatch.setattr(derivative_cache, "_kept", OrderedDict())
     first = dynamic(pendulum(1), no_derivatives).assemble()
     with monkeypatch.context() as patched:
-        patched.setattr("ocp_dyn.ocp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
+        patched.setattr("ocp_dyn.ocp.nlp.blocks.derivatives", lambda *a: pytest.fail("derived again"))
         second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
     assert second.blocks[0].second_function is first.blocks[0].second_function
     x, lam = rng.normal(size=second.n), rng.normal(size=second.lower.size)
-    monkeypatch.setattr(derived, "KEPT", 1)
+    monkeypatch.setattr(derivative_cache, "KEPT", 1)
     dynamic(pendulum(2), no_derivatives).assemble()
-    assert second.blocks[0].key not in derived._kept
+    assert second.blocks[0].key not in derivative_cache._kept
     anew = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
     assert anew.blocks[0].second_function is not first.blocks[0].second_function
     close(np.array(second.hessian(x, [], 1.0, lam)), np.array(anew.hessian(x, [], 1.0, lam)), 0)

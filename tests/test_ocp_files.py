@@ -15,9 +15,9 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.constraints import JointCoupling, LockedJoint, RollingContact
-from ocp_dyn.io import load_model, save_model
-from ocp_dyn.ocp import Solution, npz
-from ocp_dyn.ocp.constraint_files import constraint_from_dict, constraint_to_dict
+from ocp_dyn.io import load_model, npz, save_model
+from ocp_dyn.io.constraints import constraint_from_dict, constraint_to_dict
+from ocp_dyn.ocp import Solution
 from tests.hopper import problem
 
 Members = dict[str, bytes]

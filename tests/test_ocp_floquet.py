@@ -8,11 +8,11 @@ from casadi import DM
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import floquet
-from ocp_dyn.ocp.arrivals import Arrival
-from ocp_dyn.ocp.checks import Flow, advance
+from ocp_dyn.ocp.analysis import floquet
+from ocp_dyn.ocp.analysis.defects import Flow, advance
+from ocp_dyn.ocp.analysis.touchdowns import Arrival
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.rotations import quaternion_multiply
+from ocp_dyn.spatial_algebra.rotations import quaternion_multiply
 from tests.helpers import close
 
 STEP = 1e-5
@@ -74,11 +74,11 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
     stands, both = (od.Contact("foot_r"),), (od.Contact("foot_r"), od.Contact("foot_l"))
     place = lambda name: np.append(numbers(od.point_position(model, name, DM(q))).ravel()[:2], 0.0)
     places = {name: place(name) for name in ("foot_r", "foot_l")}
-    before = ocp.PhaseSolution(
+    before = ocp.PhaseMotion(
         "one", np.array([0, h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None], np.zeros((1, 6)),
         stands, {"foot_r": places["foot_r"]}, rate[None],
     )  # fmt: skip
-    after = ocp.PhaseSolution(
+    after = ocp.PhaseMotion(
         "two", np.array([h, 2 * h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None],
         np.zeros((1, 12)), both, places,
     )  # fmt: skip
@@ -169,7 +169,7 @@ def test_losses_of_the_root_feel_a_turn_and_springs_a_shift():
         builder.add_body("box", od.FloatingBase("euler_xyz") if data else od.FloatingBase(), mass=1, inertia=(1, 1, 1), **data)  # fmt: skip
         model = builder.build()
         for passive in (True, False):
-            bound = floquet._bound_by_joints(Equations(model, passive=passive))
+            bound = floquet._bound_by_joints(Equations(model, od.Loads(passive=passive)))
             for k, name in enumerate(("x", "y", "yaw")):
                 d = np.eye(12)[5 if name == "yaw" else k]
                 assert bound(name, d) == (passive and name == felt)

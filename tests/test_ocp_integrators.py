@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.integrators import explicit_step, scheme, stage_states
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.integrators import explicit_step, scheme, stage_states
 
 ORDERS = {
     "euler": 1, "heun": 2, "rk4": 4, "midpoint": 2, "trapezoid": 2, "hermite_simpson": 4, "gauss:1": 2, "gauss:2": 4,

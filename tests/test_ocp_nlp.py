@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from ocp_dyn.ocp.nlp import Program, Rows
+from ocp_dyn.ocp.nlp.program import Program, Rows
 
 
 def swing_up(threads=1, intervals=7):

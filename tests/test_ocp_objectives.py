@@ -7,8 +7,8 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
-from ocp_dyn.ocp.collisions import distance_squared
-from ocp_dyn.ocp.solver import prepare
+from ocp_dyn.ocp.statement.collisions import distance_squared
+from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close, flat
 
 FOOT = ocp.Foothold(od.Contact("ball", axes="xyz"))

@@ -12,10 +12,10 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.mechanism.loads import JOINT_LOADS, SLIP_SPEED
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.solver import prepare
-from ocp_dyn.passive import SLIP_SPEED
+from ocp_dyn.ocp.equations import Equations, equations_of
+from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close
 from tests.test_passive import MODEL
 
@@ -26,7 +26,9 @@ FORMS = (
     {"form": "explicit"},
     {"form": "explicit", "integrator": "gauss:2", "torque": "linear"},
 )
-OFF: dict[str, Any] = {"passive": False, "armature": False}
+OFF: dict[str, Any] = {"loads": od.Loads()}
+SMOOTH = replace(JOINT_LOADS, slip_speed=0.1)
+NO_PASSIVE, NO_ROTORS = (replace(SMOOTH, **{switch: False}) for switch in ("passive", "armature"))
 LOADED = {"damping": 0.5, "stiffness": 1.0, "friction": 0.3, "armature": 1.0, "rest": 0.2}
 PUSH = 2.0
 
@@ -86,12 +88,12 @@ def loaded_time() -> float:
 @pytest.mark.parametrize("options", FORMS)
 def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_time: float) -> None:
     """Minimum time against a dense integration with one switch; the equations hold between the nodes too."""
-    solution = fastest(rotor(**LOADED), slip_speed=0.1, **options).solve(progress=False)
+    solution = fastest(rotor(**LOADED), loads=SMOOTH, **options).solve(progress=False)
     assert solution.converged
     assert solution.duration == pytest.approx(loaded_time, rel=2e-3)
     assert solution.defects().angle < 1e-4
-    for switch in OFF:
-        wrong = replace(solution, **{switch: False}).defects()
+    for loads in (NO_PASSIVE, NO_ROTORS):
+        wrong = replace(solution, loads=loads).defects()
         assert wrong.angle > 5e-4
         assert wrong.open_loop_angle > 0.3
 
@@ -106,20 +108,18 @@ def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
         assert solution.duration == pytest.approx(plain, rel=1e-3)
         assert solution.defects().angle < 1e-4
     for data in (switched[0], {**switched[1], "armature": 3.0}):
-        solution = fastest(rotor(**data), passive=False, **options).solve(progress=False)
+        solution = fastest(rotor(**data), loads=NO_PASSIVE, **options).solve(progress=False)
         assert solution.duration == pytest.approx(2 * plain, rel=1e-3)
 
 
 def test_switches_are_checked_and_a_change_is_built() -> None:
-    for wrong in ({"passive": "no"}, {"armature": 0}):
-        with pytest.raises(TypeError, match="must be True or False"):
-            fastest(rotor(), **wrong)
-    for speed in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match="slip_speed"):
-            fastest(rotor(), slip_speed=speed)
+    with pytest.raises(TypeError, match=r"loads must be od\.Loads"):
+        fastest(rotor(), loads=True)
+    with pytest.raises(ValueError, match=r"a problem has no external wrenches, .*leave external out"):
+        fastest(rotor(), loads=od.Loads(external=("disc",)))
     problem = fastest(rotor(armature=3.0))
     assert problem.solve(progress=False).duration == pytest.approx(2 * 2**0.5, rel=1e-4)
-    assert replace(problem, armature=False).solve(progress=False).duration == pytest.approx(2**0.5, rel=1e-4)
+    assert replace(problem, **OFF).solve(progress=False).duration == pytest.approx(2**0.5, rel=1e-4)
 
 
 def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
@@ -152,7 +152,14 @@ def test_nothing_grows_without_data(options: dict[str, Any]) -> None:
 def tree(**options: Any) -> ocp.Problem:
     """Every kind of joint, every dof with a spring, damping, friction and a rotor, on a foot."""
     swing = ocp.Phase("swing", 1, 0.1, ocp.Foothold(od.Contact("b6", axes="xz")), objective=(ocp.TorqueSquared(),))
-    return ocp.Problem(MODEL, [swing], slip_speed=0.5, contact_level="acceleration", unactuated=(), **options)
+    return ocp.Problem(
+        MODEL,
+        [swing],
+        loads=replace(JOINT_LOADS, slip_speed=0.5),
+        contact_level="acceleration",
+        unactuated=(),
+        **options,
+    )
 
 
 @pytest.mark.parametrize("options", [{"form": "implicit"}, {"form": "explicit", "integrator": "euler"}])
@@ -177,8 +184,8 @@ def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random
 
 @pytest.mark.parametrize("symbols", [False, True])
 def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
-    """Every method against the algorithms with passive=True and armature=True, on numbers, and with a mass as a symbol."""
-    both, foot = {"passive": True, "armature": True}, (od.Contact("b6", axes="xz"),)
+    """Every method against the algorithms with `JOINT_LOADS`, on numbers, and with a mass as a symbol."""
+    both, foot = {"loads": JOINT_LOADS}, (od.Contact("b6", axes="xz"),)
     q, v, x = DM(MODEL.random_q(rng)), DM(rng.normal(size=MODEL.nv)), DM(rng.normal(size=MODEL.nv))
     mass = ca.SX.sym("mass")
     equations = Equations(od.with_parameters(MODEL, {"mass:b6": mass}) if symbols else MODEL)
@@ -189,15 +196,15 @@ def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Genera
         close(value, known, 1e-8)
 
     equal(equations.inverse_dynamics(Q, V, X), od.inverse_dynamics(MODEL, q, v, x, **both))
-    known_mass = od.mass_matrix(MODEL, q, armature=True)
+    known_mass = od.mass_matrix(MODEL, q, loads=od.Loads(armature=True))
     equal(equations.mass_matrix(Q), known_mass)
     known = od.constrained_dynamics(MODEL, foot, q, v, x, **both)
     for found in (equations.forward_dynamics(foot, Q, V, X), equations.corrected_dynamics(foot, Q, V, X, ca.SX(2, 1))):
         equal(found[0], known[0])
         equal(found[1], known[1])
     equal(equations.forward_dynamics((), Q, V, X)[0], od.forward_dynamics(MODEL, q, v, x, **both))
-    equal(equations.impact(foot, Q, V)[0], od.impact(MODEL, foot, q, v, armature=True)[0])
-    known = od.impact_derivatives(MODEL, foot, q, v, armature=True)
+    equal(equations.impact(foot, Q, V)[0], od.impact(MODEL, foot, q, v, loads=od.Loads(armature=True))[0])
+    known = od.impact_derivatives(MODEL, foot, q, v, loads=od.Loads(armature=True))
     for by, exact in zip(equations.impact_derivatives(foot, Q, V), known, strict=False):
         equal(by, exact)
     H, G = (np.array(x.full()) for x in (known_mass, od.constraint_jacobian(MODEL, foot, q)))
@@ -216,13 +223,13 @@ def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("held", [(), (od.Contact("b6", axes="xz"),)], ids=["free", "on a foot"])
-@pytest.mark.parametrize("options", [{}, OFF])
+@pytest.mark.parametrize("loads", [JOINT_LOADS, od.Loads()], ids=["all", "none"])
 def test_derivatives_are_those_of_the_accelerations(
-    held: tuple[Any, ...], options: dict[str, Any], rng: np.random.Generator
+    held: tuple[Any, ...], loads: od.Loads, rng: np.random.Generator
 ) -> None:
     """By differences of `forward_dynamics` along tangents of q and along v, with a slip speed of their own."""
     nv, h = MODEL.nv, 1e-6
-    equations = Equations(MODEL, slip_speed=0.5, **options)
+    equations = Equations(MODEL, replace(loads, slip_speed=0.5))
     q, v, tau = DM(MODEL.random_q(rng)), DM(rng.normal(size=nv)), DM(rng.normal(size=nv))
     found = equations.forward_derivatives(held, q, v, tau)
     for d in rng.normal(size=(1, nv)):
@@ -269,7 +276,7 @@ def test_rotors_take_part_in_impacts(form: str) -> None:
     assert solution.converged
     flight, stance = solution.phases
     q, v = DM(flight.q[-1]), DM(flight.v[-1])
-    after, impulse = od.impact(model, stance.contacts, q, v, armature=True)
+    after, impulse = od.impact(model, stance.contacts, q, v, loads=od.Loads(armature=True))
     close(stance.v[0], np.array(after.full()).ravel(), 1e-6)
     close(solution.impulses[0], np.array(impulse.full()).ravel(), 1e-6)
     light = np.array(od.impact(model, stance.contacts, q, v)[0].full()).ravel()
@@ -306,14 +313,14 @@ def test_contact_forces_hold_the_springs(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
 def test_sensitivities_hold_what_joints_do(form: str) -> None:
     """By the mass, a symbol of the model: against solutions to either side."""
-    problem = fastest(rotor(**LOADED), form=form, slip_speed=0.1, parameters=ocp.Parameter("mass:disc", 1.0))
+    problem = fastest(rotor(**LOADED), form=form, loads=SMOOTH, parameters=ocp.Parameter("mass:disc", 1.0))
     at = {m: problem.solve(values={"mass:disc": m}, progress=False, tolerance=1e-9) for m in (0.99, 1.0, 1.01)}
     found = ocp.sensitivities(problem, at[1.0])
     assert found.residual < 1e-6
     assert found["mass:disc"].duration == pytest.approx((at[1.01].duration - at[0.99].duration) / 0.02, rel=1e-2)
     predicted = found.predict(**{"mass:disc": 1.01})
     assert predicted.duration == pytest.approx(at[1.01].duration, rel=1e-4)
-    assert (predicted.slip_speed, predicted.passive) == (0.1, True)
+    assert predicted.loads == SMOOTH
 
 
 def hanging(**options: Any) -> ocp.Problem:
@@ -346,7 +353,7 @@ def test_multipliers_under_stiff_friction_are_finite() -> None:
     model = hanging().model
     model = replace(model, dofs=replace(model.dofs, friction=np.array([50.0]), armature=np.zeros(1)))
     problem = replace(hanging(), model=model)
-    assert problem.equations.fastest(DM(1, 1)) > 2000
+    assert equations_of(problem).fastest(DM(1, 1)) > 2000
     found = problem.solve(progress=False).floquet_multipliers()
     assert np.abs(found[1]) < 1e-6
     assert 0.99 < np.abs(found[0]) < 1.0  # it creeps back
@@ -357,7 +364,7 @@ def test_iterations_come_to_the_solution(options: dict[str, Any]) -> None:
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["from"], s.v, e.q - 0.3, e.v), 0, 0))
     phase = ocp.Phase("swing", 8, 0.6, objective=(ocp.TorqueSquared(),))
     problem = ocp.Problem(
-        rotor(**LOADED), phase, boundary=ends, parameters=ocp.Parameter("from", 0.0), limits=False, slip_speed=0.1,
+        rotor(**LOADED), phase, boundary=ends, parameters=ocp.Parameter("from", 0.0), limits=False, loads=SMOOTH,
         **options,
     )  # fmt: skip
     control = problem.rti(problem.solve(progress=False), qp="riccati")
@@ -384,7 +391,12 @@ def test_steps_that_run_away_are_told() -> None:
     light = replace(problem.model, dofs=replace(problem.model.dofs, friction=np.array([5.0])))
     stiff = replace(problem, model=light)
     assert any("friction of joints act within" in line and "'rk4' runs away" in line for line in stiff.check())
-    for calm in ({"slip_speed": 1.0}, {"passive": False}, {"integrator": "gauss:2"}, {"steps": 50}):
+    for calm in (
+        {"loads": replace(JOINT_LOADS, slip_speed=1.0)},
+        {"loads": NO_PASSIVE},
+        {"integrator": "gauss:2"},
+        {"steps": 50},
+    ):
         assert not any("runs away" in line for line in replace(stiff, **calm).check())
 
 
@@ -404,12 +416,11 @@ def test_a_spring_on_the_root_holds_the_motion_to_its_place() -> None:
 
 
 def test_solutions_remember(tmp_path: Any) -> None:
-    problem = fastest(rotor(**LOADED), slip_speed=0.1)
-    for options in ({}, {"passive": False}, {"armature": False}):
-        solution = replace(problem, **options).solve(progress=False, max_iterations=1)
+    problem = fastest(rotor(**LOADED))
+    for loads in (SMOOTH, NO_PASSIVE, NO_ROTORS):
+        solution = replace(problem, loads=loads).solve(progress=False, max_iterations=1)
         again = ocp.Solution.load(solution.save(tmp_path / "motion.npz"))
-        assert (again.passive, again.armature) == (solution.passive, solution.armature)
-        assert again.slip_speed == 0.1
+        assert again.loads == solution.loads == loads
         assert again.defects().angle == pytest.approx(solution.defects().angle, rel=1e-6)
     with np.load(tmp_path / "motion.npz") as file:
         arrays = dict(file)
@@ -418,4 +429,4 @@ def test_solutions_remember(tmp_path: Any) -> None:
         del about[key]
     np.savez(tmp_path / "old.npz", **arrays | {"about": np.array(json.dumps(about))})
     old = ocp.Solution.load(tmp_path / "old.npz")
-    assert (old.passive, old.armature, old.slip_speed) == (False, False, SLIP_SPEED)
+    assert old.loads == od.Loads(slip_speed=SLIP_SPEED)

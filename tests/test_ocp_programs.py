@@ -9,16 +9,19 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp import checks, contact_levels, guess
-from ocp_dyn.ocp.activity import _active
-from ocp_dyn.ocp.blocks import Rows
-from ocp_dyn.ocp.collect import collect
+from ocp_dyn.integrators import explicit_step, scheme, stage_states
+from ocp_dyn.ocp.analysis import defects
+from ocp_dyn.ocp.analysis.active_set import _active
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.foot_plan import FootPlan, Span, _pose_at
-from ocp_dyn.ocp.integrators import explicit_step, scheme, stage_states
-from ocp_dyn.ocp.sqp import _search
-from ocp_dyn.ocp.transcription import transcribe
-from ocp_dyn.ocp.variables import contacts
+from ocp_dyn.ocp.guess.foot_plan import FootPlan, Span, _pose_at
+from ocp_dyn.ocp.guess.standing import _weight_rows, initial_guess
+from ocp_dyn.ocp.guess.standing import standing as standing_posture
+from ocp_dyn.ocp.nlp.blocks import Rows
+from ocp_dyn.ocp.solvers.sqp import _search
+from ocp_dyn.ocp.transcription import contact_rows
+from ocp_dyn.ocp.transcription.collect import collect
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.transcription.variables import contacts
 from tests.helpers import close, flat
 from tests.hopper import monopod
 
@@ -111,14 +114,14 @@ def test_the_graph_of_a_program_is_what_its_evaluator_computes(rng):
 # Contacts
 
 
-def standing(baumgarte: float, rng: np.random.Generator) -> tuple[contact_levels.Feet, DM, DM, DM, DM]:
+def standing(baumgarte: float, rng: np.random.Generator) -> tuple[contact_rows.Feet, DM, DM, DM, DM]:
     """Feet at the rate alpha, a state off the contact, phi and G v by kinematics."""
     model = monopod()
     foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
     q, v = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
     q[2] -= od.point_position(model, "foot", q)[2]
     place = flat(od.point_position(model, "foot", q)) + 0.1 * rng.normal(size=3)
-    feet = contact_levels.Feet(Equations(model), (foot,), {foot: DM(place)}, baumgarte)
+    feet = contact_rows.Feet(Equations(model), (foot,), {foot: DM(place)}, baumgarte)
     q = model.integrate(q, DM(0.1 * rng.normal(size=model.nv)))
     phi = od.point_position(model, "foot", q) - DM([*place[:2], 0])
     return feet, q, v, phi, od.point_velocity(model, "foot", q, v)
@@ -137,7 +140,7 @@ def test_a_projection_brings_the_foot_near_its_place_and_to_rest(rng):
     feet, q, v, phi, _ = standing(0.0, rng)
     gaps = [float(ca.norm_2(phi))]
     for _ in range(5):
-        q, v = contact_levels.project(feet, q, v, "position")
+        q, v = contact_rows.project(feet, q, v, "position")
         gaps.append(float(ca.norm_2(feet.position(q))))
         close(feet.velocity(q, v), np.zeros(3))
     assert gaps[-1] < 1e-9 * gaps[0]
@@ -148,7 +151,7 @@ def test_stages_leave_out_what_the_end_of_a_step_asks_for(rng, level, free):
     feet, q, v, _, _ = standing(0.0, rng)
     for k in range(3):
         rows = Rows()
-        contact_levels.hold_stage(rows, feet, scheme("gauss:3"), k, level, q, v, DM(rng.normal(size=feet.model.nv)))
+        contact_rows.hold_stage(rows, feet, scheme("gauss:3"), k, level, q, v, DM(rng.normal(size=feet.model.nv)))
         assert bool(rows.rows) == (k not in free)
 
 
@@ -213,7 +216,7 @@ def test_drift_is_the_largest_over_all_phases():
     phases = [
         SimpleNamespace(q=q, v=v, contacts=(contact,), places=place, foothold=ocp.Foothold) for v in (moving, still)
     ]
-    drift = checks.drift(SimpleNamespace(model=model, phases=phases))
+    drift = defects.drift(SimpleNamespace(model=model, phases=phases))
     close([drift.position, drift.velocity], [0.2, 0.3])
 
 
@@ -242,25 +245,25 @@ def hop(**options):
 
 def test_a_model_without_posture_is_put_on_the_ground():
     problem = hop()
-    q = DM(guess.standing(problem))
+    q = DM(standing_posture(problem))
     close(od.point_position(problem.model, "foot", q)[2], 0)
     assert float(q[2]) == pytest.approx(0.5)
 
 
 def test_feet_share_the_weight():
     feet = tuple(ocp.Foothold(od.Contact(name)) for name in "ab")
-    close(guess._weight_rows(feet, 100.0), [0, 0, 0, 0, 0, 50] * 2)
+    close(_weight_rows(feet, 100.0), [0, 0, 0, 0, 0, 50] * 2)
 
 
 def test_a_guess_by_feet_follows_inverse_dynamics_at_a_lower_base():
     """tau = ID(q, v, a) - G' lam on the motors, the base a twentieth lower than it stands."""
     problem = hop(guess=FootPlan(), posture=np.array([0, 0, 0.7, 0, 0.2]))
     t = transcribe(problem)
-    guess.initial_guess(t)
+    initial_guess(t)
     found = collect(t, t.program.assemble(), t.program.start, {})
     model, phase = problem.model, found.phases[0]
     ID, G = od.function(od.inverse_dynamics, model), od.function(od.constraint_jacobian, model, phase.contacts)
     for q, v, a, lam, tau in zip(phase.q[:-1], phase.v[:-1], phase.a, phase.lam, phase.tau, strict=True):
         close(tau[3:], flat(ID(q, v, a) - G(q).T @ lam)[3:], 1e-9)
-    heights = phase.q[:, 2] / guess.standing(problem)[2]
+    heights = phase.q[:, 2] / standing_posture(problem)[2]
     assert np.abs(heights - 0.95).max() < 0.04

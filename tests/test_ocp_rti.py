@@ -8,11 +8,11 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import riccati, riccati_compiled
-from ocp_dyn.ocp.barrier import Barrier
-from ocp_dyn.ocp.stage_matrices import Size, Stages, entries
+from ocp_dyn.ocp.solvers import riccati, riccati_compiled
+from ocp_dyn.ocp.solvers.barrier import Barrier
+from ocp_dyn.ocp.solvers.stage_matrices import Size, Stages, entries
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()

@@ -16,14 +16,15 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.mechanism.loads import JOINT_LOADS
 from ocp_dyn.models import compass_walker, human, pendulum
-from ocp_dyn.ocp import PhaseSolution, Solution
-from ocp_dyn.ocp.arrivals import _image, arrivals, fixed_rows
-from ocp_dyn.ocp.checks import Flow, advance
+from ocp_dyn.ocp import PhaseMotion, Solution
+from ocp_dyn.ocp.analysis.defects import Flow, advance
+from ocp_dyn.ocp.analysis.floquet import flow_derivatives
+from ocp_dyn.ocp.analysis.touchdowns import _image, arrivals, fixed_rows
 from ocp_dyn.ocp.equations import Equations
-from ocp_dyn.ocp.floquet import flow_derivatives
-from ocp_dyn.ocp.mirror import mirror_map
-from ocp_dyn.ocp.sensitivity import sensitivities
+from ocp_dyn.ocp.workflows.sensitivity import sensitivities
+from ocp_dyn.symmetry.mirror import mirror_map
 from problems import compass_gait
 
 SLOPE = np.radians(3.0)
@@ -148,10 +149,10 @@ def test_derivatives_of_a_flow_are_those_of_differences(
     model = builder.build()
     q, v, nv, h = model.random_q(rng), rng.normal(size=model.nv), model.nv, 0.02
     tau, rate = rng.normal(size=(2, 1, nv))
-    phase = PhaseSolution(
+    phase = PhaseMotion(
         "p", np.array([0, h]), np.array([q, q]), np.array([v, v]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
     )
-    equations = Equations(model, slip_speed=0.5)
+    equations = Equations(model, replace(JOINT_LOADS, slip_speed=0.5))
     found = flow_derivatives(equations, phase, 0.0005 if joints else 0.0025)[0]
     flow, torques = Flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
 
@@ -267,9 +268,9 @@ def test_arrivals_tell_landing_feet_from_standing_ones(rng: np.random.Generator)
     q, place = np.array([0.0, 0, 0.02, 0, 0, 0, 1]), {"foot": np.zeros(3), "toe": np.array([0.1, 0, 0])}
     flat, edge = od.Contact("foot"), od.RollingContact("toe", 0.0, (0, 0, 0), axis=(0, 1, 0))
 
-    def phase(*contacts: object) -> PhaseSolution:
+    def phase(*contacts: object) -> PhaseMotion:
         empty = np.zeros((1, model.nv))
-        return PhaseSolution("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
+        return PhaseMotion("p", np.arange(2.0), q[None], empty, empty, empty, empty, contacts, place)  # type: ignore[arg-type]
 
     def rows(before: tuple, after: object) -> np.ndarray | None:
         (found,) = arrivals(model, phase(*before), phase(after), None, 0.0)
@@ -291,7 +292,7 @@ def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
     empty = np.zeros((1, model.nv))
     q = np.array(model.neutral())[None]
     contact = od.Contact("sole_l")
-    phase = PhaseSolution("p", np.arange(2.0), q, empty, empty, empty, empty, (contact,), places)  # type: ignore[arg-type]
+    phase = PhaseMotion("p", np.arange(2.0), q, empty, empty, empty, empty, (contact,), places)  # type: ignore[arg-type]
     image = _image(model, contact, phase, mirror_map(model), 0.7)
     assert image is not None
     assert image[0].name == "sole_r"
@@ -304,7 +305,7 @@ def test_a_standing_foot_is_seen_from_the_next_mirrored_step() -> None:
 def swing(form: str) -> ocp.Problem:
     """Two links from rest to rest under weak motors, with parameters of a boundary, a duration and the model."""
     model = pendulum(2)
-    model = replace(model, dofs=replace(model.dofs, tau_max=np.array([24.0, 9.0])))
+    model = model.with_limits(effort=[24.0, 9.0])
 
     def ends(start: ocp.Stage, end: ocp.Stage) -> tuple:
         goal = ca.vertcat(end.values["goal"], 0.3)
@@ -462,9 +463,7 @@ def test_what_is_printed_is_short(step: Solution) -> None:
     assert text.startswith(f"Solution of {step.model.name!r}: Solve_Succeeded, objective {step.objective:.6g}")
     assert f"{step.duration:.4g} s, phases {step.phases[0].name}" in text
     assert repr(replace(step, stats={})).startswith(f"Solution of {step.model.name!r}: not solved")
-    assert repr(step.phases[0]).startswith(
-        f"PhaseSolution {step.phases[0].name!r}: {len(step.phases[0].tau)} intervals"
-    )
+    assert repr(step.phases[0]).startswith(f"PhaseMotion {step.phases[0].name!r}: {len(step.phases[0].tau)} intervals")
     assert "by_interval" not in repr(step.defects())
     problem = swing("explicit")
     assert repr(sensitivities(problem, problem.solve(progress=False))).startswith(

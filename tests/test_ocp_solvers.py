@@ -12,7 +12,8 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp import memory, progress, solver, solvers
+from ocp_dyn.ocp.solvers import heap, monitor, nlpsol
+from ocp_dyn.ocp.workflows import solve as solver
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
@@ -163,7 +164,7 @@ def test_a_start_has_multipliers(tmp_path):
 
 @pytest.mark.parametrize("name", ["ipopt", "sqp", "fatrop"])
 def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
-    see = progress.Monitor.see
+    see = monitor.Monitor.see
 
     def interrupted(self, *arguments):
         see(self, *arguments)
@@ -172,7 +173,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
         return self.stop
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(progress.Monitor, "see", interrupted)
+    monkeypatch.setattr(monitor.Monitor, "see", interrupted)
     found = swing(goal=1.2).solve(solver=name, progress=False)
     assert not found.converged
     assert found.status == "Interrupted"
@@ -183,7 +184,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
 
 def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys):
     """From the best iterate, without multipliers, a few times at most, and says so; never after another end."""
-    ended, once = [], solvers._ipopt_once
+    ended, once = [], nlpsol._ipopt_once
 
     def give_up(program, start, settings, monitor):
         ended.append((start, settings))
@@ -192,7 +193,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
 
     problem = swing()
     before = problem.solve(progress=False)
-    monkeypatch.setattr(solvers, "_ipopt_once", give_up)
+    monkeypatch.setattr(nlpsol, "_ipopt_once", give_up)
     fails = lambda attempt: attempt < 2
     found = problem.solve(start=before, values={"to": [0.4, 0.3]})
     assert found.converged
@@ -209,7 +210,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
     ended.clear()
     found = swing().solve(progress=False)
     assert found.status == "Restoration_Failed"
-    assert found.stats["retries"] == len(solvers.RETRIES) == len(ended) - 1
+    assert found.stats["retries"] == len(nlpsol.RETRIES) == len(ended) - 1
     monkeypatch.undo()
     assert swing().solve(progress=False, max_iterations=2).stats["retries"] == 0
 
@@ -361,11 +362,11 @@ def test_memory_is_kept_where_the_c_library_can(monkeypatch):
         mallopt = staticmethod(lambda key, value: asked.append((key, value)))
         malloc_trim = staticmethod(lambda pad: asked.append("trim"))
 
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: Library)
-    with memory.kept_memory():
-        assert (memory.M_MMAP_THRESHOLD, memory.LARGE) in asked
-    assert (memory.M_MMAP_THRESHOLD, memory.DEFAULT) in asked
+    monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: Library)
+    with heap.kept_memory():
+        assert (heap.M_MMAP_THRESHOLD, heap.LARGE) in asked
+    assert (heap.M_MMAP_THRESHOLD, heap.DEFAULT) in asked
     assert asked[-1] == "trim"
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
-    with memory.kept_memory():
+    monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: object())
+    with heap.kept_memory():
         pass

@@ -9,7 +9,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.ocp.transcription import transcribe
+from ocp_dyn.ocp.transcription.transcribe import transcribe
 from problems import five_link, five_link_diary
 from tests.hopper import monopod
 

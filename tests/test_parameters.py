@@ -8,10 +8,16 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.constrained import constrained_equations
-from ocp_dyn.functions import describe
-from ocp_dyn.parameters import CONSTRAINT_PARAMETERS, MODEL_PARAMETERS, inertia_parameters, parameter, parameter_size
-from ocp_dyn.regressor import inertial_parameters
+from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.constrained_motion import constrained_equations
+from ocp_dyn.dynamics.regressor import inertial_parameters
+from ocp_dyn.mechanism.parameters import (
+    CONSTRAINT_PARAMETERS,
+    MODEL_PARAMETERS,
+    inertia_parameters,
+    parameter,
+    parameter_size,
+)
 from tests.helpers import State, add_random, close, evaluate, flat, random_inertia
 
 ALL = (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.constrained import SOLVERS
+from ocp_dyn.constrained_motion import SOLVERS
 from tests.helpers import JOINTS, State, add_random, close, evaluate, flat, random_inertia, rate_of, symbols
 
 
@@ -30,7 +32,7 @@ def model_of(*joints: str) -> od.Model:
 
 
 MODEL = model_of("floating", "spherical", "revolute_skew", "helical_skew", "euler_zyx", "multi_dof", "prismatic_x")
-BOTH = {"passive": True, "armature": True}
+BOTH = od.Loads(passive=True, armature=True)
 
 
 def test_passive_force_is_the_formula():
@@ -51,7 +53,7 @@ def test_a_rotor_counts_by_the_square_of_its_gear():
     builder.add_body("a", od.Revolute(), mass=1, com=(1, 0, 0), rotor_inertia=1e-4, gear_ratio=-50, armature=0.1)
     model = builder.build()
     close(model.dofs.armature, [0.35])
-    close(evaluate(od.mass_matrix, model, args=(0.3,), armature=True), [1.35])
+    close(evaluate(od.mass_matrix, model, args=(0.3,), loads=od.Loads(armature=True)), [1.35])
     close(evaluate(od.mass_matrix, model, args=(0.3,)), [1.0])
 
 
@@ -69,20 +71,20 @@ def test_the_equation_of_motion_holds_with_all_of_it(rng):
     s = State.of(MODEL, rng)
     f = rng.normal(size=(6, 1))
     H = evaluate(od.mass_matrix, MODEL, args=(s.q,)) + np.diag(MODEL.dofs.armature)
-    close(evaluate(od.mass_matrix, MODEL, args=(s.q,), armature=True), H)
+    close(evaluate(od.mass_matrix, MODEL, args=(s.q,), loads=od.Loads(armature=True)), H)
     passive = flat(od.passive_force(MODEL, DM(s.q), DM(s.qd)))
-    C = evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f), external=("b6",)) - passive
-    close(evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f), external=("b6",), passive=True), C)
-    tau = evaluate(od.inverse_dynamics, MODEL, args=(s.q, s.qd, s.qdd, f), external=("b6",), **BOTH)
+    C = evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f), loads=od.Loads(external=("b6",))) - passive
+    close(evaluate(od.bias_force, MODEL, args=(s.q, s.qd, f), loads=od.Loads(external=("b6",), passive=True)), C)
+    tau = evaluate(od.inverse_dynamics, MODEL, args=(s.q, s.qd, s.qdd, f), loads=replace(BOTH, external=("b6",)))
     close(tau, H @ s.qdd + C)
     for algorithm in (od.forward_dynamics, od.forward_dynamics_crba):
-        close(evaluate(algorithm, MODEL, args=(s.q, s.qd, tau, f), external=("b6",), **BOTH), s.qdd)
+        close(evaluate(algorithm, MODEL, args=(s.q, s.qd, tau, f), loads=replace(BOTH, external=("b6",))), s.qdd)
         close(
-            evaluate(algorithm, MODEL, args=(s.q, s.qd, s.tau), passive=True),
+            evaluate(algorithm, MODEL, args=(s.q, s.qd, s.tau), loads=od.Loads(passive=True)),
             evaluate(algorithm, MODEL, args=(s.q, s.qd, s.tau + passive)),
         )
         close(
-            evaluate(algorithm, MODEL, args=(s.q, s.qd, s.tau), armature=True),
+            evaluate(algorithm, MODEL, args=(s.q, s.qd, s.tau), loads=od.Loads(armature=True)),
             np.linalg.solve(H, s.tau - evaluate(od.bias_force, MODEL, args=(s.q, s.qd))),
         )
 
@@ -146,7 +148,9 @@ def test_random_models_of_one_dof_add_up(rng):
     builder.add_body("last", od.Prismatic("y"), "b2", mass=1, armature=2.5)
     model = builder.build()
     q = model.random_q(rng)
-    change = evaluate(od.mass_matrix, model, args=(q,), armature=True) - evaluate(od.mass_matrix, model, args=(q,))
+    change = evaluate(od.mass_matrix, model, args=(q,), loads=od.Loads(armature=True)) - evaluate(
+        od.mass_matrix, model, args=(q,)
+    )
     close(change, np.diag([0, 0, 0, 2.5]))
 
 
@@ -158,26 +162,26 @@ def test_constrained_motion_holds_with_all_of_it(solver, rng):
     H, C, G, gamma = (
         evaluate(a, MODEL, *static, args=args, **options)
         for a, static, args, options in (
-            (od.mass_matrix, (), (s.q,), {"armature": True}),
-            (od.bias_force, (), (s.q, s.qd), {"passive": True}),
+            (od.mass_matrix, (), (s.q,), {"loads": od.Loads(armature=True)}),
+            (od.bias_force, (), (s.q, s.qd), {"loads": od.Loads(passive=True)}),
             (od.constraint_jacobian, (feet,), (s.q,), {}),
             (od.constraint_hessian, (feet,), (s.q, s.qd), {}),
         )
     )
-    qdd, lam = evaluate(od.constrained_dynamics, MODEL, feet, args=(s.q, s.qd, s.tau), solver=solver, **BOTH)
+    qdd, lam = evaluate(od.constrained_dynamics, MODEL, feet, args=(s.q, s.qd, s.tau), solver=solver, loads=BOTH)
     # the proximal forces are of least norm to 1e-10 of the largest
     close(H @ qdd + C, s.tau + G.T @ lam, 1e-8 if solver == "proximal" else 1e-9)
     close(G @ qdd, gamma, 1e-8 if solver == "proximal" else 1e-10)
-    qd_plus, Lam = evaluate(od.impact, MODEL, feet, args=(s.q, s.qd), solver=solver, armature=True)
+    qd_plus, Lam = evaluate(od.impact, MODEL, feet, args=(s.q, s.qd), solver=solver, loads=od.Loads(armature=True))
     close(H @ (qd_plus - s.qd), G.T @ Lam, 1e-8 if solver == "proximal" else 1e-9)
 
 
 def test_constrained_equations_and_inverse_dynamics_hold_with_all_of_it(rng):
     s = State.of(MODEL, rng)
     feet = (od.Contact("b6"),)
-    H, C, G, gamma = evaluate(od.constrained_equations, MODEL, feet, args=(s.q, s.qd), **BOTH)
-    close(H, evaluate(od.mass_matrix, MODEL, args=(s.q,), armature=True))
-    close(C, evaluate(od.bias_force, MODEL, args=(s.q, s.qd), passive=True))
-    tau, lam, qdd = evaluate(od.constrained_inverse_dynamics, MODEL, feet, args=(s.q, s.qd, s.qdd), **BOTH)
+    H, C, G, gamma = evaluate(od.constrained_equations, MODEL, feet, args=(s.q, s.qd), loads=BOTH)
+    close(H, evaluate(od.mass_matrix, MODEL, args=(s.q,), loads=od.Loads(armature=True)))
+    close(C, evaluate(od.bias_force, MODEL, args=(s.q, s.qd), loads=od.Loads(passive=True)))
+    tau, lam, qdd = evaluate(od.constrained_inverse_dynamics, MODEL, feet, args=(s.q, s.qd, s.qdd), loads=BOTH)
     close(H @ qdd + C, tau + G.T @ lam, 1e-9)
     close(G @ qdd, gamma, 1e-9)

@@ -74,6 +74,23 @@ def test_multipliers_are_the_rates_at_which_disturbances_die_out():
         close((ahead - behind) / 2e-6, column, 1e-7)
 
 
+def test_a_limit_cycle_is_followed_along_a_parameter():
+    """Each begins at the extrapolation of two: Newton's method then needs few steps, and no jump is taken for a way."""
+    slopes = np.radians([3.0, 3.2, 3.4, 3.6])
+    known = compass_gait.KNOWN
+    maps = [compass_gait.step_map(slope, 100) for slope in slopes]
+    found = list(ocp.follow_limit_cycles(iter(maps), known.state, known.period))
+    for step_map, cycle in zip(maps, found, strict=True):
+        close(step_map.step(cycle.x, cycle.period)[0], cycle.x, 1e-9)
+    assert np.all(np.diff([cycle.x[0] for cycle in found]) > 0)  # steeper slopes, longer steps
+    rest = ocp.follow_limit_cycles(maps, known.state, known.period, largest_change=1e-4)
+    assert next(rest).period == found[0].period
+    with pytest.raises(ocp.NoGait, match=r"the period changes by 0\.\d+ % in step 1, from 0\.734.* another gait"):
+        next(rest)
+    with pytest.raises(TypeError, match="follow_limit_cycles needs StepMaps, got 3"):
+        next(ocp.follow_limit_cycles([3], known.state, known.period))
+
+
 def test_both_roots_of_the_compass_walker_are_one_machine(rng):
     pinned, planar = (od.models.compass_walker(root=root, slope=0.1) for root in ("pinned", "planar"))
     q, qd, qdd = rng.normal(size=(3, 2))

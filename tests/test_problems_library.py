@@ -1,4 +1,4 @@
-"""The library of gaits: grid, order of work, files, resumption, table, command line."""
+"""The library of gaits: grid, table, a free step beside held ones, resumption of a killed run, command line."""
 
 import csv
 import json
@@ -7,33 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-import types
-from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 
 from ocp_dyn import ocp
 from problems import gait_library
-from problems.gait_library import FREE, Gait, Library, Sweep
+from problems.gait_library import FREE, Gait
+from tests.helpers import Inline
 
 HOPPER = "tests.hopper:problem"
-GRID = gait_library.grid([0.7, 0.8, 0.9], [0.05], [FREE, 0.4])
-
-
-class Inline(Executor):
-    """Does at once what it is given; stops after so many."""
-
-    def __init__(self, most=100):
-        self.tasks, self.most = [], most
-
-    def submit(self, function, task):
-        if len(self.tasks) == self.most:
-            raise KeyboardInterrupt
-        self.tasks.append(task)
-        future = Future()
-        future.set_result(function(task))
-        return future
+GRID = gait_library.grid([0.8, 0.9], [0.05], [FREE, 0.4])
 
 
 def test_the_grid_begins_in_the_middle():
@@ -46,20 +30,6 @@ def test_the_grid_begins_in_the_middle():
     assert len({gait.name for gait in grid}) == 18
 
 
-def test_a_gait_begins_at_the_nearest_that_was_found(tmp_path):
-    library = Library(tmp_path)
-    near, far, failed, wanted = Gait(1.2, 0.0), Gait(0.8, 0.0), Gait(1.35, 0.0), Gait(1.4, 0.0)
-    for gait in (near, far):
-        library.write(library.path(gait), gait.name.encode())
-    work = Sweep(library, "legs", True, "auto", [wanted], {near: True, far: True, failed: False})
-    task = work.next(busy=1)
-    assert (task.gait, task.start, task.same) == (wanted, near.name.encode(), True)
-    assert work.next(busy=0) is None
-    first = Sweep(library, "legs", True, "auto", [wanted, near], {})
-    assert first.next(busy=0).start is None
-    assert first.next(busy=1) is None  # the first gait goes alone: others begin at it
-
-
 def test_an_interrupted_library_goes_on_and_repeats_nothing(tmp_path):
     stopped = Inline(most=2)
     with pytest.raises(KeyboardInterrupt):
@@ -70,11 +40,11 @@ def test_an_interrupted_library_goes_on_and_repeats_nothing(tmp_path):
     (tmp_path / f"{GRID[-1].name}.npz").write_bytes(b"half a file")  # as another program may leave one
     rest = Inline()
     rows = gait_library.run(tmp_path, GRID, model=HOPPER, executor=rest, progress=False)
-    assert len({task.gait for task in rest.tasks}) == 4  # a free step may be tried again from a held one
+    assert len({task.point for task in rest.tasks}) == 2  # a free step may be tried again from a held one
     assert {path: path.stat().st_mtime_ns for path in files} == files
-    assert {task.gait for task in rest.tasks} == set(GRID) - {task.gait for task in stopped.tasks}
+    assert {task.point for task in rest.tasks} == set(GRID) - {task.point for task in stopped.tasks}
     assert all(task.start for task in rest.tasks)
-    assert len(rows) == 6
+    assert len(rows) == 4
     for row in rows:
         assert row["converged"]
         solution = ocp.Solution.load(tmp_path / row["file"])
@@ -89,35 +59,15 @@ def test_an_interrupted_library_goes_on_and_repeats_nothing(tmp_path):
     assert gait_library.run(tmp_path, GRID, model=HOPPER, executor=idle, progress=False) == rows
 
 
-def test_a_free_step_costs_no_more_than_a_held_one(tmp_path, monkeypatch):
-    """It is tried once more from the held one, and the better of the two is kept."""
+def test_a_free_step_relaxes_the_held_ones_of_its_gait():
     free, held = Gait(0.8, 0.0), Gait(0.8, 0.0, 0.4)
-    library = Library(tmp_path)
-    work = Sweep(library, "legs", True, "auto", [], {})
-    costs = {b"dear": 3.0, b"held": 2.0, b"dearer": 4.0, b"cheap": 1.0}
-    found = {key: types.SimpleNamespace(objective=cost, converged=True) for key, cost in costs.items()}
-    monkeypatch.setattr(ocp.Solution, "load", staticmethod(lambda path: found[path.read_bytes()]))
-    work.keep(free, b"dear")
-    assert work.another_try(free) is None
-    work.keep(held, b"held")
-    task = work.another_try(held)
-    assert (task.gait, task.start, task.same) == (free, b"held", False)
-    assert work.keep(free, b"dearer").objective == 3.0
-    assert work.another_try(free) is None
-    assert work.keep(free, b"cheap").objective == 1.0
-    assert library.path(free).read_bytes() == b"cheap"
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".npz", ".npz"]
-
-
-def test_what_was_not_found_is_tried_again_when_asked(tmp_path, monkeypatch):
-    plain = ocp.Problem.solve
-    monkeypatch.setattr(ocp.Problem, "solve", lambda self, **options: plain(self, **options, max_iterations=1))
-    rows = gait_library.run(tmp_path, GRID[:1], model=HOPPER, executor=Inline(), progress=False)
-    assert [row["converged"] for row in rows] == [False]
-    monkeypatch.setattr(ocp.Problem, "solve", plain)
-    assert not gait_library.run(tmp_path, GRID[:1], model=HOPPER, executor=Inline(0), progress=False)[0]["converged"]
-    again = gait_library.run(tmp_path, GRID[:1], model=HOPPER, executor=Inline(), again=True, progress=False)
-    assert again[0]["converged"]
+    assert free.relaxes(held)
+    assert not held.relaxes(free)
+    assert not free.relaxes(Gait(0.9, 0.0, 0.4))
+    assert not free.relaxes(Gait(0.8, 0.1, 0.4))
+    assert (free.variant, held.variant) == ((True,), (False,))
+    assert free.distance(held) == 1.0
+    assert held.distance(Gait(1.0, 0.1, 0.45)) == pytest.approx(2.5)
 
 
 def test_errors(tmp_path, capsys):
@@ -130,12 +80,6 @@ def test_errors(tmp_path, capsys):
         with pytest.raises(SystemExit):
             gait_library.main(arguments)
     assert "--out DIR is needed" in capsys.readouterr().err
-
-
-def test_a_cluster_needs_dask(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(RuntimeError, match=r"ocp_dyn\[cluster\]"):
-        gait_library.cluster("tcp://127.0.0.1:1")
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from casadi import SX
 import ocp_dyn as od
 from ocp_dyn import joints
 from ocp_dyn.joints import EULER_ORDERS
-from ocp_dyn.rotations import rotation_about
+from ocp_dyn.spatial_algebra.rotations import rotation_about
 from tests.helpers import State, close, flat, knee
 
 MODELS = 200

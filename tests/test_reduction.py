@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.lightest import lightest
+from ocp_dyn.casadi_functions.cheapest import cheapest_equivalent
+from ocp_dyn.mechanism.reduction import reduce, variants
 from ocp_dyn.models import chain, human
-from ocp_dyn.reduction import reduce, variants
 from tests.helpers import close, mostly_slow
 
 KINDS = [
@@ -132,7 +132,9 @@ def test_fewer_operations(make):
         (od.mass_matrix, 1.0),
     ):
         velocities = algorithm is not od.mass_matrix
-        assert instructions(algorithm, lightest(model, velocities=velocities)) <= share * instructions(algorithm, model)
+        assert instructions(algorithm, cheapest_equivalent(model, velocities=velocities)) <= share * instructions(
+            algorithm, model
+        )
 
 
 @pytest.mark.parametrize("kind", [od.FloatingBase(), od.FloatingBase("euler_zyx"), od.Planar(), od.Euler("yxz"),
@@ -165,12 +167,12 @@ def test_lightest_by_what_must_hold_on_it():
     """Taken apart where only frames count; bodies kept for locked joints; untouched for what may ask for anything."""
     model = human()
     foot = od.Contact("sole_l")
-    assert lightest(model).nb > model.nb
-    assert lightest(model, (foot,)) is lightest(model)
-    assert lightest(model, ((od.Baumgarte(foot, 0.1),),)).nb > model.nb
+    assert cheapest_equivalent(model).nb > model.nb
+    assert cheapest_equivalent(model, (foot,)) is cheapest_equivalent(model)
+    assert cheapest_equivalent(model, ((od.Baumgarte(foot, 0.1),),)).nb > model.nb
     lock = od.LockedJoint.of(model, model.joint_names[0])
-    assert lightest(model, ((foot, lock),)).joint_names == model.joint_names
-    assert lightest(model, unfold=False).joint_names == model.joint_names
+    assert cheapest_equivalent(model, ((foot, lock),)).joint_names == model.joint_names
+    assert cheapest_equivalent(model, split=False).joint_names == model.joint_names
 
     class Own:
         rows = ("own",)
@@ -180,10 +182,10 @@ def test_lightest_by_what_must_hold_on_it():
 
         jacobian = hessian = position
 
-    assert lightest(model, (Own(),)) is model
+    assert cheapest_equivalent(model, (Own(),)) is model
     gravity = ca.SX.sym("c", 3)
     symbolic = od.with_parameters(model, {f"com:{model.body_names[2]}": gravity})
-    assert lightest(symbolic) is symbolic
+    assert cheapest_equivalent(symbolic) is symbolic
 
 
 def test_lightest_goes_by_the_pass_it_is_for():
@@ -192,4 +194,4 @@ def test_lightest_goes_by_the_pass_it_is_for():
         found = list(variants(model))
         for algorithm, velocities in ((od.mass_matrix, False), (od.inverse_dynamics, True)):
             least = min(instructions(algorithm, x) for x in found)
-            assert instructions(algorithm, lightest(model, velocities=velocities)) == least
+            assert instructions(algorithm, cheapest_equivalent(model, velocities=velocities)) == least

@@ -10,22 +10,13 @@ from casadi import DM, SX
 import ocp_dyn as od
 from ocp_dyn._rounding import running_error
 from ocp_dyn._types import ROUNDING
-from ocp_dyn.constrained import SOLVERS
-from ocp_dyn.constrained.reflections import Reflections, least_solution
-from ocp_dyn.constrained.solvers import Rows
+from ocp_dyn.constrained_motion import SOLVERS
+from ocp_dyn.constrained_motion.reflections import Reflections, least_solution
+from ocp_dyn.constrained_motion.solvers import Rows
 from ocp_dyn.constraints import constraint_magnitudes
-from ocp_dyn.linalg import Semidefinite
-from scripts.check_redundant import (
-    FAMILIES,
-    TOLERANCE,
-    Reference,
-    along_the_axis,
-    closed_chain,
-    column,
-    compare,
-    number,
-    standing,
-)
+from ocp_dyn.spatial_algebra.linalg import Semidefinite
+from scripts.redundant.comparison import TOLERANCE, Reference, column, compare, number
+from scripts.redundant.sets import FAMILIES, along_the_axis, closed_chain, standing
 from tests.helpers import close
 
 SKIPPING = [solver for solver in SOLVERS if solver != "null"]

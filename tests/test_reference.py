@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 import ocp_dyn as od
-from scripts.check_reference import Case, Report, check, check_file, main
+from scripts.check_reference import main
+from scripts.reference.case import Case
+from scripts.reference.comparison import check, check_file
+from scripts.reference.report import Report
 
 DATA = Path(__file__).parent / "data"
 FILES = sorted(DATA.glob("*.json"))

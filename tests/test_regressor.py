@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn.regressor import PARAMETERS
+from ocp_dyn.dynamics.regressor import PARAMETERS
 from tests.helpers import TREES, State, close, evaluate, flat, tree
 
 

@@ -9,8 +9,8 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS, one_dof
-from ocp_dyn.rotations import rotation_about
-from ocp_dyn.spatial import vee
+from ocp_dyn.spatial_algebra.rotations import rotation_about
+from ocp_dyn.spatial_algebra.spatial import vee
 from tests.helpers import (
     JOINTS,
     State,
@@ -95,7 +95,7 @@ def test_emulated_joints_equal_true_ones_with_branches_at_every_kind(joint, rng)
         assert np.array_equal(values, getattr(chain.dofs, key)), key
     s = State.of(true, rng)
     f = rng.normal(size=(6, 2))
-    options = {"external": ("b", "d"), "passive": True, "armature": True}
+    options = {"loads": od.Loads(external=("b", "d"), passive=True, armature=True)}
     for algorithm, args in (
         (od.inverse_dynamics, (s.q, s.qd, s.qdd, f)),
         (od.forward_dynamics, (s.q, s.qd, s.tau, f)),
@@ -243,9 +243,11 @@ def test_answers_do_not_depend_on_the_previous_call(rng):
     )
 
     def everything(s: State) -> list[np.ndarray]:
-        values = [evaluate(a, model, args=(*args(s), f_ext), external=names) for a, args in algorithms]
+        values = [evaluate(a, model, args=(*args(s), f_ext), loads=od.Loads(external=names)) for a, args in algorithms]
         values += [evaluate(a, model, args=args(s)) for a, args in algorithms]
-        values += [flat(a(model, *map(DM, args(s)), DM(f_ext), external=names)) for a, args in algorithms]
+        values += [
+            flat(a(model, *map(DM, args(s)), DM(f_ext), loads=od.Loads(external=names))) for a, args in algorithms
+        ]
         return [*values, evaluate(od.mass_matrix, model, args=(s.q,))]
 
     first = everything(states[0])
@@ -259,7 +261,7 @@ def test_external_forces_use_the_transforms_of_this_state(rng):
     """tau = ID - J' f at the state given, J taken at the frame's origin moved to the world's: nothing kept from before."""
     model = od.random_tree(6, 2.0, rng=rng)
     name = model.body_names[-1]
-    ID = od.function(od.inverse_dynamics, model, external=(name,))
+    ID = od.function(od.inverse_dynamics, model, loads=od.Loads(external=(name,)))
     for _ in range(3):
         s = State.of(model, rng)
         f = rng.normal(size=6)

@@ -1,6 +1,5 @@
 """One rule for "this dof is a length", one for "a root without motors": by how a joint moves, whatever it is called."""
 
-from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -10,10 +9,10 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
-from ocp_dyn.constrained.inverse import actuated_dofs
+from ocp_dyn.constrained_motion.inverse import actuated_dofs
 from ocp_dyn.joints import EULER_ORDERS
-from ocp_dyn.ocp.objectives import base_size
-from ocp_dyn.rotations import rotation_about
+from ocp_dyn.ocp.statement.costs import base_size
+from ocp_dyn.spatial_algebra.rotations import rotation_about
 from tests.helpers import close, knee
 
 
@@ -78,7 +77,7 @@ def test_every_room_has_the_same_rules(kind: str) -> None:
     assert problem.actuated == actuated_dofs(model)[0] == list(range(base, model.nv))
     assert base_size(model) == base
     if not isinstance(joint, od.CustomJoint):
-        grown = replace(model, dofs=replace(model.dofs, qd_max=np.ones(model.nv))).scale(2.0).dofs.qd_max
+        grown = model.with_limits(velocity=1.0).scale(2.0).dofs.qd_max
         close(grown, np.where(model.lengths[1], 2.0, 1.0))
 
 

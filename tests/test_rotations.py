@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from casadi import DM, SX
 
-from ocp_dyn import rotations as ro
+from ocp_dyn.spatial_algebra import rotations as ro
 from tests.helpers import close, flat, turn, turn_of_quaternion, turns
 
 ANGLES = (0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-4, 0.05, 0.2, 0.3 - 1e-12, 0.3 + 1e-12, 1.0, 3.0, np.pi - 1e-9, np.pi)

@@ -12,11 +12,11 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.builder import check_inertia
+from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.io.json import model_from_dict, model_to_dict
-from ocp_dyn.model.editing import central
-from ocp_dyn.reduction import variants
-from ocp_dyn.registry import REGISTRY
+from ocp_dyn.mechanism.builder import check_inertia
+from ocp_dyn.mechanism.editing import central
+from ocp_dyn.mechanism.reduction import variants
 from tests.helpers import JOINTS, State, flat, random_inertia, random_rotation
 
 EQUAL = 1e-12
@@ -335,7 +335,7 @@ def test_random_trees(seed):
 @pytest.mark.parametrize("units", UNITS[:2], ids=str)
 def test_what_joints_do_by_themselves(units):
     for algorithm in (od.inverse_dynamics, od.forward_dynamics, od.forward_dynamics_crba):
-        SMALL.compare(algorithm, units, passive=True, armature=True)
+        SMALL.compare(algorithm, units, loads=od.Loads(passive=True, armature=True))
 
 
 # Robots of a millimetre and of a kilometre

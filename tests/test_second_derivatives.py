@@ -12,8 +12,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.kinematics import joint_states
-from ocp_dyn.reduction import unfolded
+from ocp_dyn.dynamics.recursions import joint_states
+from ocp_dyn.mechanism.reduction import split_joints
 from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, symbols, tree
 
 RANDOM = {f"random{b}": b for b in (1, 2, np.inf)}
@@ -92,10 +92,12 @@ def test_second_derivatives_with_armatures(rng):
     model = with_armature()
     s, mu = State.of(model, rng), rng.normal(size=model.nv)
     args = (s.q, s.qd, s.tau, mu)
-    result = assembled(evaluate(od.forward_dynamics_second_derivatives, model, args=args, armature=True))
-    equal(result, hessian_by_ad(od.forward_dynamics, model, s, mu, armature=True))
+    result = assembled(
+        evaluate(od.forward_dynamics_second_derivatives, model, args=args, loads=od.Loads(armature=True))
+    )
+    equal(result, hessian_by_ad(od.forward_dynamics, model, s, mu, loads=od.Loads(armature=True)))
     result = assembled(evaluate(od.inverse_dynamics_second_derivatives, model, args=args))
-    equal(result, hessian_by_ad(od.inverse_dynamics, model, s, mu, armature=True))
+    equal(result, hessian_by_ad(od.inverse_dynamics, model, s, mu, loads=od.Loads(armature=True)))
 
 
 @every_pair
@@ -186,10 +188,10 @@ def test_instruction_count_on_a_humanoid():
 
 
 @pytest.mark.parametrize("key", JOINTS)
-def test_an_unfolded_model_is_the_same_mechanism(rng, key):
+def test_a_model_with_split_joints_is_the_same_mechanism(rng, key):
     """Equal forces, and constant S in all but the joints that are no chain of others, and screws."""
     model = tree(key)
-    other = unfolded(model)
+    other = split_joints(model)
     s = State.of(model, rng)
     close(*(od.inverse_dynamics(m, DM(s.q), DM(s.qd), DM(s.qdd)) for m in (model, other)))
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
@@ -258,7 +260,7 @@ def test_calls_with_quaternions(rng):
 
 @every_pair
 def test_calls_with_armatures(rng, name):
-    check_calls(with_armature(), name, rng, armature=True)
+    check_calls(with_armature(), name, rng, loads=od.Loads(armature=True))
 
 
 @every_pair
@@ -354,10 +356,10 @@ REFUSED = [
     ("derivatives=1 is for forward_dynamics, inverse_dynamics, got 'mass_matrix'", lambda: od.function(
         od.mass_matrix, branching(), derivatives=1)),
     ("derivatives must be 0, 1 or 2, got 3", lambda: od.function(od.inverse_dynamics, branching(), derivatives=3)),
-    ("goes with name= and armature= alone", lambda: od.function(
-        od.inverse_dynamics, branching(), derivatives=1, external=("base",))),
-    ("goes with name= and armature= alone", lambda: od.function(
-        od.forward_dynamics, branching(), derivatives=2, passive=True)),
+    ("goes with name= and loads=od.Loads.armature=True. alone", lambda: od.function(
+        od.inverse_dynamics, branching(), derivatives=1, loads=od.Loads(external=("base",)))),
+    ("goes with name= and loads=od.Loads.armature=True. alone", lambda: od.function(
+        od.forward_dynamics, branching(), derivatives=2, loads=od.Loads(passive=True))),
     ("has velocities of its own", lambda: od.function(od.inverse_dynamics, reversing(), derivatives=1)),
     ("mu must have 11 rows", lambda: od.inverse_dynamics_second_derivatives(
         branching(), DM(branching().neutral()), DM.zeros(11), DM.zeros(11), DM.zeros(4))),

@@ -8,10 +8,10 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from ocp_dyn import spatial
 from ocp_dyn._types import sparse
-from ocp_dyn.rotations import rotation_about, unit_axis
-from ocp_dyn.spatial import ArticulatedInertia
+from ocp_dyn.spatial_algebra import spatial
+from ocp_dyn.spatial_algebra.rotations import rotation_about, unit_axis
+from ocp_dyn.spatial_algebra.spatial import ArticulatedInertia
 from tests.helpers import close, random_inertia, random_rotation
 
 

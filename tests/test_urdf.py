@@ -10,10 +10,10 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.dynamics import gravity_force, mass_matrix
+from ocp_dyn.dynamics.kinematics import body_transforms
+from ocp_dyn.dynamics.rnea_crba_aba import gravity_force, mass_matrix
 from ocp_dyn.io import load_urdf, parse_urdf
-from ocp_dyn.kinematics import body_transforms
-from ocp_dyn.rotations import rpy_matrix
+from ocp_dyn.spatial_algebra.rotations import rpy_matrix
 
 BOX = '<inertia ixx="0.02" ixy="0.001" ixz="-0.002" iyy="0.03" iyz="0.003" izz="0.04"/>'
 INERTIAL = f'<inertial><origin xyz="0.1 0 0"/><mass value="1.5"/>{BOX}</inertial>'

@@ -20,7 +20,7 @@ from PIL import Image
 import ocp_dyn as od
 from ocp_dyn.models import five_link_biped, human, pendulum
 from ocp_dyn.ocp import Solution
-from ocp_dyn.ocp.solution import PhaseSolution
+from ocp_dyn.ocp.motion.motion import PhaseMotion
 from ocp_dyn.viz import (
     animate,
     locate,
@@ -44,17 +44,17 @@ STEP, TIME, SOLE = 0.5, 0.4, (0.02, 0.03)
 SMALL = {"size": (240, 160)}
 
 
-def phase(model: od.Model, name: str, t: np.ndarray, q: np.ndarray, **contacts: tuple) -> PhaseSolution:
+def phase(model: od.Model, name: str, t: np.ndarray, q: np.ndarray, **contacts: tuple) -> PhaseMotion:
     """A phase with the given wrench and place at each contact, constant; torques grow with time."""
     n = len(t) - 1
     lam = np.hstack([np.tile(wrench, (n, 1)) for wrench, _ in contacts.values()] or [np.zeros((n, 0))])
     tau = np.outer(t[:-1], np.arange(1.0, model.nv + 1))
     feet = tuple(od.Contact(foot) for foot in contacts)
     places = {foot: np.array(place) for foot, (_, place) in contacts.items()}
-    return PhaseSolution(name, t, q, np.zeros((n + 1, model.nv)), np.zeros((n, model.nv)), tau, lam, feet, places)
+    return PhaseMotion(name, t, q, np.zeros((n + 1, model.nv)), np.zeros((n, model.nv)), tau, lam, feet, places)
 
 
-def motion(model: od.Model, phases: tuple[PhaseSolution, ...], step: float = 0.0, mirrored: bool = False) -> Solution:
+def motion(model: od.Model, phases: tuple[PhaseMotion, ...], step: float = 0.0, mirrored: bool = False) -> Solution:
     return Solution(model, phases, {}, (), step, mirrored, {"converged": True, "status": "hand-made"})
 
 
@@ -173,7 +173,11 @@ def test_rails_and_pivots() -> None:
     builder = od.ModelBuilder("cart")
     builder.add_body("cart", od.Prismatic("x"), mass=1.0, inertia=(1, 1, 1))
     builder.add_body("pole", od.Revolute("y"), "cart", mass=0.2, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1))
-    assert [(s.name, s.kind) for s in skeleton(builder.build())] == [("cart", "rail"), ("pole", "limb")]
+    assert [(s.name, s.kind) for s in skeleton(builder.build())] == [
+        ("cart", "rail"),
+        ("cart", "ball"),
+        ("pole", "limb"),
+    ]
     assert [s.kind for s in skeleton(pendulum(2))] == ["pivot", "limb", "limb"]
 
 

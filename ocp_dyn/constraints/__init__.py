@@ -21,6 +21,7 @@ from .mimic import MimicMap as MimicMap
 from .mimic import mimic_constraints as mimic_constraints
 from .mimic import mimic_map as mimic_map
 from .parameters import in_every_set as in_every_set
+from .parameters import is_set as is_set
 from .parameters import with_constraint_parameters as with_constraint_parameters
 from .rolling import RollingContact as RollingContact
 from .sets import Constraint as Constraint

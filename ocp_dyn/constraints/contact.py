@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, finite_vector, sequence, shown, sparse, sparse_beside
-from ..kinematics import (
+from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
     point_jacobian_6d,
@@ -19,9 +19,9 @@ from ..kinematics import (
     pose,
     resolve,
 )
-from ..model import Frame, Model
-from ..rotations import AXES, matrix_quaternion, unit_axis
-from ..spatial import halves, vee
+from ..mechanism import Frame, Model
+from ..spatial_algebra.rotations import AXES, matrix_quaternion, unit_axis
+from ..spatial_algebra.spatial import halves, vee
 from .sets import replaced
 
 

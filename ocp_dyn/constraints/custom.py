@@ -12,7 +12,7 @@ from casadi import DM
 
 from .._autodiff import Derivatives, derivatives, jacobian_error
 from .._types import Expr, finite, finite_vector, numbers, shown, sparse
-from ..model import Model
+from ..mechanism import Model
 from .sets import Constraint, at_time, magnitudes_of, velocity_of
 
 

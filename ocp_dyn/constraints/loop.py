@@ -19,7 +19,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, exact, finite_vector, sequence, shown, sparse
-from ..kinematics import (
+from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
     point_jacobian_6d,
@@ -28,9 +28,9 @@ from ..kinematics import (
     pose,
     resolve,
 )
-from ..model import Frame, Model
-from ..rotations import matrix_quaternion
-from ..spatial import halves, skew, vee
+from ..mechanism import Frame, Model
+from ..spatial_algebra.rotations import matrix_quaternion
+from ..spatial_algebra.spatial import halves, skew, vee
 from .contact import wrench_at
 from .sets import replaced
 

@@ -8,8 +8,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import exact
-from ..boundary import boundary
-from ..model import Mimic, Model
+from ..mechanism import Mimic, Model
+from ..mechanism.boundary import boundary
 from .custom import JointCoupling
 
 

@@ -1,7 +1,7 @@
 """Points of constraints as parameters: numbers, or expressions that an algorithm carries along.
 
 A parameter is called KIND:NAME, with the kinds `point`, `radius`, `predecessor` and `successor` of the table in
-`ocp_dyn.parameters` and the names of `constraint_names`.
+`ocp_dyn.mechanism.parameters` and the names of `constraint_names`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from casadi import MX, SX
 
 from .._types import finite_vector, shown
-from ..parameters import of_constraint, parameter_size
+from ..mechanism.parameters import of_constraint, parameter_size
 from .sets import Constraint, Constraints, as_set, constraint_names
 
 
@@ -36,7 +36,7 @@ def with_constraint_parameters(constraints: Constraints, values: Mapping[str, An
 
 def in_every_set(arguments: tuple[Any, ...], values: Mapping[str, Any]) -> tuple[Any, ...]:
     """Arguments of an algorithm with the parameters replaced in each constraint set among them that has them."""
-    sets = {k: as_set(argument) for k, argument in enumerate(arguments) if _is_set(argument)}
+    sets = {k: as_set(argument) for k, argument in enumerate(arguments) if is_set(argument)}
     if not sets:
         raise ValueError(
             f"{', '.join(values)}: these parameters are of constraints, and this algorithm was given none; "
@@ -58,7 +58,7 @@ def _named(members: Constraints) -> dict[str, Constraint]:
     return dict(zip(constraint_names(members), members, strict=True))
 
 
-def _is_set(argument: Any) -> bool:
+def is_set(argument: Any) -> bool:
     """Whether an argument of an algorithm is a constraint or a sequence of constraints."""
     if isinstance(argument, (tuple, list)):
         return bool(argument) and all(isinstance(member, Constraint) for member in argument)

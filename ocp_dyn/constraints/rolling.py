@@ -10,7 +10,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, finite, finite_vector, shown, sparse
-from ..kinematics import (
+from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
     point_jacobian_6d,
@@ -19,9 +19,9 @@ from ..kinematics import (
     pose,
     resolve,
 )
-from ..model import Frame, Model
-from ..rotations import unit_axis
-from ..spatial import halves, skew
+from ..mechanism import Frame, Model
+from ..spatial_algebra.rotations import unit_axis
+from ..spatial_algebra.spatial import halves, skew
 from .contact import wrench_at
 from .sets import replaced
 

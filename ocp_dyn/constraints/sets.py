@@ -12,8 +12,8 @@ from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
 from .._types import Expr, M, as_type, check_kind, sequence, shown
-from ..boundary import boundary
-from ..model import Model
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
 
 
 @runtime_checkable
@@ -162,8 +162,8 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
 def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
     """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
-    Wrenches of several constraints on a frame are added. Each can be passed to `inverse_dynamics(..., external=...)`
-    without change. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
+    Wrenches of several constraints on a frame are added. Each can be a column of `f_ext`, its frame in
+    `Loads.external`. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
     """
     if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:

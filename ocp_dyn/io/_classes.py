@@ -58,7 +58,7 @@ def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -
         return known[name]
     near = get_close_matches(name, known, 1, 0.7)
     meant = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}."
-    own = name if name.isidentifier() else "MyClass"
+    own = name if name.isidentifier() and len(name) <= 60 else "MyClass"
     raise UnknownClass(
         f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{meant} A class of your own is given when the file "
         f"is loaded: {option}=({own},)"

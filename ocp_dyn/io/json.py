@@ -23,11 +23,11 @@ from casadi import DM
 from .. import joints as joint_kinds
 from .._files import path_of, whole_file
 from .._types import ModelError, shown
-from ..boundary import boundary
 from ..joints import CustomJoint, Fixed, Joint
-from ..model import DofData, FileJoint, Frame, Mimic, Model
-from ..model.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
-from ..spatial import Inertia, Transform
+from ..mechanism import DofData, FileJoint, Frame, Mimic, Model
+from ..mechanism.boundary import boundary
+from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checked_mimics
+from ..spatial_algebra.spatial import Inertia, Transform
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import Entry, as_float, as_sparse
 

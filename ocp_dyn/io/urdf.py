@@ -13,10 +13,10 @@ import numpy as np
 
 from .._files import path_of
 from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, shown
-from ..builder import WORLD, ModelBuilder, check_inertia
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..model import FileJoint, Model
-from ..rotations import rpy_matrix, unit_axis
+from ..mechanism import FileJoint, Model
+from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
+from ..spatial_algebra.rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
 
 EARTH: Vector = (0.0, 0.0, -9.81)

@@ -11,7 +11,7 @@ from casadi import DM
 
 from .._autodiff import derivatives
 from .._types import Expr, sequence, shown
-from ..spatial import Transform, vee
+from ..spatial_algebra.spatial import Transform, vee
 from .protocol import Joint, JointState
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, Expr, is_one_of, shown, split
-from ..rotations import (
+from ..spatial_algebra.rotations import (
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
@@ -18,7 +18,7 @@ from ..rotations import (
     quaternion_rate,
     rotation_vector_rate,
 )
-from ..spatial import ZERO3, Transform
+from ..spatial_algebra.spatial import ZERO3, Transform
 from .multiple import EULER_ORDERS, Euler
 from .one_dof import Prismatic, Revolute
 from .protocol import Joint, JointState
@@ -103,6 +103,10 @@ class _TranslateRotate(Joint):
 
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])
+
+    @property
+    def leading_translations(self) -> int:
+        return int(self._along.shape[1])
 
     def chain(self) -> tuple[Joint, ...]:
         if self.nq > self.nv:

@@ -10,8 +10,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, is_one_of, shown, split
-from ..rotations import rotation_about, unit_axis
-from ..spatial import Transform, crm
+from ..spatial_algebra.rotations import rotation_about, unit_axis
+from ..spatial_algebra.spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
 from .protocol import Joint, JointState
 
@@ -25,6 +25,10 @@ class Translation(Joint):
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         S = ca.vertcat(DM(3, 3), DM.eye(3))
         return JointState(Transform(DM.eye(3), q), S, S @ qd, DM(6, 1))
+
+    @property
+    def leading_translations(self) -> int:
+        return 3
 
     def chain(self) -> tuple[Joint, ...]:
         return tuple(Prismatic(axis) for axis in "xyz")
@@ -60,6 +64,11 @@ class _Chained(Joint):
     """
 
     _links: tuple[Joint, ...]
+
+    @property
+    def leading_translations(self) -> int:
+        turning = (k for k, link in enumerate(self._links) if not link.leading_translations)
+        return next(turning, len(self._links))
 
     def chain(self) -> tuple[Joint, ...]:
         return self._links

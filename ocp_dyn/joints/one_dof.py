@@ -9,8 +9,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import Expr, Vector, exact, finite_vector, shown, sparse, sparse_beside
-from ..rotations import rotation_about, unit_axis
-from ..spatial import ZERO3, Transform, largest
+from ..spatial_algebra.rotations import rotation_about, unit_axis
+from ..spatial_algebra.spatial import ZERO3, Transform, largest
 from .protocol import Joint, JointState
 
 
@@ -44,6 +44,10 @@ class Prismatic(Joint):
         a = ca.sparsify(DM(self.axis))
         S = ca.vertcat(ZERO3, a)
         return JointState(Transform(DM.eye(3), a @ q), S, S @ qd, DM(6, 1))
+
+    @property
+    def leading_translations(self) -> int:
+        return 1
 
 
 @dataclass(frozen=True)

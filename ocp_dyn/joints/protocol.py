@@ -11,7 +11,7 @@ from casadi import DM
 from numpy.typing import NDArray
 
 from .._types import Array, Expr, shown
-from ..spatial import Transform
+from ..spatial_algebra.spatial import Transform
 
 
 class JointState(NamedTuple):
@@ -41,6 +41,14 @@ class Joint(ABC):
     @abstractmethod
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         """XJ, S, vJ, cJ at positions q (nq) and velocities qd (nv; structurally empty when at rest)."""
+
+    @property
+    def leading_translations(self) -> int:
+        """How many of the first velocities translate the body along directions fixed in the fixed frame.
+
+        Forces do not depend on such a velocity of a root. 0 is right for every joint, and costs some operations.
+        """
+        return 0
 
     def chain(self) -> tuple[Joint, ...]:
         """The 1-dof joints that, one after the other, move as this one does, with the same q and qd."""

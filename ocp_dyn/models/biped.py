@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from .._types import Array, is_one_of, shown
-from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Joint, Planar, Revolute
-from ..model import Model
+from ..mechanism import Model
+from ..mechanism.builder import WORLD, ModelBuilder
 
 LINKS = ("stance_tibia", "stance_femur", "torso", "swing_femur", "swing_tibia")
 """The links in the order in which the literature counts their absolute angles."""

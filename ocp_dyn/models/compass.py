@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from .._types import finite, is_one_of, shown
-from ..builder import WORLD, ModelBuilder
 from ..joints import Fixed, Planar, Revolute
-from ..model import Model
+from ..mechanism import Model
+from ..mechanism.builder import WORLD, ModelBuilder
 from .biped import X_Z_PLANE
 
 

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from .._types import shown
-from ..builder import WORLD, ModelBuilder
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
-from ..model import Model
-from .anthropometry import (
-    MASS,
-    STATURE,
-    HumanDimensions,
-    SegmentBody,
-    Sex,
-    human_dimensions,
-    segment_bodies,
-)
+from ..mechanism import Model
+from ..mechanism.builder import WORLD, ModelBuilder
+from .anthropometry import MASS, STATURE, HumanDimensions, SegmentBody, Sex, human_dimensions, segment_bodies
 from .joint_limits import joint_limits, strengths
 
 _FLOATING = FloatingBase()

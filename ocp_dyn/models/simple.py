@@ -6,9 +6,9 @@ import math
 from numbers import Integral
 
 from .._types import LARGEST, numbers, shown
-from ..builder import WORLD, ModelBuilder
 from ..joints import Revolute
-from ..model import Model
+from ..mechanism import Model
+from ..mechanism.builder import WORLD, ModelBuilder
 
 LIMB_LENGTH, LIMB_RADIUS, LIMB_MASS = 0.35, 0.05, 4.0
 """Size [m] and mass [kg] of a link of `chain`: rounded from the mean of a man's thigh, shank, upper arm and forearm."""

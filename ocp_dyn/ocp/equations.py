@@ -3,8 +3,8 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.passive`). passive=False leaves out tau_p: springs, damping and friction; armature=False leaves out the
-rotors. slip_speed: see `passive_force`. A model without such data has the equations of its bodies alone, and no larger
+(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False leaves
+out the rotors. A model without such data has the equations of its bodies alone, and no larger
 graphs.
 """
 
@@ -20,23 +20,25 @@ import numpy as np
 from casadi import DM, SX
 
 from .._types import Expr, ModelError
-from ..constrained import (
+from ..casadi_functions.differentiated_dynamics import differentiated
+from ..casadi_functions.make import function
+from ..constrained_motion import (
     constrained_dynamics,
     constrained_dynamics_derivatives,
     constrained_equations,
     impact,
     impact_derivatives,
 )
-from ..constrained.solvers import Rows, range_space
+from ..constrained_motion.solvers import Rows, range_space
 from ..constraints import Constraint, constraint_magnitudes
-from ..derivatives import forward_dynamics_derivatives
-from ..dynamics import forward_dynamics, inverse_dynamics, mass_matrix
-from ..functions import function
-from ..model import Model
-from ..passive import SLIP_SPEED, armature_force, passive_derivatives, passive_force
-from ..reduction import reduce
-from .differentiated_dynamics import differentiated
-from .nlp import Rows as BlockRows
+from ..derivatives.first import forward_dynamics_derivatives
+from ..dynamics.passive import armature_force, passive_derivatives, passive_force
+from ..dynamics.rnea_crba_aba import forward_dynamics, inverse_dynamics, mass_matrix
+from ..mechanism import Model
+from ..mechanism.loads import JOINT_LOADS, Loads
+from ..mechanism.reduction import reduce
+from .nlp.blocks import Rows as BlockRows
+from .statement.statement import Statement
 
 Constraints = tuple[Constraint, ...]
 
@@ -49,9 +51,7 @@ class Equations:
     """
 
     model: Model
-    passive: bool = True
-    armature: bool = True
-    slip_speed: float = SLIP_SPEED
+    loads: Loads = JOINT_LOADS
 
     def of(self, model: Model) -> Equations:
         """The same equations of another model, such as this one with other parameters."""
@@ -61,16 +61,16 @@ class Equations:
     def acts(self) -> bool:
         """Whether springs, damping or friction are in the equations."""
         dofs = self.model.dofs
-        return self.passive and any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
+        return self.loads.passive and any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
 
     @property
-    def rotors(self) -> dict[str, bool]:
-        """Keyword arguments with which algorithms include the armature; empty if the model has none."""
-        return {"armature": True} if self.armature and self.model.dofs.armature.any() else {}
+    def rotors(self) -> Loads:
+        """The loads with which algorithms include the armature; none if the model has no armature."""
+        return Loads(armature=self.loads.armature and bool(self.model.dofs.armature.any()))
 
     def inverse_dynamics(self, q: Expr, v: Expr, a: Expr) -> Expr:
         """The generalised forces of motors and contacts, tau + G' lam, that give the acceleration a."""
-        force = self._call(inverse_dynamics, **self.rotors)(q, v, a)
+        force = self._call(inverse_dynamics, loads=self.rotors)(q, v, a)
         return force - self._joints(q, v) if self.acts else force
 
     def force_rows(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
@@ -80,7 +80,7 @@ class Equations:
         The passive forces and the rotor inertia of the joints are a few terms that are differentiated with the block.
         """
         force = self._tree(rows, q, v, a)
-        force = force + armature_force(self.model, a) if self.rotors else force
+        force = force + armature_force(self.model, a) if self.rotors.armature else force
         return force - self._joints(q, v) if self.acts else force
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
@@ -91,16 +91,16 @@ class Equations:
         """
         none = SX(self.model.nv, 1)
         momentum = self._tree(rows, q, none, change) - self._tree(rows, q, none, none)
-        return momentum + armature_force(self.model, change) if self.rotors else momentum
+        return momentum + armature_force(self.model, change) if self.rotors.armature else momentum
 
     def forward_dynamics(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """(qdd, lam) under the motors' torques tau."""
         force = self._driven(q, v, tau)
         if contacts:
-            qdd, lam = self._call(constrained_dynamics, contacts, **self.rotors)(q, v, force)
+            qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, v, force)
             return qdd, lam
-        free = self.of(lean(self.model)) if has_symbols(self.model) else self
-        return free._call(forward_dynamics, **self.rotors)(q, v, force), type(tau)(0, 1)
+        free = self.of(reduced(self.model)) if has_symbols(self.model) else self
+        return free._call(forward_dynamics, loads=self.rotors)(q, v, force), type(tau)(0, 1)
 
     def corrected_dynamics(
         self, contacts: Constraints, q: Expr, v: Expr, tau: Expr, correction: Expr
@@ -109,14 +109,14 @@ class Equations:
         _, C, G, gamma = self._call(constrained_equations, contacts)(q, v)
         force = self._driven(q, v, tau) - C
         rows = Rows(G, constraint_magnitudes(self.model, contacts, q))
-        qdd, lam = range_space(self.model, q, rows, force, gamma - correction, bool(self.rotors))
+        qdd, lam = range_space(self.model, q, rows, force, gamma - correction, self.rotors)
         return qdd, lam
 
     def forward_derivatives(self, contacts: Constraints, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """Derivatives of qdd by tangents of q and by v."""
         algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
         static = (contacts,) if contacts else ()
-        found = self._call(algorithm, *static, **self.rotors)(q, v, self._driven(q, v, tau))
+        found = self._call(algorithm, *static, loads=self.rotors)(q, v, self._driven(q, v, tau))
         by_q, by_v, by_tau = found[:3]
         if self.acts:
             slopes = self._slopes(q, v)
@@ -125,22 +125,22 @@ class Equations:
 
     def impact(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
         """(velocity after, impulses) of an impact that closes all these contacts at once."""
-        v_plus, Lam = self._call(impact, contacts, **self.rotors)(q, v)
+        v_plus, Lam = self._call(impact, contacts, loads=self.rotors)(q, v)
         return v_plus, Lam
 
     def impact_derivatives(self, contacts: Constraints, q: Expr, v: Expr) -> tuple[Expr, Expr]:
         """Derivatives of the velocity after an impact by tangents of q and by v."""
-        found = self._call(impact_derivatives, contacts, **self.rotors)(q, v)
+        found = self._call(impact_derivatives, contacts, loads=self.rotors)(q, v)
         return found[0], found[1]
 
     def mass_matrix(self, q: Expr) -> Expr:
         """H + diag(armature)."""
-        return self._call(mass_matrix, **self.rotors)(q)
+        return self._call(mass_matrix, loads=self.rotors)(q)
 
     def least_step(self, contacts: Constraints, q: Expr, change: Expr) -> Expr:
         """The step d (nv) with G d = change that is least in the metric of the mass matrix."""
         rows = Rows.of(self.model, contacts, q)
-        return range_space(self.model, q, rows, self.model.rest(q), change, bool(self.rotors))[0]
+        return range_space(self.model, q, rows, self.model.rest(q), change, self.rotors)[0]
 
     def fastest(self, q: Expr) -> float:
         """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at
@@ -159,11 +159,11 @@ class Equations:
 
     def _joints(self, q: Expr, v: Expr) -> Expr:
         """tau_p."""
-        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.slip_speed)(q, v)
+        return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.loads.slip_speed)(q, v)
 
     def _slopes(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
         """Derivatives of tau_p by tangents of q and by v."""
-        options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.slip_speed}
+        options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.loads.slip_speed}
         by_q, by_v = self._call(passive_derivatives, **options)(q, v)
         return by_q, by_v
 
@@ -174,7 +174,7 @@ class Equations:
     def _tree(self, rows: BlockRows, q: Expr, v: Expr, a: Expr) -> Expr:
         """ID(q, v, a) of the bodies alone; for a numeric model its derivatives come from a recursion."""
         if has_symbols(self.model):
-            return inverse_dynamics(lean(self.model), q, v, a)
+            return inverse_dynamics(reduced(self.model), q, v, a)
         return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, v, a)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
@@ -185,20 +185,26 @@ class Equations:
         return function(algorithm, self.model, *static, **options)
 
 
+def equations_of(problem: Statement) -> Equations:
+    """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
+    problem leaves them out."""
+    return Equations(problem.model, problem.loads)
+
+
 def has_symbols(model: Model) -> bool:
     """Whether parameters of the model are expressions."""
     numbers = [*model.gravity, *(x for body in model.I for x in (body.m, body.h, body.I)), *(X.r for X in model.X_tree)]
     return any(isinstance(x, SX) for x in numbers)
 
 
-_lean: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
+_reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()
 
 
-def lean(model: Model) -> Model:
+def reduced(model: Model) -> Model:
     """A model with the same joint-space dynamics in fewer operations, or the model itself if `reduce` refuses it."""
-    if model not in _lean:
+    if model not in _reduced:
         try:
-            _lean[model] = reduce(model)
+            _reduced[model] = reduce(model)
         except ModelError:
             return model
-    return _lean[model]
+    return _reduced[model]

@@ -1,232 +1,68 @@
-"""A solved motion: time grid, states, controls, contact forces, cost by term; checks and files."""
+"""`Solution`: a solved motion, and the questions, pictures and files that belong to it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from casadi import DM
-
-from .._types import LARGEST, Array, numbers, shown
-from ..constraints import Constraint, Contact, RollingContact
-from ..model import Model
-from ..passive import SLIP_SPEED
-from . import activity, checks, export, notebook
-from .activity import ActiveSet
-from .checks import Defects, Drift
-from .equations import Equations
-from .files import load_solution, save_solution
-from .floquet import Floquet, floquet
-from .mirror import MirrorMap, mirror_map
-from .plane import GROUND, Plane
-from .record import Record
-from .stage import Foothold
+from .._types import Array, truth
+from .analysis import active_set, defects, summary
+from .analysis.active_set import ActiveSet
+from .analysis.defects import Defects, Drift
+from .analysis.floquet import Floquet, floquet
+from .analysis.summary import Summary
+from .motion import notebook, tables
+from .motion.files import load_motion, save_motion
+from .motion.motion import Motion
 
 
-@dataclass(frozen=True, eq=False)
-class PhaseSolution:
-    """One phase: N intervals between N + 1 nodes.
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Motion):
+    def summary(self, defects: bool = True) -> Summary:
+        """Outcome, gait, cost, work, loads and defects: `print` shows them as a table, `numbers()` gives a dict; see
+        `Summary`.
 
-    t (N+1) [s]; q (N+1, nq), v (N+1, nv) at the nodes; a (N, nv), tau (N, nv), lam (N, m), means over the intervals;
-    places: (x, y, yaw) of every foothold by contact name, on its plane; planes: those that are not the ground; tau_rate (N, nv) [N m/s]: slope of the torques along the
-    intervals, zero for constant torques.
-    """
-
-    name: str
-    t: Array
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    lam: Array
-    contacts: tuple[Constraint, ...]
-    places: dict[str, Array]
-    tau_rate: Array = 0.0  # type: ignore[assignment]
-    planes: dict[str, Plane] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
-
-    def __repr__(self) -> str:
-        feet = f"on {', '.join(self.places)}" if self.places else "on no foot"
-        return f"PhaseSolution {self.name!r}: {len(self.tau)} intervals, {self.duration:.4g} s, {feet}"
-
-    @property
-    def duration(self) -> float:
-        """Duration of the phase [s]."""
-        return float(self.t[-1] - self.t[0])
-
-    def foothold(self, contact: Contact | RollingContact) -> Foothold:
-        """The foothold of a contact of this phase, on its plane."""
-        return Foothold(contact, plane=self.planes.get(contact.name, GROUND))
-
-    @property
-    def wrenches(self) -> dict[str, Array]:
-        """Wrenches [moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
-        found, k = {}, 0
-        for contact in self.contacts:
-            m = len(contact.rows)
-            rows = self.lam[:, k : k + m]
-            k += m
-            if isinstance(contact, (Contact, RollingContact)):
-                foothold, place = self.foothold(contact), DM(self.places[contact.name])
-                found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
-
-    iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: names, bounds and
-    values of these. passive, armature, slip_speed: whether the joints' springs and losses, and their rotors, are in its
-    equations, as in `Problem`.
-    """
-
-    model: Model
-    phases: tuple[PhaseSolution, ...]
-    cost: dict[str, float]
-    impulses: tuple[Array, ...]
-    step_length: float
-    mirrored: bool
-    stats: dict[str, Any]
-    iterate: dict[str, Array] = field(default_factory=dict)
-    record: Record | None = None
-    passive: bool = True
-    armature: bool = True
-    slip_speed: float = SLIP_SPEED
-
-    def __repr__(self) -> str:
-        status, phases = self.stats.get("status", "not solved"), ", ".join(phase.name for phase in self.phases)
-        terms = ", ".join(f"{name} {value:.6g}" for name, value in self.cost.items())
-        outcome = f"{status}, objective {self.objective:.6g}" + (f" ({terms})" if terms else "")
-        return f"Solution of {self.model.name!r}: {outcome}, {self.duration:.4g} s, phases {phases}"
-
-    @property
-    def equations(self) -> Equations:
-        """The equations of motion that the motion was found for."""
-        return Equations(self.model, self.passive, self.armature, self.slip_speed)
-
-    @property
-    def converged(self) -> bool:
-        return bool(self.stats["converged"])
-
-    @property
-    def status(self) -> str:
-        return str(self.stats["status"])
-
-    @property
-    def objective(self) -> float:
-        return sum(self.cost.values())
-
-    @property
-    def duration(self) -> float:
-        """Time of the whole motion [s]."""
-        return float(self.phases[-1].t[-1])
-
-    @property
-    def t(self) -> Array:
-        """Times of all nodes [s]; a time at which two phases meet appears twice."""
-        return np.concatenate([phase.t for phase in self.phases])
-
-    @property
-    def q(self) -> Array:
-        return np.concatenate([phase.q for phase in self.phases])
-
-    @property
-    def v(self) -> Array:
-        return np.concatenate([phase.v for phase in self.phases])
-
-    @property
-    def tau(self) -> Array:
-        return np.concatenate([phase.tau for phase in self.phases])
-
-    def mechanical_work(self) -> tuple[float, float]:
-        """Positive and negative work of all joints [J], torques times the intervals' joint displacements."""
-        positive = negative = 0.0
-        for phase in self.phases:
-            h = np.diff(phase.t)[:, None]
-            work = phase.tau * (phase.v[:-1] + phase.v[1:]) / 2 * h
-            positive += float(work[work > 0].sum())
-            negative += float(work[work < 0].sum())
-        return positive, negative
-
-    def cost_of_transport(self) -> float:
-        """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place."""
-        if not self.step_length:
-            raise ValueError("cost_of_transport needs a motion that moves on: a Periodic one with a step length")
-        weight = self.model.mass * float(np.linalg.norm(self.model.gravity))
-        return self.mechanical_work()[0] / (weight * self.step_length)
+        defects: False leaves out the defects, which take a second for a large model.
+        """
+        return summary.summary(self, truth(defects, "defects"))
 
     def defects(self) -> Defects:
         """Re-integrates every interval, and every phase as a whole; see `Defects`."""
-        return checks.defects(self)
+        return defects.defects(self)
 
     def drift(self) -> Drift:
         """Errors of the contacts at all nodes, zero without contacts; `Problem.contact_level` and `baumgarte` keep them
         small."""
-        return checks.drift(self)
+        return defects.drift(self)
 
     def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
-        """The bounds and rows that are active, with their multipliers, as a table; see `ocp_dyn.ocp.activity`."""
-        return activity.active_set(self, equalities, tolerance)
+        """The bounds and rows that are active, with their multipliers, as a table; see `ocp_dyn.ocp.analysis.active_set`."""
+        return active_set.active_set(self, equalities, tolerance)
 
     def variables(self) -> dict[str, Array]:
         """The program's variables by name, in physical units: "duration of swing", "q swing[3]"."""
-        return activity.variables(self)
+        return active_set.variables(self)
 
     def multipliers(self) -> dict[str, Array]:
-        """Multipliers of the rows by name, "swing: dynamics": (intervals, rows); see `activity.row_multipliers`."""
-        return activity.row_multipliers(self)
+        """Multipliers of the rows by name, "swing: dynamics": (intervals, rows); see `active_set.row_multipliers`."""
+        return active_set.row_multipliers(self)
 
     def bound_multipliers(self) -> dict[str, Array]:
         """Multipliers of the variables' bounds by the variables' names, in physical units, negative at lower ones."""
-        return activity.bound_multipliers(self)
+        return active_set.bound_multipliers(self)
 
     def floquet(self, **options: Any) -> Floquet:
-        """Derivative of the map of one period, its multipliers and neutral directions; see `ocp_dyn.ocp.floquet`."""
+        """Derivative of the map of one period, its multipliers and neutral directions; see `ocp_dyn.ocp.analysis.floquet`."""
         return floquet(self, **options)
 
     def floquet_multipliers(self, **options: Any) -> Any:
         """Floquet multipliers, the growth of disturbances per period: complex numbers, largest first; see
-        `ocp_dyn.ocp.floquet`.
+        `ocp_dyn.ocp.analysis.floquet`.
 
         A mirrored motion's period is one step, half a stride. The motion is stable if all lie inside the unit circle.
         """
         return floquet(self, **options).multipliers
-
-    def mirror(self) -> MirrorMap | None:
-        """The mirror map if the motion repeats mirrored, else None."""
-        return mirror_map(self.model, passive=self.passive, armature=self.armature) if self.mirrored else None
-
-    def sample(self, times: Array) -> Array:
-        """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.
-
-        times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that does
-        not repeat, q stays constant. ValueError for times that are negative or not finite.
-        """
-        t, q = self.t, self.q
-        given, times = times, numbers(times)
-        if not np.all((times >= 0) & (times <= LARGEST)):  # nan is not less either
-            raise ValueError(f"times [s] must be finite and not negative, got {shown(given)}")
-        mirror = self.mirror() if self.step_length else None
-        found = []
-        for time in times:
-            steps = int(time // self.duration) if self.step_length else 0
-            local = min(time - steps * self.duration, self.duration)
-            k = int(np.clip(np.searchsorted(t, local, side="right") - 1, 0, len(t) - 2))
-            width = t[k + 1] - t[k]
-            step = self.model.difference(q[k], q[k + 1]) * ((local - t[k]) / width if width > 0 else 0.0)
-            configuration = self.model.integrate(q[k], step)
-            if mirror is not None and steps % 2:
-                configuration = mirror.q(configuration)
-            x = np.array(configuration.full()).ravel()
-            if self.step_length:
-                x[0] += steps * self.step_length
-            found.append(x)
-        return np.array(found)
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Writes an animation (.gif, .html, .mp4); see `ocp_dyn.viz.animate`."""
@@ -241,25 +77,25 @@ class Solution:
         return plot(self, path, **options)
 
     def _repr_html_(self) -> str:
-        return notebook.card(self)
+        return notebook.card(self, self.summary(defects=False).rows())
 
     def _repr_png_(self) -> bytes | None:
         return notebook.picture(self)
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:
-        """Writes a table with a line per node, as .csv; see `ocp_dyn.ocp.export.to_csv`."""
-        return export.to_csv(self, path, **options)
+        """Writes a table with a line per node, as .csv; see `ocp_dyn.ocp.motion.tables.to_csv`."""
+        return tables.to_csv(self, path, **options)
 
     def table(self, layout: str = "") -> dict[str, Array]:
         """The columns of `to_csv` as arrays, by name."""
-        return export.table(self, layout)
+        return tables.table(self, layout)
 
     def save(self, path: str | Path) -> Path:
         """Writes everything to one .npz file, the model included; `Solution.load` reads it back.
 
         The folder is made if it is missing; the file appears complete or not at all.
         """
-        return save_solution(self, path)
+        return save_motion(self, path)
 
     @staticmethod
     def load(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
@@ -268,4 +104,4 @@ class Solution:
 
         joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
         """
-        return load_solution(path, joints=joints, constraints=constraints)
+        return load_motion(path, Solution, joints=joints, constraints=constraints)

@@ -5,6 +5,7 @@ Nothing here touches matplotlib's global state, and matplotlib is loaded only wh
 
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
+from .overview import overview as overview
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
 from .plots import plot_forces as plot_forces

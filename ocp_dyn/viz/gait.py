@@ -10,12 +10,12 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, shown
-from ..model import Model
+from ..mechanism import Model
 from .skeleton import Side, sides
 
 
 class Phase(Protocol):
-    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseSolution` has them."""
+    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseMotion` has them."""
 
     @property
     def name(self) -> str: ...
@@ -146,7 +146,7 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
 
 def weight(model: Model) -> float:
     """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale; never 0."""
-    return model.mass * (float(np.linalg.norm(model.gravity)) or 9.81) or 1.0
+    return model.weight or model.mass * 9.81 or 1.0
 
 
 def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:

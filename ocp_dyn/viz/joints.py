@@ -9,8 +9,8 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array
-from ..kinematics import point_jacobian_6d
-from ..model import Model
+from ..dynamics.kinematics import point_jacobian_6d
+from ..mechanism import Model
 from .skeleton import Side, sides
 
 FLEXION = {"hip": -1.0, "knee": 1.0, "ankle": -1.0, "shoulder": -1.0, "elbow": -1.0, "lumbar": 1.0}

@@ -15,13 +15,14 @@ import numpy as np
 from casadi import DM, SX, horzcat
 
 from .._types import Array, Expr
-from ..boundary import boundary
-from ..functions import function
-from ..kinematics import body_transforms, joint_states
-from ..model import Model
+from ..casadi_functions.make import function
+from ..dynamics.kinematics import body_transforms
+from ..dynamics.recursions import joint_states
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
 
 Side = Literal["left", "right", "middle"]
-Kind = Literal["limb", "trunk", "foot", "head", "rail", "pivot"]
+Kind = Literal["limb", "trunk", "foot", "head", "ball", "rail", "pivot"]
 
 LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
 """Words in a body's name that give its side. Planar walkers have a swing and a stance leg: swing is drawn as left."""
@@ -58,7 +59,7 @@ def skeleton(model: Model) -> list[Segment]:
     Within a body, its joint, its children's joints and its named frames are joined by the shortest tree. A body that
     carries children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their
     names make a foot, a frame called `head` (the vertex) a round head. A body with nothing but a mass ends
-    at its centre of mass. Sliding joints show as a thin rail, joints to the ground as a pivot.
+    at its centre of mass, and is a ball if that lies at its joint. Sliding joints show as a thin rail, joints to the ground as a pivot.
     """
     places, side = neutral_places(model), sides(model)
     anatomy = _Anatomy(model, places, side)
@@ -167,10 +168,12 @@ class _Anatomy:
         """A rail from where a sliding joint starts to where it is; a pivot where the ground holds a turning one."""
         model, p = self.model, self.model.parent[i]
         start = Point(p, *_floats(model.X_tree[i].r))
-        moved = joint_states(model, DM(model.random_q(np.random.default_rng(0))), bodies=[i])[i].XJ.r
-        slides = math.dist(_floats(moved), start[1:]) > 1e-9
+        rng = np.random.default_rng(0)
+        states = [joint_states(model, DM(model.random_q(rng)), bodies=[i])[i] for _ in range(2)]
+        one, other = (np.array(_floats(state.XJ.r)) - start[1:] for state in states)
+        slides, straight = np.linalg.norm(one) > 1e-9, np.linalg.norm(np.cross(one, other)) < 1e-9
         thin = 0.006 * self.reach
-        if slides and not (p == 0 and model.joints[i].nv > 2):  # a free base is not tied to the ground
+        if slides and (straight or p):  # a free base is not tied to the ground
             return [Segment(model.body_names[i - 1], "rail", self.side[i], (start, Point(i)), (thin, thin))]
         if p == 0 and not slides:
             return [Segment(model.body_names[i - 1], "pivot", "middle", (start,), (3 * thin,))]
@@ -193,7 +196,13 @@ class _Anatomy:
             found.append(self._segment(i, "limb", (thick, thin), (thickness, 0.72 * thickness)))
         if head is not None:
             found += self._head(i, top, head, thickness)
-        return found
+        return found or self._ball(i)
+
+    def _ball(self, i: int) -> list[Segment]:
+        """A ball of the body's mass and the density of water, within reasonable bounds, for a body without extent."""
+        volume = float(self.model.I[i].m) / DENSITY
+        radius = float(np.clip((3 * volume / (4 * math.pi)) ** (1 / 3), 0.02 * self.reach, 0.1 * self.reach))
+        return [self._segment(i, "ball", (Point(i),), (radius,))] if volume > 0 else []
 
     def _segment(self, i: int, kind: Kind, points: tuple[Point, ...], radii: tuple[float, ...]) -> Segment:
         return Segment(self.model.body_names[i - 1], kind, self.side[i], points, radii)

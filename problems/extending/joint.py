@@ -16,7 +16,7 @@ import casadi as ca
 from casadi import DM
 
 import ocp_dyn as od
-from ocp_dyn.rotations import rotation_about
+from ocp_dyn.spatial_algebra.rotations import rotation_about
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from ocp_dyn.codegen import cache
-from ocp_dyn.codegen.toolchain import find_compiler
+from ocp_dyn.codegen.machine_code import cache
+from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 
 from .robots import Array
 from .timing import microseconds

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import ocp_dyn as od
-from ocp_dyn.codegen import cache
+from ocp_dyn.codegen.machine_code import cache
 from ocp_dyn.joints import FloatingBase, Prismatic, Revolute
 
 from .casadi_c import run

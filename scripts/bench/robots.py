@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ocp_dyn as od
-from ocp_dyn.builder import ModelBuilder
 from ocp_dyn.joints import Prismatic, Revolute
+from ocp_dyn.mechanism.builder import ModelBuilder
 
 Array = NDArray[np.float64]
 

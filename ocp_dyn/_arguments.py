@@ -1,0 +1,249 @@
+"""Checks of user input: numbers, names, bounds, and the results of the user's functions.
+
+A check that fails raises one exception, which says what was expected, what was got and, where it helps, the remedy. A
+check that succeeds returns the value, as a plain number where it is one, so that the call can stand in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from . import _types
+from ._types import Array, meant, sequence, shown
+
+FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
+"""Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
+
+truth = _types.truth
+
+LISTED = 12
+"""Largest number of names that a message lists."""
+
+
+def numbers(value: Any, what: str) -> Array:
+    """`value` as a flat array of floats, which may be infinite; TypeError if it holds anything else, ValueError for
+    NaN."""
+    if isinstance(value, (SX, ca.MX)):
+        raise TypeError(f"{what} must be a number, or numbers, got the expression {shown(value)}")
+    try:
+        given = np.asarray(value.full() if isinstance(value, DM) else value)
+        if given.dtype.kind in "USc":
+            raise TypeError("text, or complex numbers")
+        found = np.array([float(x) for x in given.ravel()]) if given.dtype == object else given.astype(float).ravel()
+    except OverflowError:
+        raise ValueError(f"{what} must hold numbers that fit into a float, got {shown(value)}") from None
+    except FOREIGN:
+        raise TypeError(f"{what} must be a number, or numbers, got {shown(value)}") from None
+    if np.any(np.isnan(found)):
+        raise ValueError(f"{what} must not hold NaN, got {shown(value)}")
+    return np.asarray(found, dtype=np.float64)
+
+
+def number(value: Any, what: str) -> float:
+    """One number, perhaps infinite."""
+    found = numbers(value, what)
+    if found.size != 1:
+        raise TypeError(f"{what} must be one number, got {shown(value)}")
+    return float(found[0])
+
+
+def finite(value: Any, what: str) -> float:
+    """One finite number."""
+    found = number(value, what)
+    if not math.isfinite(found):
+        raise ValueError(f"{what} must be finite, got {shown(value)}")
+    return found
+
+
+def positive(value: Any, what: str) -> float:
+    """One finite number above zero."""
+    found = finite(value, what)
+    if not found > 0:
+        raise ValueError(f"{what} must be positive, got {shown(value)}")
+    return found
+
+
+def not_negative(value: Any, what: str, remedy: str = "") -> float:
+    """One finite number, zero or above."""
+    found = finite(value, what)
+    if not found >= 0:
+        raise ValueError(f"{what} must not be negative, got {shown(value)}{remedy}")
+    return found
+
+
+def whole(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between `least` and `most`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        limit = f" and at most {most}" if isinstance(value, (int, np.integer)) and value > most else ""
+        raise ValueError(f"{what} must be at least {least}{limit}, a whole number, got {shown(value)}")
+    return int(value)
+
+
+def all_positive(value: Any, what: str, infinite: bool = False) -> Array:
+    """One number or several, all above zero; `infinite` allows inf."""
+    found = numbers(value, what)
+    if not found.size or not np.all(found > 0) or not (infinite or np.all(np.isfinite(found))):
+        raise ValueError(f"{what} must be positive{'' if infinite else ' and finite'}, got {shown(value)}")
+    return found
+
+
+def bounds(lower: Any, upper: Any, what: str) -> tuple[Array, Array]:
+    """Lower and upper limits, one number each or several: in order, -inf and inf for none."""
+    low, high = numbers(lower, f"{what}: the lower limit"), numbers(upper, f"{what}: the upper limit")
+    if np.any(low == np.inf) or np.any(high == -np.inf):
+        raise ValueError(
+            f"{what}: a lower limit of inf or an upper one of -inf leaves nothing, got {shown(lower)} and {shown(upper)}: "
+            "no limit is lower=-inf, upper=inf"
+        )
+    if (low.size in (1, high.size) or high.size == 1) and not np.all(low <= high):
+        raise ValueError(f"{what}: needs lower <= upper, got {shown(lower)} and {shown(upper)}")
+    return low, high
+
+
+def label(value: Any, what: str) -> str:
+    """A name: a string that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{what} must be a name, a string that is not empty, got {shown(value)}")
+    return value
+
+
+def choice(value: Any, known: Iterable[str], what: str) -> str:
+    """One of a few words."""
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{what} must be one of {', '.join(words)}, got {shown(value)}{meant(value, words)}")
+    return value
+
+
+def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
+    """A name that is one of `names`; KeyError, with the most similar ones, for any other."""
+    there = tuple(dict.fromkeys(names))
+    if isinstance(name, str) and name in there:
+        return name
+    label(name, f"{what}: the name of a {kind}")
+    near = meant(name, there)
+    rest = f", {len(there) - LISTED} more" if len(there) > LISTED else ""
+    listed = near if near else f"; there are: {', '.join(there[:LISTED]) or 'none'}{rest}"
+    raise KeyError(f"{what}: no {kind} {shown(name)}{listed}")
+
+
+def listed_names(value: Any, what: str) -> tuple[str, ...]:
+    """Several names; one string is refused, because its letters would be taken for names."""
+    names = sequence(value, f"{what} must be a sequence of names, such as ['foot']")
+    return tuple(label(name, f"{what}: each") for name in names)
+
+
+def function(value: Any, what: str, remedy: str = "") -> Callable[..., Any]:
+    """An object that can be called; TypeError for any other."""
+    if not callable(value):
+        raise TypeError(f"{what} must be a function, got {shown(value)}{remedy}")
+    called: Callable[..., Any] = value
+    return called
+
+
+def point(value: Any, what: str) -> Array:
+    """Three finite numbers, a place [m]."""
+    found = numbers(value, what)
+    if found.size != 3 or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} must be 3 finite numbers, got {shown(value)}")
+    return found
+
+
+def framed_points(value: Any, what: str) -> tuple[tuple[str, Any], ...]:
+    """Pairs (frame, point in it)."""
+    remedy = "must be a sequence of (frame, point) pairs, such as [('toe', (0, 0, 0))]"
+    found = []
+    for pair in sequence(value, f"{what} {remedy}"):
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise TypeError(f"{what} {remedy}, got {shown(pair)} among them")
+        label(pair[0], f"{what}: the frame")
+        if not isinstance(pair[1], (ca.SX, ca.MX)):
+            point(pair[1], f"{what}: the point in {pair[0]!r}")
+        found.append((pair[0], pair[1]))
+    return tuple(found)
+
+
+def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[str] = ()) -> Any:
+    """Calls a function of the user, f(*arguments); any exception that it raises becomes a ValueError that names the
+    function.
+
+    values: names in `stage.values`, listed if the function asked for another one.
+    """
+    try:
+        return f(*arguments)
+    except ValueError as error:  # says itself what is wrong
+        text, own = _text(error), what.rpartition(": ")[2]
+        raise ValueError(f"{what}{text[len(own) :] if text.startswith(own) else f': {text}'}") from error
+    except KeyError as error:
+        asked = error.args[0] if error.args else ""
+        there = tuple(values)
+        hint = meant(asked, there) or (f"; stage.values holds {', '.join(there[:LISTED])}" if there else "")
+        said = asked if isinstance(asked, str) and " " in asked else f"KeyError: {shown(asked)}{hint}"
+        raise ValueError(f"{what}: the function raised {said}") from error
+    except Exception as error:
+        raise ValueError(f"{what}: the function raised {type(error).__name__}: {_text(error)}") from error
+
+
+def expression(value: Any, what: str, remedy: str = "") -> SX:
+    """Result of a user's function as an SX; ValueError if it is no expression, or a number that is not finite."""
+    found: SX | None = None
+    try:
+        if isinstance(value, (SX, DM, int, float, np.number)):
+            found = SX(cast(Any, value))
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
+            found = SX(DM(value))
+        elif isinstance(value, (list, np.ndarray)):
+            found = ca.vertcat(SX(0, 1), *(SX(x) for x in value))
+    except FOREIGN:  # what they say names no term
+        found = None
+    if found is None:
+        raise ValueError(f"{what} must return an expression of the stage (SX), got {shown(value)}{remedy}")
+    if found.is_constant() and not found.is_regular():
+        raise ValueError(f"{what} must return finite numbers, got {shown(value)}")
+    return found
+
+
+def scalar(value: Any, what: str) -> SX:
+    """Result of a user's cost function as one number; ValueError for any other shape."""
+    found = expression(value, what)
+    if found.shape != (1, 1):
+        raise ValueError(f"{what} must be one number, got shape {found.shape}: sum it (casadi.sumsqr, say)")
+    return found
+
+
+def scaled(value: Any, scale: Any, what: str) -> Any:
+    """A column over its scale: one number, or one per entry."""
+    found = numbers(scale, what)
+    if found.size not in (1, value.shape[0]):
+        raise ValueError(
+            f"{what}: give one number, or one per entry of the quantity, {value.shape[0]}, got {found.size}"
+        )
+    return value if np.all(found == 1) else value / DM(found)
+
+
+def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
+    """Result of a user's function of conditions as (column, lower limit, upper limit)."""
+    if not isinstance(value, (tuple, list)) or len(value) != 3:
+        raise ValueError(f"{what} must return (expression, lower, upper), got {shown(value)}")
+    found = expression(value[0], f"{what}: the first of the three")
+    if found.numel() and found.shape[1] != 1:
+        raise ValueError(f"{what} must be a column, got shape {found.shape}: casadi.vec makes it one")
+    for limit in bounds(value[1], value[2], what):
+        if limit.size not in (1, found.numel()) and found.numel():
+            raise ValueError(
+                f"{what} has {found.numel()} rows but {limit.size} bounds: give one number, or {found.numel()}"
+            )
+    return found, value[1], value[2]
+
+
+def _text(error: BaseException) -> str:
+    """Message of an exception in one line; of CasADi's several lines the last one, which names the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = lines[-1] if lines and isinstance(error, (RuntimeError, NotImplementedError)) else " ".join(lines)
+    return text if len(text) <= 400 else f"{text[:200]} ... {text[-150:]}"

@@ -1,0 +1,119 @@
+"""A casadi.Function that refuses arguments of the wrong number, kind or shape in words of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from .._types import shown
+
+Shape = tuple[int, ...]
+
+
+class CheckedFunction(ca.Function):
+    """The casadi.Function that `od.function` returns; it behaves as one, and checks the arguments of every call.
+
+    A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
+    quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
+    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration q.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not args and self.n_in():
+            missing = [name for name in self.name_in() if name not in kwargs]
+            if missing:
+                raise TypeError(f"{self.name()}: {_listed(missing)} not given; inputs are {_listed(self.name_in())}")
+        if args and kwargs:
+            raise TypeError(f"{self.name()}: give all arguments in order, or all by name")
+        return super().__call__(*args, **kwargs)
+
+    def call(self, arguments: Any, *inlining: Any) -> Any:
+        """`casadi.Function.call`, its arguments checked: a sequence, or a mapping by names of inputs."""
+        names = self.name_in()
+        if isinstance(arguments, Mapping):
+            unknown = [name for name in arguments if name not in names]
+            if unknown:
+                raise TypeError(f"{self.name()}: no input {_listed(unknown)}; inputs are {_listed(names)}")
+            given = [(names.index(name), value) for name, value in arguments.items()]
+        else:
+            values = _sequence(self, arguments)
+            if len(values) != len(names):
+                raise TypeError(f"{self.name()} takes {len(names)} arguments ({_listed(names)}), got {len(values)}")
+            given = list(enumerate(values))
+        self._check(given)
+        try:
+            return super().call(arguments, *inlining)
+        except NotImplementedError:  # how CasADi says that no overload fits
+            kinds = ", ".join(type(value).__name__ for _, value in given)
+            raise TypeError(
+                f"{self.name()}: arguments must be numbers, or expressions of one kind (SX or MX), got {kinds}"
+            ) from None
+
+    def _check(self, given: list[tuple[int, Any]]) -> None:
+        """Every argument fits its input; those of several evaluations at once are of equally many."""
+        counts: dict[str, int] = {}
+        for i, value in given:
+            name, expected = self.name_in(i), self.size_in(i)
+            got = _shape(value)
+            if got is None:
+                raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
+            count = _evaluations(got, expected)
+            if count is None and got in ((), (1, 1)) and name != "q" and _is_zero(value):
+                count = 1
+            if count is None:
+                remedy = _remedy(name) if got in ((), (1, 1)) else ""
+                raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{remedy}")
+            if count > 1:
+                counts[name] = count
+        if len(set(counts.values())) > 1:
+            held = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise ValueError(f"{self.name()}: arguments of several evaluations must hold equally many, got {held}")
+
+
+def _sequence(f: ca.Function, arguments: Any) -> list[Any]:
+    if isinstance(arguments, (str, DM, SX, MX)) or not isinstance(arguments, Iterable):
+        raise TypeError(f"{f.name()}: call takes a list of arguments or a dict by name, got {shown(arguments)}")
+    return list(arguments)
+
+
+def _shape(value: Any) -> Shape | None:
+    """The shape of an argument; None for what is neither numbers nor an expression."""
+    if isinstance(value, (DM, SX, MX)) or (hasattr(value, "tocsc") and hasattr(value, "shape")):
+        return tuple(value.shape)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):
+        return None
+    return array.shape if array.dtype.kind in "biuf" else None
+
+
+def _evaluations(got: Shape, expected: tuple[int, int]) -> int | None:
+    """Number of evaluations that an argument of shape `got` asks for; None if the shape does not fit the input."""
+    rows, columns = expected
+    if len(got) > 2:
+        return None
+    r, c = (*got, 1, 1)[:2] if len(got) < 2 else got
+    if (r, c) == (rows, columns) or (0 in (r, c) and 0 in expected):
+        return 1
+    if columns == 1 and (r, c) == (1, rows):
+        return 1
+    return c // columns if r == rows and columns and c and c % columns == 0 else None
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether one entry is the number 0."""
+    return not isinstance(value, (SX, MX)) and float(value) == 0
+
+
+def _remedy(name: str) -> str:
+    if name == "q":
+        return "; one number does not stand for all entries: model.neutral() is the configuration in which nothing is moved"
+    return "; one number does not stand for all entries, but for 0"
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names))

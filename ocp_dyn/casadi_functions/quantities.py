@@ -1,0 +1,185 @@
+"""Quantities that algorithms take and return: units or meaning, names of rows and columns, sizes.
+
+Signatures name them, so that an exported header, a checked call and a user's own algorithm speak of one quantity in
+the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .._types import is_whole, listed, meant, shown
+from ..dynamics.regressor import parameter_names
+from ..mechanism import Model
+from .static_arguments import Static, rows_of_constraints
+
+Frames = tuple[str, ...]
+"""Names of the frames that external wrenches act on."""
+Names = tuple[str, ...]
+
+AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
+    "coordinates": lambda model, static, frames: model.q_names,
+    "dofs": lambda model, static, frames: model.qd_names,
+    "constraints": lambda model, static, frames: rows_of_constraints(static),
+    "parameters": lambda model, static, frames: parameter_names(model),
+    "frames": lambda model, static, frames: frames,
+}
+"""Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
+the bodies, frames that external wrenches act on."""
+
+Axis = str | int | tuple[str, ...] | None
+"""Rows or columns of a quantity: one of AXES, a number of them, or a name for each; None if nothing is known."""
+
+
+class Label(NamedTuple):
+    """Units of an input or output, and the names of its rows and columns; empty if they have no names."""
+
+    units: str
+    rows: Names = ()
+    columns: Names = ()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An input or output of algorithms.
+
+    name: as in signatures. units: units or meaning, for headers and reports. rows, columns: what they stand for, one of
+    "coordinates", "dofs", "constraints", "parameters", "frames"; or a name for each; or their number. An input needs
+    rows; None leaves an output's size to the algorithm.
+    per_row: as an option it may also be "rows", one entry per row of the constraints.
+    """
+
+    name: str
+    units: str = ""
+    rows: Axis = None
+    columns: Axis = None
+    per_row: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.isidentifier():
+            raise ValueError(f'the name of a quantity is a word such as "q", got {shown(self.name)}')
+        if not isinstance(self.units, str):
+            raise TypeError(f"quantity {self.name}: units must be a string, got {shown(self.units)}")
+        for what in ("rows", "columns"):
+            object.__setattr__(self, what, _axis(getattr(self, what), f"quantity {self.name}: {what}"))
+
+    @property
+    def sized(self) -> bool:
+        """Whether the quantity has a size, so that it may be an input."""
+        return self.rows is not None
+
+    def size(self, model: Model, static: Static, frames: Frames) -> tuple[int, int]:
+        """(rows, columns) of an input."""
+        rows, columns = (
+            len(_names(axis, model, static, frames)) if isinstance(axis, (str, tuple)) else axis
+            for axis in (self.rows, self.columns)
+        )
+        return 1 if rows is None else rows, 1 if columns is None else columns
+
+    def label(self, model: Model, static: Static, frames: Frames) -> Label:
+        """Units, and the names of rows and columns in a model with the constraints of an algorithm."""
+        return Label(self.units, *(_names(axis, model, static, frames) for axis in (self.rows, self.columns)))
+
+
+def _axis(axis: Axis, what: str) -> Axis:
+    """The rows or columns of a quantity, checked."""
+    if isinstance(axis, str):
+        if axis not in AXES:
+            raise ValueError(f"{what} {shown(axis)} are none of {listed(tuple(AXES))}{meant(axis, AXES)}")
+        return axis
+    if axis is None or is_whole(axis):
+        return axis
+    names = tuple(axis) if isinstance(axis, (tuple, list)) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{what} must be one of {listed(tuple(AXES))}, a number or names, got {shown(axis)}")
+    return names
+
+
+def _names(axis: Axis, model: Model, static: Static, frames: Frames) -> Names:
+    """Names of rows or columns; empty if they have none."""
+    if isinstance(axis, str):
+        return AXES[axis](model, static, frames)
+    return axis if isinstance(axis, tuple) else ()
+
+
+def by_name(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
+    """Quantities by their names. ValueError if two have one name."""
+    found: dict[str, Quantity] = {}
+    for quantity in quantities:
+        if not isinstance(quantity, Quantity):
+            raise TypeError(f'quantities are od.Quantity("E", "J"), got {shown(quantity)}')
+        if quantity.name in found:
+            raise ValueError(f"two quantities are called {quantity.name}")
+        found[quantity.name] = quantity
+    return found
+
+
+_Q, _DOFS, _CONSTRAINTS = "coordinates", "dofs", "constraints"
+
+# fmt: off
+QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
+    ("q", "rad, m; quaternions (x, y, z, w)", _Q),
+    ("qd", "rad/s, m/s", _DOFS),
+    ("qdd", "rad/s^2, m/s^2", _DOFS),
+    ("qdd_c", "rad/s^2, m/s^2; keeps the constraints", _DOFS),
+    ("v", "rad, m; a tangent direction of q, or its rate", _DOFS),
+    ("tau", "N m, N", _DOFS),
+    ("tau_g", "N m, N", _DOFS),
+    ("C", "N m, N", _DOFS),
+    ("H", "kg m^2, kg m, kg", _DOFS, _DOFS),
+    ("H_inv", "inverse of H", _DOFS, _DOFS),
+    ("Minv", "inverse of H", _DOFS, _DOFS),
+    ("C_mat", "C_mat qd = C - tau_g; dH/dt - 2 C_mat skew", _DOFS, _DOFS),
+    ("Y", "tau = Y pi, ten inertial parameters a body", _DOFS, "parameters"),
+    ("P", "W, by dof", _DOFS),
+    ("phi", "m; sine of an angle", _CONSTRAINTS),
+    ("phi_dot", "m/s, rad/s; velocity error", _CONSTRAINTS),
+    ("G", "d(phi)/dt = G qd", _CONSTRAINTS, _DOFS),
+    ("gamma", "rad/s^2, m/s^2", _CONSTRAINTS),
+    ("lam", "N, N m; acts on the robot", _CONSTRAINTS),
+    ("Lam", "N s, N m s; acts on the robot", _CONSTRAINTS),
+    ("qd_plus", "rad/s, m/s", _DOFS),
+    ("residual", "rad/s^2, m/s^2; of an impact rad/s, m/s", _CONSTRAINTS),
+    ("R", "columns: the frame's axes in the world"),
+    ("p", "m, world axes"),
+    ("pos", "m, world axes"),
+    ("vel", "m/s, world axes"),
+    ("acc", "m/s^2, world axes"),
+    ("J", "vel = J qd", None, _DOFS),
+    ("J6", "[angular; linear], world axes", None, _DOFS),
+    ("J_dot", "time derivative of J", None, _DOFS),
+    ("com", "m, world axes"),
+    ("com_vel", "m/s, world axes"),
+    ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
+    ("T", "J"),
+    ("V", "J"),
+    ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),
+    ("A_G", "h_com = A_G qd", None, _DOFS),
+    ("h_bias", "N m, N; d(h_com)/dt at qdd = 0"),
+    ("zmp", "m, world axes"),
+    ("dtau_dq", "columns: tangent directions of q", _DOFS, _DOFS),
+    ("dtau_dqd", "N m s/rad, N s/m", _DOFS, _DOFS),
+    ("dqdd_dq", "columns: tangent directions of q", _DOFS, _DOFS),
+    ("dqdd_dqd", "1/s", _DOFS, _DOFS),
+    ("dqdd_dtau", "inverse of H, along the constraints; symmetric", _DOFS, _DOFS),
+    ("dlam_dq", "columns: tangent directions of q", _CONSTRAINTS, _DOFS),
+    ("dlam_dqd", "N s/m, N m s/rad", _CONSTRAINTS, _DOFS),
+    ("dlam_dtau", "forces per joint force", _CONSTRAINTS, _DOFS),
+    ("dqd_plus_dq", "columns: tangent directions of q", _DOFS, _DOFS),
+    ("dqd_plus_dqd", "qd_plus = dqd_plus_dqd qd", _DOFS, _DOFS),
+    ("dLam_dq", "columns: tangent directions of q", _CONSTRAINTS, _DOFS),
+    ("dLam_dqd", "kg, kg m, kg m^2", _CONSTRAINTS, _DOFS),
+    ("mu", "weights of tau or qdd in the scalar L", _DOFS),
+    ("L_qq", "Hessian of L; rows and columns: tangent directions of q", _DOFS, _DOFS),
+    ("L_q_qd", "rows: tangent directions of q", _DOFS, _DOFS),
+    ("L_qd_qd", "Hessian of L by qd", _DOFS, _DOFS),
+    ("L_q_qdd", "rows: tangent directions of q", _DOFS, _DOFS),
+    ("L_q_tau", "rows: tangent directions of q", _DOFS, _DOFS),
+    ("e", "restitution, 0 to 1", 1, None, True),
+    ("t", "s", 1),
+    ("f_ext", "N m, N; a column per frame, [moment about the world origin; force], world axes", 6, "frames"),
+))
+# fmt: on
+"""The quantities of the registry: name, units or meaning, rows, columns."""

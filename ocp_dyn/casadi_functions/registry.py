@@ -1,0 +1,121 @@
+"""The registry of algorithms: one line each, its signature, tells `od.function` all that it has to know.
+
+"ID: q qd qdd f_ext? -> tau" gives the Function's name, inputs and outputs, whose units, sizes and labels are those of
+`ocp_dyn.casadi_functions.quantities`. "e?" is an input on request, "residual?" an output, "tau*" may have several columns. An algorithm
+that is not of this library needs no entry: `od.algorithm` and `od.function(..., signature=)` give it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import constrained_motion as constrained
+from .. import constraints
+from ..constrained_motion.solvers import BY_INVERSE
+from ..derivatives import first as derivatives
+from ..derivatives import second as second_derivatives
+from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
+from ..dynamics import rnea_crba_aba as dynamics
+from ..mechanism import Model
+from .casadi_derivatives import Derivatives
+from .signature import Algorithm, Alternative, Options, Signature, always, registered
+
+Trait = Mapping[str, Any]
+
+BODIES: Trait = {"joint_space": False}
+"""The result depends on the bodies themselves: masses, positions, momenta."""
+JOINT_SPACE: Trait = {"joint_space": True}
+"""The result depends on the model only through joint-space dynamics and frame poses; an equivalent, cheaper model may
+then be used."""
+JOINT_NAMES: Trait = {"joint_space": True, "joint_names": True}
+"""As JOINT_SPACE, but the equivalent model must have the same joints: options name them."""
+INVERSE: Trait = {"needs_inverse": always}
+"""The algorithm needs H^-1."""
+
+
+def by_solver(options: Options) -> bool:
+    """Whether the chosen solver of constrained dynamics needs H^-1."""
+    return options.get("solver", "range") in BY_INVERSE
+
+
+def shallow(model: Model) -> bool:
+    """Whether few dofs support one another, so that H may be factored in fewer operations than ABA takes.
+
+    ABA is always shorter if dofs are supported by more than about eight others.
+    """
+    depths: list[int] = []
+    for parent in model.dof_parent:
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+    return sum(depths) <= 8 * model.nv
+
+
+SOLVED: Trait = {"needs_inverse": by_solver}
+OR_CRBA: Trait = {"alternatives": (Alternative(dynamics.forward_dynamics_crba, shallow),)}
+DERIVED_ID: Trait = {"derivatives": Derivatives(
+    derivatives.inverse_dynamics_derivatives, second_derivatives.inverse_dynamics_both_orders)}  # fmt: skip
+DERIVED_FD: Trait = {"derivatives": Derivatives(
+    derivatives.forward_dynamics_derivatives, second_derivatives.forward_dynamics_both_orders)}  # fmt: skip
+
+
+def _entry(text: str, *traits: Trait) -> Signature:
+    """A line of the registry: the signature that a text describes, with traits."""
+    return registered(text, **{name: value for trait in traits for name, value in trait.items()})
+
+
+# fmt: off
+REGISTRY: dict[Algorithm, Signature] = {
+    dynamics.inverse_dynamics: _entry("ID: q qd qdd f_ext? -> tau", JOINT_SPACE, DERIVED_ID),
+    dynamics.forward_dynamics: _entry("FD: q qd tau f_ext? -> qdd", JOINT_SPACE, INVERSE, OR_CRBA, DERIVED_FD),
+    dynamics.forward_dynamics_crba: _entry("FD_HC: q qd tau f_ext? -> qdd", JOINT_SPACE, INVERSE),
+    dynamics.mass_matrix: _entry("H: q -> H", JOINT_SPACE),
+    dynamics.bias_force: _entry("C: q qd f_ext? -> C", JOINT_SPACE),
+    dynamics.gravity_force: _entry("tau_g: q -> tau_g", JOINT_SPACE),
+    joint_space.equations_of_motion: _entry("EoM: q qd f_ext? -> H C", JOINT_SPACE),
+    joint_space.mass_matrix_inverse_product: _entry("Minv: q tau* -> qdd", JOINT_SPACE, INVERSE),
+    joint_space.mass_matrix_inverse: _entry("H_inv: q -> H_inv", JOINT_SPACE, INVERSE),
+    coriolis.coriolis_matrix: _entry("C_mat: q qd -> C_mat", JOINT_SPACE),
+    regressor.inverse_dynamics_regressor: _entry("Y: q qd qdd -> Y", BODIES),
+
+    derivatives.inverse_dynamics_derivatives: _entry("dID: q qd qdd f_ext? -> dtau_dq dtau_dqd H", JOINT_SPACE),
+    derivatives.forward_dynamics_derivatives: _entry(
+        "dFD: q qd tau f_ext? -> dqdd_dq dqdd_dqd Minv", JOINT_SPACE, INVERSE),
+    second_derivatives.inverse_dynamics_second_derivatives: _entry(
+        "ddID: q qd qdd mu -> L_qq L_q_qd L_qd_qd L_q_qdd", JOINT_SPACE),
+    second_derivatives.forward_dynamics_second_derivatives: _entry(
+        "ddFD: q qd tau mu -> L_qq L_q_qd L_qd_qd L_q_tau", JOINT_SPACE, INVERSE),
+
+    constraints.constraint_position: _entry("phi: q t? -> phi", BODIES),
+    constraints.constraint_velocity: _entry("phi_dot: q qd t? -> phi_dot", BODIES),
+    constraints.constraint_jacobian: _entry("G: q t? -> G", JOINT_SPACE),
+    constraints.constraint_hessian: _entry("gamma: q qd t? -> gamma", JOINT_SPACE),
+
+    constrained.constrained_dynamics: _entry("FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED),
+    constrained.impact: _entry("impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED),
+    constrained.constrained_equations: _entry("EoMc: q qd t? f_ext? -> H C G gamma", JOINT_SPACE),
+    constrained.constrained_inverse_dynamics: _entry("IDc: q qd qdd t? f_ext? -> tau lam qdd_c", JOINT_NAMES),
+    constrained.constrained_dynamics_derivatives: _entry(
+        "dFDc: q qd tau t? f_ext? -> dqdd_dq dqdd_dqd dqdd_dtau dlam_dq dlam_dqd dlam_dtau", BODIES, INVERSE),
+    constrained.impact_derivatives: _entry(
+        "dimpact: q qd e? t? -> dqd_plus_dq dqd_plus_dqd dLam_dq dLam_dqd", BODIES, INVERSE),
+
+    kinematics.pose: _entry("pose: q -> R p", BODIES),
+    kinematics.point_position: _entry("pos: q -> pos", BODIES),
+    kinematics.point_velocity: _entry("vel: q qd -> vel", BODIES),
+    kinematics.point_acceleration: _entry("acc: q qd qdd -> acc", BODIES),
+    kinematics.point_jacobian: _entry("J: q -> J", BODIES),
+    kinematics.point_jacobian_6d: _entry("J6: q -> J6", BODIES),
+    kinematics.point_jacobian_dot: _entry("J_dot: q qd -> J_dot", BODIES),
+
+    momentum.center_of_mass: _entry("com: q -> com", BODIES),
+    momentum.center_of_mass_velocity: _entry("com_vel: q qd -> com_vel", BODIES),
+    momentum.center_of_mass_jacobian: _entry("J_com: q -> J_com", BODIES),
+    momentum.kinetic_energy: _entry("T: q qd -> T", JOINT_SPACE),
+    momentum.potential_energy: _entry("V: q -> V", BODIES),
+    momentum.centroidal_momentum: _entry("h_com: q qd -> h_com", BODIES),
+    momentum.centroidal_momentum_matrix: _entry("A_G: q -> A_G", BODIES),
+    momentum.centroidal_momentum_bias: _entry("h_bias: q qd -> h_bias", BODIES),
+    momentum.zero_moment_point: _entry("zmp: q qd qdd -> zmp", BODIES),
+    momentum.joint_power: _entry("P: qd tau -> P", BODIES),
+}
+# fmt: on

@@ -1,0 +1,33 @@
+"""Arguments that an algorithm takes between the model and q: constraint sets, names of frames, whatever else.
+
+`od.function` knows of them only that some are constraint sets, whose rows have names and whose points may be inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..constraints import constraint_rows, in_every_set, is_set
+from ..mechanism import Model
+from ..mechanism.parameters import of_constraint, with_parameters
+
+Static = tuple[Any, ...]
+
+
+def rows_of_constraints(static: Static) -> tuple[str, ...]:
+    """Names of the rows of the first constraint set among the arguments. ValueError if there is none."""
+    for argument in static:
+        if is_set(argument) or argument == ():
+            return constraint_rows(argument)
+    raise ValueError(
+        "phi, G, gamma, lam and the like have a row per row of the constraints, and no constraint set is given: it "
+        "follows the model, od.function(algorithm, model, constraints)"
+    )
+
+
+def with_values(model: Model, static: Static, values: Mapping[str, Any]) -> tuple[Model, Static]:
+    """The model, and the constraint sets among the arguments, with their parameters replaced by `values`."""
+    points = {name: value for name, value in values.items() if of_constraint(name)}
+    model = with_parameters(model, {name: value for name, value in values.items() if name not in points})
+    return model, in_every_set(static, points) if points else static

@@ -1,0 +1,76 @@
+"""Accuracy of single precision: compares a function's compiled code in both precisions at random states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import casadi as ca
+import numpy as np
+
+from ...casadi_functions.make import describe
+from ...joints import Joint
+from ..machine_code.batch import Array
+from ..machine_code.compile import compile as compile_functions
+
+STATES = 256
+
+
+def single_errors(functions: Iterable[ca.Function]) -> dict[str, float]:
+    """The largest error of every function, relative to the largest entry of its output; empty without a compiler.
+
+    Rounded up to one digit, 1, 2 or 5, so that it does not depend on the compiler's choices.
+    """
+    listed = list(functions)
+    coarse, fine = (compile_functions(listed, lanes=1, precision=name, threads=1) for name in ("single", "double"))
+    if fine.compiler is None:
+        return {}
+    errors = {}
+    for f in listed:
+        # the same numbers for both: what rounding the arguments costs is not the code's
+        inputs = [x.astype(np.float32) for x in _states(f)]
+        results = (outputs if isinstance(outputs, tuple) else (outputs,) for outputs in
+                   (coarse[f.name()](*inputs), fine[f.name()](*(x.astype(np.float64) for x in inputs))))  # fmt: skip
+        errors[f.name()] = _rounded_up(max((_error(a, b) for a, b in zip(*results, strict=True)), default=0.0))
+    return errors
+
+
+def _states(f: ca.Function) -> list[Array]:
+    """Random states: configurations some way from neutral, everything else normal."""
+    rng = np.random.default_rng(0)
+    description = describe(f)
+    inputs = []
+    for i, name in enumerate(f.name_in()):
+        rows, columns = f.size_in(i)
+        values = rng.normal(size=(STATES, rows) if columns == 1 else (STATES, rows, columns))
+        if name == "q" and description is not None:
+            steps = rng.normal(size=(STATES, sum(joint.nv for joint in description.joints)))
+            values = np.array([_configuration(description.joints, step) for step in steps])
+        inputs.append(values)
+    return inputs
+
+
+def _configuration(joints: Iterable[Joint], step: Array) -> Array:
+    parts, start = [], 0
+    for joint in joints:
+        if joint.nv:
+            turned = joint.integrate(ca.DM(joint.neutral()), ca.DM(step[start : start + joint.nv]))
+            parts.append(ca.DM(turned).full().ravel())
+        start += joint.nv
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _error(a: Array, b: Array) -> float:
+    """The largest over all states."""
+    if not b.size:
+        return 0.0
+    a, b = (x.reshape(len(x), -1).astype(float) for x in (a, b))
+    scale = np.abs(b).max(1)
+    return float((np.abs(a - b).max(1) / np.where(scale > 0, scale, 1.0)).max())
+
+
+def _rounded_up(error: float) -> float:
+    if not 0 < error < math.inf:
+        return error
+    unit = 10.0 ** math.floor(math.log10(error))
+    return next(unit * digit for digit in (1, 2, 5, 10) if error <= unit * digit)

@@ -1,0 +1,246 @@
+"""`export`: Functions as C files with a readable interface, written all or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import casadi as ca
+
+from ..._files import alone_in, path_of
+from ..._types import shown, truth
+from ..kernels import dispatch
+from ..kernels.differentiated import kinds
+from ..kernels.emit import Kernel, emit
+from ..kernels.interface import PARTS, Entry, entries
+from ..kernels.names import check_prefix, prefix_of
+from ..machine_code import toolchain
+from ..machine_code.compile import check_lanes
+from . import external, manual, project, text
+from .accuracy import single_errors
+
+ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
+"""Headers that generated code may include: no memory allocation, no threads, no printing, no solver library."""
+
+
+def export(
+    functions: Iterable[ca.Function],
+    directory: str | os.PathLike[str],
+    *,
+    prefix: str | None = None,
+    dense: bool = False,
+    lanes: int = 1,
+    precision: str = "double",
+    derivatives: bool | Iterable[str] = False,
+) -> Path:
+    """Writes `functions` as C99 into `directory` and returns its path.
+
+    PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and says what
+    every argument holds: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program
+    that calls each function and prints the outputs, README.md how to call them from C, C++, Python, CasADi, Simulink
+    and a real-time loop; CMakeLists.txt and PREFIX.pc build and find the library. The code of single states keeps no
+    state, allocates nothing and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the
+    library loads as `casadi.external("ID", "libPREFIX.so")`.
+
+    functions: from `od.function` or any other casadi.Function of expressions; the same one twice counts once. What
+    does not expand to scalar operations (linear solvers inside, interpolation) CasADi's generator writes.
+    prefix: of files and C names; default: made of the directory's name. dense: arguments are dense and
+    row-major; default: CasADi's layout, column-major and only structural nonzeros (whose places are tables).
+    lanes: 2, 4, 8, or 16 in single precision, add PREFIX_ID_batch for many states, with a state in every lane of a
+    vector; instruction set chosen when built, or when run. precision: "single" for float throughout, without
+    CasADi's convention; README.md states the errors. derivatives: those that CasADi looks for beside a function,
+    of ("jac", "fwd1", "adj1", "jac_adj1"), or True for all: 3 to 100 times the size of the function itself.
+
+    Everything is generated before anything is written, and files appear complete or not at all. Files of an
+    earlier export are replaced, others in the directory left alone. The same functions give the same bytes.
+    Cost: about 10 us and 50 bytes per instruction, again for lanes.
+
+    Raises TypeError or ValueError for what cannot be exported: an empty list, two different functions of one
+    name (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file
+    in the way that export did not make.
+    """
+    given = path_of(directory, "directory")
+    target = given.resolve()
+    chosen = prefix_of(target) if prefix is None else prefix
+    files = generate(functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives)
+    _check_target(target, files)
+    _write(target, files)
+    return given
+
+
+def generate(
+    functions: Iterable[ca.Function],
+    prefix: str,
+    *,
+    dense: bool = False,
+    lanes: int = 1,
+    precision: str = "double",
+    derivatives: bool | Iterable[str] = False,
+) -> dict[str, str]:
+    """The files of an export, name -> text; nothing is written. Arguments as for `export`."""
+    lanes = check_lanes(lanes, precision)
+    truth(dense, "dense")
+    sought = kinds(derivatives)
+    if sought and precision != "double":
+        raise ValueError("derivatives are for CasADi, which loads double precision only: leave them out")
+    real = "double" if precision == "double" else "float"
+    interface = entries(functions, check_prefix(prefix), dense=dense, real=real, derivatives=sought)
+    kernels = {entry.name: _kernel(entry) for entry in interface}
+    foreign = [entry for entry in interface if kernels[entry.name] is None]
+    if foreign and (precision == "single" or lanes > 1):
+        raise ValueError(
+            f"{shown(foreign[0].name)} does not expand to scalar operations that the emitter can write, as "
+            f"{'single precision' if precision == 'single' else 'lanes'} would need: export it apart"
+        )
+    code = _casadi_code(foreign, prefix) if foreign else ""
+    files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
+    for entry in interface:
+        kernel = kernels[entry.name]
+        if kernel is not None:
+            files[f"{entry.public}.c"] = text.kernel_file(prefix, entry, kernel, precision)
+            if lanes > 1 and not entry.derivative:
+                in_rows = kernel if dense else emit(entry.source, f"{entry.public}_kernel")
+                files |= dispatch.files(text.MARK, prefix, entry, in_rows, lanes, precision)
+    if foreign:
+        files[f"{prefix}_casadi.c"] = f"/* {text.MARK}: what CasADi generated; see {prefix}.h. */\n{code}"
+    if precision == "double":
+        files[f"{prefix}_external.c"] = external.text(text.MARK, interface)
+    sizes = {entry.name: _stack(entry, kernels[entry.name], code) for entry in interface}
+    errors = single_errors([entry.source for entry in interface]) if precision == "single" else {}
+    facts = manual.Facts(prefix, dense, lanes, precision, precision == "double", sought, sizes, errors)
+    large = [e.public for e in interface if (k := kernels[e.name]) is not None and k.statements > toolchain.LARGE]
+    head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes > 1)}
+    return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large)
+
+
+def _rest(
+    interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str]
+) -> dict[str, str]:
+    """Texts of the files beside the library, by file name: example, build files, manual.
+
+    large: C names of functions that take long to compile.
+    """
+    heavy = {f"{public}{part}.c" for public in large for part in ("", *(f"_{part}" for part in PARTS))}
+    mark = text.MARK
+    return {
+        "example.c": text.example(facts.prefix, interface),
+        "CMakeLists.txt": project.cmake(mark, facts.prefix, sources, [name for name in sources if name in heavy]),
+        f"{facts.prefix}.pc": project.pkg_config(mark, facts.prefix, interface),
+        "README.md": manual.readme(mark, interface, facts),
+    }
+
+
+def _kernel(entry: Entry) -> Kernel | None:
+    """The emitter's text, or None for what it cannot write."""
+    try:
+        scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
+    except RuntimeError:  # CasADi's word for a function that holds more than scalar operations
+        return None
+    try:
+        return emit(scalar, f"{entry.public}_kernel", dense=entry.dense)
+    except ValueError:
+        return None
+
+
+def _stack(entry: Entry, kernel: Kernel | None, code: str) -> int:
+    """Bytes of the arrays that a call puts on the stack."""
+    if kernel is None:
+        sz_arg, sz_res, sz_iw, sz_w = _work_sizes(code, entry)
+        return 8 * (sz_arg + sz_res + sz_iw + sz_w)
+    numbers = kernel.work + sum(output.size for output in kernel.outputs)
+    return numbers * (8 if entry.real == "double" else 4)
+
+
+def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
+    code = _generated([entry.relaid for entry in interface], prefix)
+    if _obstacle(code):
+        for entry in interface:  # one at a time, to name the culprit
+            reason = _obstacle(_generated([entry.relaid], prefix))
+            if reason:
+                raise ValueError(
+                    f"{shown(entry.name)} cannot become C that stands alone: {reason}. Export functions of expressions; "
+                    "linear systems inside them with the solvers 'ldl' or 'qr', maps of the kind 'serial'; no monitors"
+                )
+    return code
+
+
+def _generated(functions: Iterable[ca.Function], prefix: str) -> str:
+    generator = ca.CodeGenerator(f"{prefix}_casadi.c", {"prefix": f"{prefix}_casadi"})
+    for function in functions:
+        generator.add(function)
+    return str(generator.dump())
+
+
+def _obstacle(code: str) -> str | None:
+    """Why generated code does not stand alone, or None if it does."""
+    error = re.search(r"^\s*#error\s+(.*)", code, re.MULTILINE)
+    if error:
+        return error[1].strip().strip('"')
+    foreign = sorted(set(re.findall(r"^\s*#include\s+[<\"]([^>\"]+)", code, re.MULTILINE)) - ALLOWED_INCLUDES)
+    if foreign:
+        return f"its code includes {', '.join(foreign)}"
+    if "/* External functions */" in code:
+        return "it calls an external function"
+    if re.search(r"^#define casadi_\w+_checkout\b", code, re.MULTILINE):
+        return "it holds a solver with memory of its own"
+    return None
+
+
+def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
+    """Lengths of the work arrays the generated function asks for; those of `Function.sz_w` are for CasADi itself."""
+    found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
+    sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
+    if len(sizes) != 4:
+        raise RuntimeError(
+            f"CasADi's code for {shown(entry.name)} states its work sizes in a way that export cannot read"
+        )
+    return sizes[0], sizes[1], sizes[2], sizes[3]
+
+
+def _check_target(target: Path, files: Iterable[str]) -> None:
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"export writes a directory, but {shown(str(target))} is a file: name another or remove it")
+    for path in (target / name for name in files):
+        if path.exists() and not _is_ours(path):
+            raise ValueError(
+                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or prefix"
+            )
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return text.MARK in stream.readline()
+
+
+def _write(target: Path, files: dict[str, str]) -> None:
+    """A new directory appears at once; in one that exists, each file is replaced at once, by one export at a time."""
+    exists = target.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # the stage must be on the same disk: an existing target may be a mount of its own
+    with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
+        complete = Path(stage) / "files"
+        complete.mkdir()  # unlike the stage itself, with the user's usual permissions
+        for name, content in files.items():
+            (complete / name).write_bytes(content.encode())
+        if not exists and _appears(complete, target):
+            return
+        with alone_in(target):
+            _check_target(target, files)
+            for name in files:
+                (complete / name).replace(target / name)
+
+
+def _appears(complete: Path, target: Path) -> bool:
+    """Whether the directory `complete` could become `target`; False if another export has just made that one."""
+    try:
+        complete.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""The text that lets CasADi load an export: `casadi.external("ID", library)`.
+
+CasADi finds a function of its own calling convention by symbols: `ID` computes, `ID_n_in`, `ID_name_in`,
+`ID_sparsity_in`, ... describe. It finds the derivatives of ID likewise, by the names jac_ID, fwd1_ID, adj1_ID.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import casadi as ca
+
+from ..kernels.interface import Argument, Entry
+from ..kernels.names import C_KEYWORDS, CPP_KEYWORDS, filled
+
+_HEAD = [
+    "#if defined(__GNUC__)",
+    '#define EXPORT __attribute__((visibility("default")))',
+    "#if defined(__clang__)",
+    '#pragma GCC diagnostic ignored "-Wincompatible-library-redeclaration"',
+    "#elif __GNUC__ >= 7",
+    '#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"',
+    "#endif",
+    "#elif defined(_WIN32)",
+    "#define EXPORT __declspec(dllexport)",
+    "#else",
+    "#define EXPORT",
+    "#endif",
+]
+
+
+def text(mark: str, entries: Sequence[Entry]) -> str:
+    """PREFIX_external.c: all entries by their own names, without the prefix, as CasADi calls them."""
+    lines = [f"/* {mark}: the functions as CasADi's external() loads them. */", "", *_HEAD]
+    for entry in entries:
+        if entry.name in C_KEYWORDS | CPP_KEYWORDS | {"main"}:
+            lines += ["", f"/* {entry.name} cannot be the name of a function of C */"]
+        else:
+            lines += _external(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _external(entry: Entry) -> list[str]:
+    name = entry.name
+    patterns = [
+        *(entry.source.sparsity_in(i) for i in range(entry.source.n_in())),
+        *(entry.source.sparsity_out(j) for j in range(entry.source.n_out())),
+    ]
+    lines = ["", f"int {entry.public}_arrays(const double *const *arg, double *const *res);"]
+    for k, pattern in enumerate(patterns):
+        numbers = [*pattern.shape, *pattern.colind(), *pattern.row()]
+        lines += [f"static const long long {name}_pattern_{k}[{len(numbers)}] = {{"]
+        lines += [*filled(map(str, numbers), indent="    ", width=100), "};"]
+    lines += _description(name, "in", [a.label for a in entry.inputs], 0)
+    lines += _description(name, "out", [a.label for a in entry.outputs], len(entry.inputs))
+    buffers = [a.size if _needs_buffer(a, p) else 0 for a, p in zip(entry.arguments, patterns, strict=True)]
+    lines += _exported(f"int {name}_work(long long *arg, long long *res, long long *iw, long long *w)")
+    lines += [f"    *arg = {max(1, len(entry.inputs))}, *res = {max(1, len(entry.outputs))}, *iw = 0;"]
+    lines += [f"    *w = {sum(buffers)};", "    return 0;", "}"]
+    lines += _exported(f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem)")
+    if any(buffers):
+        return [*lines, *_relaid_call(entry, patterns, buffers), "}"]
+    return [*lines, "    (void)iw, (void)w, (void)mem;", f"    return {entry.public}_arrays(arg, res);", "}"]
+
+
+def _exported(prototype: str) -> list[str]:
+    return [f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
+
+
+def _description(name: str, side: str, labels: Sequence[str], first: int) -> list[str]:
+    """Number, names and patterns of the inputs or outputs."""
+    # a label that is no word could end the string; CasADi names such ones i0, o0, ...
+    safe = [label if re.fullmatch(r"\w+", label, re.ASCII) else f"{side[0]}{k}" for k, label in enumerate(labels)]
+    lines = [*_exported(f"long long {name}_n_{side}(void)"), f"    return {len(labels)};", "}"]
+    lines += [*_exported(f"const char *{name}_name_{side}(long long i)"), "    switch (i) {"]
+    lines += [f'    case {k}: return "{label}";' for k, label in enumerate(safe)]
+    lines += ["    default: return 0;", "    }", "}"]
+    lines += [*_exported(f"const long long *{name}_sparsity_{side}(long long i)"), "    switch (i) {"]
+    lines += [f"    case {k}: return {name}_pattern_{first + k};" for k in range(len(labels))]
+    return [*lines, "    default: return 0;", "    }", "}"]
+
+
+def _needs_buffer(argument: Argument, pattern: ca.Sparsity) -> bool:
+    """Whether the export keeps the argument in another order than CasADi."""
+    return argument.layout == "row-major" or argument.size != pattern.nnz()
+
+
+def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequence[int]) -> list[str]:
+    """The call of a function whose arrays are dense, row by row, from arrays of nonzeros, column by column."""
+    lines = [f"    const double *given[{max(1, len(entry.inputs))}] = {{0}};"]
+    lines += [f"    double *wanted[{max(1, len(entry.outputs))}] = {{0}};", "    int failed;", "    long long j, k;"]
+    lines += ["    (void)iw, (void)mem, (void)j, (void)k;"]
+    places = [f"w + {sum(buffers[:k])}" for k in range(len(buffers))]
+    inputs = len(entry.inputs)
+    after = []
+    for k, (argument, pattern, size) in enumerate(zip(entry.arguments, patterns, buffers, strict=True)):
+        caller, mine = (f"arg[{k}]", f"given[{k}]") if k < inputs else (f"res[{k - inputs}]", f"wanted[{k - inputs}]")
+        if not size:
+            lines.append(f"    {mine} = {caller};")
+            continue
+        rows, columns = pattern.shape
+        table = f"{entry.name}_pattern_{k}"
+        entries = f"for (j = 0; j < {columns}; ++j) for (k = {table}[2 + j]; k < {table}[3 + j]; ++k)"
+        place = f"({places[k]})[{table}[{3 + columns} + k] * {columns} + j]"
+        if argument.is_input:
+            lines += [f"    if ({caller}) {{", f"        for (k = 0; k < {rows * columns}; ++k) ({places[k]})[k] = 0;"]
+            lines += [f"        {entries} {place} = {caller}[k];", f"        {mine} = {places[k]};", "    }"]
+        else:
+            lines.append(f"    {mine} = {caller} ? {places[k]} : 0;")
+            after.append(f"    if ({caller}) {entries} {caller}[k] = {place};")
+    return [*lines, f"    failed = {entry.public}_arrays(given, wanted);", *after, "    return failed;"]

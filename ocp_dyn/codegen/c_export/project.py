@@ -1,0 +1,110 @@
+"""Build files of an export: CMakeLists.txt, and a pkg-config file with which other projects find the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..kernels.interface import Entry
+from ..kernels.names import printable
+from ..machine_code.toolchain import LARGE
+
+
+def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) -> str:
+    """CMakeLists.txt: library, install rules and, where it is the project itself, the example and a test of it.
+
+    large: those sources that hold a function of more than LARGE instructions.
+    """
+    macro = prefix.upper()
+    own = [name for name in sources if name != f"{prefix}_external.c"]
+    lines = [
+        f"# {mark}.",
+        "cmake_minimum_required(VERSION 3.11)",
+        f"project({prefix} C)",
+        "",
+        f'set({macro}_ARCH "" CACHE STRING',
+        '  "instruction set as -march takes it, such as native; empty: any processor, batches choose when they run")',
+        "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)",
+        "  set(CMAKE_BUILD_TYPE Release)",
+        "endif()",
+        "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)",
+        '  option(BUILD_SHARED_LIBS "a shared library, as Python and CasADi load it" ON)',
+        "endif()",
+        "",
+        f"set({macro}_SOURCES",
+        *(f"  {name}" for name in own),
+        ")",
+        *_external(prefix, sources),
+        f"add_library({prefix} ${{{macro}_SOURCES}})",
+        f"set_target_properties({prefix} PROPERTIES",
+        "  C_STANDARD 99 POSITION_INDEPENDENT_CODE ON WINDOWS_EXPORT_ALL_SYMBOLS ON)",
+        f"target_include_directories({prefix} PUBLIC",
+        "  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)",
+        'if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")',
+        f"  target_compile_options({prefix} PRIVATE",
+        "    -O2 -ffp-contract=fast -fno-math-errno -fno-tree-slp-vectorize)",
+        f"  if({macro}_ARCH)",
+        f"    target_compile_options({prefix} PRIVATE -march=${{{macro}_ARCH}})",
+        f"    target_compile_definitions({prefix} PRIVATE {macro}_ONE_SET)",
+        "  endif()",
+        *_spared(large),
+        "endif()",
+        "if(UNIX)",
+        f"  target_link_libraries({prefix} PUBLIC m)",
+        "endif()",
+        f"install(TARGETS {prefix} LIBRARY DESTINATION lib ARCHIVE DESTINATION lib RUNTIME DESTINATION bin)",
+        f"install(FILES {prefix}.h DESTINATION include)",
+        f"install(FILES {prefix}.pc DESTINATION lib/pkgconfig)",
+        "",
+        "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)",
+        "  enable_testing()",
+        f"  add_executable({prefix}_example example.c)",
+        f"  target_link_libraries({prefix}_example PRIVATE {prefix})",
+        f"  add_test(NAME {prefix}_example COMMAND {prefix}_example)",
+        "endif()",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _external(prefix: str, sources: Sequence[str]) -> list[str]:
+    if f"{prefix}_external.c" not in sources:
+        return []
+    macro = prefix.upper()
+    return [
+        f'option({macro}_CASADI "functions by their own names too, without the prefix, for casadi.external" ON)',
+        f"if({macro}_CASADI)",
+        f"  list(APPEND {macro}_SOURCES {prefix}_external.c)",
+        "endif()",
+    ]
+
+
+def _spared(large: Iterable[str]) -> list[str]:
+    names = list(large)
+    if not names:
+        return []
+    return [
+        f"  # more than {LARGE} operations in a function: -O2 would take much longer, for little speed",
+        f"  set_source_files_properties({' '.join(names)} PROPERTIES COMPILE_OPTIONS -O1)",
+    ]
+
+
+def pkg_config(mark: str, prefix: str, entries: Sequence[Entry]) -> str:
+    """PREFIX.pc, for its place in lib/pkgconfig of wherever the library is installed."""
+    models = list(dict.fromkeys(printable(entry.model) for entry in entries if entry.model))
+    # $ and # mean something in this format
+    of = f" of {', '.join(models)}".replace("$", "$$").replace("#", "") if models else ""
+    functions = ", ".join(entry.name for entry in entries)
+    return "\n".join(
+        [
+            f"# {mark}.",
+            "prefix=${pcfiledir}/../..",
+            "libdir=${prefix}/lib",
+            "includedir=${prefix}/include",
+            "",
+            f"Name: {prefix}",
+            f"Description: Functions{of}: {functions}",
+            "Version: 1.0.0",
+            f"Libs: -L${{libdir}} -l{prefix} -lm",
+            "Cflags: -I${includedir}",
+            "",
+        ]
+    )

@@ -1,0 +1,265 @@
+"""C interface of a set of Functions: entry points, arguments, layouts, names that must not clash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..._types import sequence, shown
+from ...casadi_functions.make import Description, describe
+from ...casadi_functions.quantities import Label
+from .differentiated import differentiated
+from .names import macro_stems, parameters
+
+SETS = ("base", "avx2", "avx512")
+PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *SETS, *(f"{name}_in" for name in SETS))
+"""Suffixes of the C names of the functions that belong to a public function."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One input or output: an array of `size` numbers.
+
+    real: "double" or "float"; label: the Function's name for it; name: the C parameter; macro: begins its macros; rows, columns: the shape;
+    layout: "dense", "row-major", "column-major" or "sparse" (the nonzeros, column by column, at `pattern`).
+    """
+
+    real: str
+    label: str
+    name: str
+    macro: str
+    is_input: bool
+    rows: int
+    columns: int
+    layout: str
+    pattern: tuple[tuple[int, ...], tuple[int, ...]]
+    units: str
+    row_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+    example: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """Length of the array."""
+        return len(self.pattern[0]) if self.layout == "sparse" else self.rows * self.columns
+
+    @property
+    def declaration(self) -> str:
+        return f"{'const ' if self.is_input else ''}{self.real} *{self.name}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function of an export.
+
+    name: the Function's; public: its C name; source: the Function; internal: the name of `relaid`, the same in the
+    layout of the export, in the file that CasADi generates for what the emitter cannot write; model: the model's name
+    where known; derivative: whether it is one that CasADi looks for beside another function.
+    """
+
+    name: str
+    public: str
+    internal: str
+    source: ca.Function
+    arguments: tuple[Argument, ...]
+    model: str | None
+    dense: bool
+    derivative: bool
+
+    @property
+    def inputs(self) -> list[Argument]:
+        return [a for a in self.arguments if a.is_input]
+
+    @property
+    def outputs(self) -> list[Argument]:
+        return [a for a in self.arguments if not a.is_input]
+
+    @property
+    def prototype(self) -> str:
+        """The C declaration, without semicolon."""
+        return f"int {self.public}({', '.join(a.declaration for a in self.arguments) or 'void'})"
+
+    @property
+    def real(self) -> str:
+        """The type of all numbers in C."""
+        return self.arguments[0].real if self.arguments else "double"
+
+    @property
+    def relaid(self) -> ca.Function:
+        """`source` with names that are safe in C, in the layout of the export."""
+        return _relaid(self.source, self.internal, [a.name for a in self.arguments], self.dense)
+
+    @property
+    def batch_prototype(self) -> str:
+        """The C declaration of the function for many states, without semicolon."""
+        return f"int {self.public}_batch({', '.join(['long long states', *(a.declaration for a in self.arguments)])})"
+
+    @property
+    def batch_in_prototype(self) -> str:
+        """The same with memory to work in that the caller lends, without semicolon."""
+        return f"int {self.public}_batch_in({', '.join(['long long states', *(a.declaration for a in self.arguments), 'void *work_memory'])})"
+
+    def table(self, argument: Argument, kind: str) -> str:
+        """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
+        return f"{self.public}_{argument.name}_{kind}"
+
+
+def entries(
+    functions: Iterable[ca.Function],
+    prefix: str,
+    *,
+    dense: bool = False,
+    real: str = "double",
+    derivatives: Iterable[str] = (),
+) -> list[Entry]:
+    """The entry points of `functions`, in order, each with its derivatives; a Function given twice counts once."""
+    listed = _distinct(functions)
+    made = [made for f in listed for made in (f, *(differentiated(f, kind) for kind in derivatives))]
+    given = set(map(hash, listed))
+    result = [_entry(f, k, prefix, dense, real, hash(f) not in given) for k, f in enumerate(_distinct(made))]
+    _check_clashes(result)
+    return result
+
+
+def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
+    distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity
+    for f in sequence(functions, "export needs a list of Functions, such as [ID, FDc]"):
+        if not isinstance(f, ca.Function):
+            raise TypeError(
+                f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
+            )
+        distinct.setdefault(hash(f), f)
+    if not distinct:
+        raise ValueError("export got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
+    names: dict[str, str] = {}
+    for f in distinct.values():
+        _check_function(f)
+        if f.name().lower() in names:
+            raise ValueError(
+                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one export: names "
+                f'must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
+            )
+        names[f.name().lower()] = f.name()
+    return list(distinct.values())
+
+
+def _check_function(f: ca.Function) -> None:
+    if f.is_null():
+        raise ValueError("export got an empty Function(): there is nothing to generate")
+    if f.name().startswith("casadi_"):
+        raise ValueError(
+            f"{shown(f.name())}: names that begin with casadi_ belong to CasADi's generated code; rename it"
+        )
+    if f.name().lower() in ("external", "casadi"):
+        raise ValueError(f"{shown(f.name())} would share a file of the export with CasADi's conventions; rename it")
+    if f.has_free():
+        raise ValueError(f"{shown(f.name())} has free variables {f.get_free()}: make them inputs")
+    # what the wrapper takes is renamed, but CasADi writes the labels of inner functions into comments as they are
+    for inner in (f, *f.find_functions()):
+        unsafe = [label for label in inner.name_in() + inner.name_out() if not re.fullmatch(r"[A-Za-z0-9_ ]*", label)]
+        if unsafe and not (inner is f and f.is_a("SXFunction")):
+            raise ValueError(
+                f"{shown(f.name())}: {shown(inner.name())} inside it names an input or output {shown(unsafe[0])}, which is not safe "
+                "in C; use letters, digits and underscores"
+            )
+
+
+def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivative: bool) -> Entry:
+    names = parameters(f.name_in() + f.name_out(), prefix)
+    public, internal = f"{prefix}_{f.name()}", f"{prefix}_casadi_e{k}_{f.name()}"
+    description = describe(f)
+    macros = [f"{prefix.upper()}_{f.name().upper()}_{stem}" for stem in macro_stems(names)]
+    labels = description.labels if description else {}
+    configuration = _configuration(description) if description else ()
+    arguments = []
+    for i, label in enumerate(f.name_in() + f.name_out()):
+        is_input = i < f.n_in()
+        pattern = f.sparsity_in(i) if is_input else f.sparsity_out(i - f.n_in())
+        rows, columns = pattern.shape
+        layout = _layout(pattern, dense)
+        known = labels.get(label, Label(""))
+        size = pattern.nnz() if layout == "sparse" else rows * columns
+        fits = label == "q" and len(configuration) == size
+        arguments.append(
+            Argument(
+                real=real,
+                label=label,
+                name=names[i],
+                macro=macros[i],
+                is_input=is_input,
+                rows=rows,
+                columns=columns,
+                layout=layout,
+                pattern=(tuple(pattern.row()), tuple(pattern.get_col())) if layout == "sparse" else ((), ()),
+                units=known.units,
+                row_names=known.rows if len(known.rows) == rows else (),
+                column_names=known.columns if len(known.columns) == columns else (),
+                example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
+            )
+        )
+    model = description.model if description else None
+    return Entry(f.name(), public, internal, f, tuple(arguments), model, dense, derivative)
+
+
+def _layout(pattern: ca.Sparsity, dense: bool) -> str:
+    if not dense and not pattern.is_dense():
+        return "sparse"
+    if min(pattern.shape) <= 1:
+        return "dense"
+    return "row-major" if dense else "column-major"
+
+
+def _configuration(description: Description) -> tuple[float, ...]:
+    """A configuration that is valid and in no way special: some way from neutral, along every dof."""
+    parts: list[DM] = []
+    for joint in description.joints:
+        start = sum(other.nv for other in description.joints[: len(parts)])
+        step = DM([(1 + k % 9) / 10 for k in range(start, start + joint.nv)])
+        parts.append(DM(joint.integrate(DM(joint.neutral()), step)) if joint.nv else DM(0, 1))
+    return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
+
+
+def row_major(f: ca.Function) -> ca.Function:
+    """f with dense arguments, matrices stored row by row."""
+    return _relaid(f, f.name(), f.name_in() + f.name_out(), True)
+
+
+def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Function:
+    """f under another name and, if `dense`, with dense arguments whose memory is row-major.
+
+    A matrix stored row by row is its transpose stored column by column, as CasADi does.
+    """
+    scalar = f.is_a("SXFunction")
+    kind: Any = ca.SX if scalar else ca.MX
+    symbols: Any = f.sx_in() if scalar else f.mx_in()
+    if dense:
+        shapes = [f.size_in(i) for i in range(f.n_in())]
+        symbols = [kind.sym("x", *(shape[::-1] if min(shape) > 1 else shape)) for shape in shapes]
+    given = [x.T if dense and min(x.shape) > 1 else x for x in symbols]
+    values: Any = f.call(given, True, False) if scalar else f.call(given)
+    if dense:
+        values = [ca.densify(x) for x in values]
+        values = [x.T if min(x.shape) > 1 else x for x in values]
+    return ca.Function(name, symbols, values, labels[: f.n_in()], labels[f.n_in() :])
+
+
+def _check_clashes(all_entries: list[Entry]) -> None:
+    """Every C name and macro of the header is used once."""
+    owners: dict[str, str] = {}
+    for entry in all_entries:
+        names = [entry.public, *(f"{entry.public}_{part}" for part in PARTS)]
+        for argument in entry.arguments:
+            names += [f"{argument.macro}_{kind}" for kind in ("ROWS", "COLS", "SIZE")]
+            names += [entry.table(argument, kind) for kind in ("row", "col")]
+        for name in names:
+            if owners.setdefault(name, entry.name) != entry.name:
+                raise ValueError(
+                    f"functions {shown(owners[name])} and {shown(entry.name)} would both define {name} in the header; "
+                    "rename one with od.function(..., name=...)"
+                )

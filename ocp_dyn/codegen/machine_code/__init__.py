@@ -1,0 +1,1 @@
+"""Functions as machine code in this process: compilers, their cache, and calls from numpy arrays."""

@@ -1,0 +1,318 @@
+"""Functions that take numpy arrays: one state or a batch, by a compiled library or by CasADi's virtual machine."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, cast
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._types import shown
+from ..kernels.emit import instructions
+from ..kernels.interface import row_major
+
+Array = NDArray[Any]
+Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments that make an object again, as pickles keep it."""
+
+DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
+PIECE = 4_000_000
+"""Least work, as instructions times states, for which another thread pays off; about a millisecond without lanes."""
+
+
+class Backend(Protocol):
+    """An evaluator of a function: compiled code or virtual machine.
+
+    Arrays are dense, row-major and of one type; None stands for an input of zeros.
+    """
+
+    name: str
+    lanes: int
+
+    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        """A callable without arguments: each call evaluates one state, reads `inputs` and writes `outputs`."""
+
+    def run(
+        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
+    ) -> None:
+        """Computes `states` states; `strides` is from state to state, in numbers."""
+
+
+class Library:
+    """A compiled library."""
+
+    name = "compiled"
+
+    def __init__(self, library: ctypes.CDLL, lanes: int) -> None:
+        self.lanes = lanes
+        self._one = getattr(library, "ocp_dyn_one", None)  # not there in a library for batches only
+        self._many = library.ocp_dyn_many
+        self._many.argtypes = [ctypes.c_longlong] + [ctypes.c_void_p] * 3
+
+    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        if self._one is None:
+            return self.batch_runner(1, inputs, [x.size for x in inputs], outputs)
+        given, wanted = _pointers(inputs), _pointers(outputs)
+        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in (given, wanted)))
+        call.keep = given, wanted, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
+        return call
+
+    def run(
+        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
+    ) -> None:
+        self.batch_runner(states, inputs, strides, outputs)()
+
+    def batch_runner(
+        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
+    ) -> Callable[[], None]:
+        """`run` on these arguments, as often as it is called."""
+        steps = (ctypes.c_longlong * max(1, len(strides)))(*strides)
+        given, wanted = _pointers(inputs), _pointers(outputs)
+
+        def run(_alive: object = (*inputs, *outputs)) -> None:  # the pointers do not hold them
+            if self._many(states, given, steps, wanted):
+                raise MemoryError("no memory for a batch of lanes")
+
+        return run
+
+
+class VirtualMachine:
+    """CasADi's virtual machine, state by state."""
+
+    name = "virtual machine"
+    lanes = 1
+
+    def __init__(self, f: ca.Function) -> None:
+        self._f = row_major(f)
+
+    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        arguments = [np.zeros(x.size) for x in inputs]
+        results = [np.zeros(y.size) for y in outputs]
+        pair: Any = self._f.buffer()
+        buffer, trigger = pair
+        for i, x in enumerate(arguments):
+            buffer.set_arg(i, memoryview(cast(Any, x)))
+        for j, y in enumerate(results):
+            buffer.set_res(j, memoryview(cast(Any, y)))
+
+        def evaluate(_alive: object = (buffer, self._f)) -> None:  # the trigger does not hold them
+            for mine, given in zip(arguments, inputs, strict=True):
+                mine[:] = given.ravel()
+            trigger()
+            for wanted, mine in zip(outputs, results, strict=True):
+                wanted[...] = mine.reshape(wanted.shape)
+
+        return evaluate
+
+    def run(
+        self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
+    ) -> None:
+        arguments = [np.zeros(self._f.numel_in(i)) for i in range(len(inputs))]
+        results = [np.zeros(self._f.numel_out(j)) for j in range(len(outputs))]
+        evaluate = self.runner(arguments, results)
+        for k in range(states):
+            for mine, given, stride in zip(arguments, inputs, strides, strict=True):
+                if given is not None:
+                    mine[:] = given[k].ravel() if stride else given.ravel()
+            evaluate()
+            for wanted, mine in zip(outputs, results, strict=True):
+                wanted[k] = mine.reshape(wanted.shape[1:])
+
+
+class Buffer:
+    """A function of one state with fixed input and output arrays: calling it costs nothing but the evaluation.
+
+    `b = fast.ID.buffer()`; then `b.inputs[0][:] = q` and so on, `b()`, `b.outputs[0]`; or `b(q, qd, qdd)`, which
+    copies its arguments. A call returns the outputs (one array, or a tuple), always the same arrays: copy what
+    must last. A buffer is for one thread at a time.
+    """
+
+    __slots__ = ("_outcome", "_run", "inputs", "outputs")
+
+    def __init__(self, inputs: Sequence[Array], outputs: Sequence[Array], run: Callable[[], object]) -> None:
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self._outcome = self.outputs[0] if len(outputs) == 1 else self.outputs
+        self._run = run
+
+    def __call__(self, *values: Any) -> Any:
+        if values:
+            if len(values) != len(self.inputs):
+                raise TypeError(f"this buffer takes {len(self.inputs)} arguments or none, got {len(values)}")
+            for i, (mine, value) in enumerate(zip(self.inputs, values, strict=True)):
+                mine[:] = _fitting(value, mine, f"argument {i} of this buffer")
+        self._run()
+        return self._outcome
+
+
+class CompiledFunction:
+    """A Function of numpy arrays: one state, or a batch of them along the first axis.
+
+    name; name_in, name_out; shape_in, shape_out: of one state, a column being flat; dtype; backend. Copies and pickles hold
+    the Function: where they are unpacked, its library is found in the cache or built again.
+    """
+
+    def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
+        self.name, self.name_in, self.name_out = f.name(), tuple(f.name_in()), tuple(f.name_out())
+        self.shape_in = tuple(_shape(f.size_in(i)) for i in range(f.n_in()))
+        self.shape_out = tuple(_shape(f.size_out(j)) for j in range(f.n_out()))
+        self.dtype = DTYPES[precision]
+        self.backend = backend.name
+        self._backend, self._threads = backend, threads
+        self._instructions, self._recipe = instructions(f), recipe
+
+    def __reduce__(self) -> Recipe:
+        return self._recipe
+
+    def __repr__(self) -> str:
+        given, made = (
+            ", ".join(f"{name}{list(shape)}" for name, shape in zip(*side, strict=True))
+            for side in ((self.name_in, self.shape_in), (self.name_out, self.shape_out))
+        )
+        return f"{self.name}:({given})->({made}) {self.dtype}, {self.backend}"
+
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """Results for one state, or for N where an argument has N of them; a tuple if there are several outputs.
+
+        out: arrays to write to instead of new ones, one or a tuple, of the right shape and type, in C order and
+        apart from the arguments; saves the making of new memory where results are large.
+
+        Raises TypeError or ValueError that names the argument whose type or shape does not fit.
+        """
+        if len(arguments) != len(self.shape_in):
+            raise TypeError(
+                f"{self.name} takes {len(self.shape_in)} arguments ({', '.join(self.name_in)}), got {len(arguments)}"
+            )
+        arrays = [self._array(i, value) for i, value in enumerate(arguments)]
+        states = self._states(arrays)
+        lead = () if states is None else (states,)
+        shapes = [lead + shape for shape in self.shape_out]
+        outputs = [np.empty(shape, self.dtype) for shape in shapes] if out is None else self._given(out, shapes, arrays)
+        if states is None:
+            given = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
+            self._backend.runner(given, outputs)()
+        else:
+            self._run(states, arrays, outputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+        """A callable that evaluates `self(*inputs, out=outputs)` on these arrays; they are checked only once, here.
+
+        For loops in which the overhead of a call matters: 2 microseconds instead of 40.
+        """
+        arrays = [self._array(i, value) for i, value in enumerate(inputs)]
+        if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
+            raise ValueError(f"{self.name}: a runner reads arrays of {self.dtype} in C order where they are; copy them")
+        states = self._states(arrays)
+        lead = () if states is None else (states,)
+        self._given(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
+        if states is None:
+            return self._backend.runner(inputs, outputs)
+        batched = [x.ndim > len(shape) for x, shape in zip(inputs, self.shape_in, strict=True)]
+        strides = [int(np.prod(shape)) if many else 0 for many, shape in zip(batched, self.shape_in, strict=True)]
+        if isinstance(self._backend, Library) and self._pieces(states) <= 1:
+            return self._backend.batch_runner(states, inputs, strides, outputs)
+        return functools.partial(self._run, states, inputs, outputs)
+
+    def buffer(self) -> Buffer:
+        """Arrays for one state, all zeros, and the call between them."""
+        inputs = [np.zeros(shape, self.dtype) for shape in self.shape_in]
+        outputs = [np.zeros(shape, self.dtype) for shape in self.shape_out]
+        return Buffer(inputs, outputs, self._backend.runner(inputs, outputs))
+
+    def _array(self, i: int, value: Any) -> Array | None:
+        if value is None:
+            return None
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
+        shape = self.shape_in[i]
+        if array.ndim == 0 and shape == (1,):
+            array = array.reshape(1)
+        if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
+            one = ", ".join(map(str, shape))
+            raise ValueError(
+                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected ({one}{',' * (len(shape) == 1)}) "
+                f"for one state or (N, {one}) for N"
+            )
+        return np.ascontiguousarray(array, self.dtype)
+
+    def _given(self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]) -> list[Array]:
+        """The arrays of `out`, if results can be written to them."""
+        outputs = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(outputs) != len(shapes):
+            raise TypeError(
+                f"{self.name} has {len(shapes)} outputs ({', '.join(self.name_out)}), out has {len(outputs)}"
+            )
+        for name, y, shape in zip(self.name_out, outputs, shapes, strict=True):
+            fits = isinstance(y, np.ndarray) and y.shape == shape and y.dtype == self.dtype
+            if not (fits and y.flags.c_contiguous and y.flags.writeable):
+                got = f"{y.shape} of {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
+                raise ValueError(
+                    f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got {got}"
+                )
+        for k, y in enumerate(outputs):
+            if any(np.may_share_memory(y, other) for other in (*arrays, *outputs[:k]) if other is not None):
+                raise ValueError(
+                    f"{self.name}: out for {self.name_out[k]} shares memory with another argument; copy it"
+                )
+        return outputs
+
+    def _states(self, arrays: Sequence[Array | None]) -> int | None:
+        """Number of states in the arguments; None if all are single states. ValueError if the numbers differ."""
+        counts = {
+            name: len(array)
+            for name, array, shape in zip(self.name_in, arrays, self.shape_in, strict=True)
+            if array is not None and array.ndim > len(shape)
+        }
+        if len(set(counts.values())) > 1:
+            held = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise ValueError(f"{self.name}: all batches must hold equally many states, got {held}")
+        return next(iter(counts.values()), None)
+
+    def _run(self, states: int, arrays: Sequence[Array | None], outputs: Sequence[Array]) -> None:
+        batched = [a is not None and a.ndim > len(shape) for a, shape in zip(arrays, self.shape_in, strict=True)]
+        strides = [int(np.prod(shape)) if many else 0 for many, shape in zip(batched, self.shape_in, strict=True)]
+
+        def part(begin: int, end: int) -> None:
+            inputs = [a[begin:end] if a is not None and many else a for a, many in zip(arrays, batched, strict=True)]
+            self._backend.run(end - begin, inputs, strides, [y[begin:end] for y in outputs])
+
+        pieces = self._pieces(states)
+        if pieces <= 1:
+            part(0, states)
+            return
+        width = self._backend.lanes
+        size = -(-states // (pieces * width)) * width  # whole vectors
+        with ThreadPoolExecutor(pieces) as pool:
+            for task in [pool.submit(part, k, min(k + size, states)) for k in range(0, states, size)]:
+                task.result()
+
+    def _pieces(self, states: int) -> int:
+        """Number of threads that pay off for this many states; 1 for the virtual machine, which holds Python's lock."""
+        work = states * self._instructions // self._backend.lanes
+        return min(self._threads, work // PIECE) if self.backend == Library.name else 1
+
+
+def _fitting(value: Any, mine: Array, what: str) -> Array:
+    """`value` as an array of the shape of `mine`; one number fits one entry only, it does not stand for all."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
+    if array.shape != mine.shape and not array.size == mine.size == 1:
+        raise ValueError(f"{what} has the shape {array.shape}, expected {mine.shape}")
+    return array.reshape(mine.shape)
+
+
+def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * max(1, len(arrays)))(
+        *(None if a is None else a.__array_interface__["data"][0] for a in arrays)
+    )
+
+
+def _shape(size: tuple[int, int]) -> tuple[int, ...]:
+    return size[:1] if size[1] == 1 else size

@@ -1,0 +1,94 @@
+"""Libraries of Functions: their C files written, compiled side by side, linked, and put in the cache."""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import casadi as ca
+
+from ..kernels import driver
+from ..kernels.emit import emit, instructions
+from . import cache, processes
+from .toolchain import Compiler
+
+QUIET = 2.0
+"""Seconds after which a build starts to report its progress."""
+
+
+class Kind(NamedTuple):
+    """Kind of a library: lanes of a batch, precision, and whether it also has separate code for single states."""
+
+    width: int
+    precision: str
+    single: bool
+
+
+def build(
+    functions: list[ca.Function], keys: list[str], place: Path, compiler: Compiler, kind: Kind, workers: int
+) -> list[Path]:
+    """Libraries in the cache `place`, by `keys`.
+
+    All C files of all functions are compiled side by side by `workers` processes, while further ones are written.
+    """
+    # the largest first, so that no long one is left alone at the end
+    sizes = [instructions(f) for f in functions]
+    order = sorted(range(len(functions)), key=lambda k: -sizes[k])
+    made: dict[int, Path] = {}
+    # the group ends before the pool does, which waits for the compilers of its threads
+    with cache.stage(place) as stage, ThreadPoolExecutor(workers) as pool, processes.group() as group:
+        running: dict[int, list[Future[Path]]] = {}
+        progress = _Progress(len(functions))
+        try:
+            for k in order:
+                progress.tell(f"writing {functions[k].name()}")
+                running[k] = [
+                    pool.submit(_object, compiler, group, stage / f"{k}_{part}.c", text, sizes[k])
+                    for part, text in enumerate(_sources(functions[k], kind))
+                ]
+            for k in order:
+                objects = [future.result() for future in running[k]]
+                library = stage / f"{k}.so"
+                compiler.link(group, objects, library)
+                made[k] = cache.store(place, keys[k], library)
+                progress.done = len(made)
+                progress.tell(f"{functions[k].name()} is compiled")
+        finally:
+            for future in (future for futures in running.values() for future in futures):
+                future.cancel()
+    return [made[k] for k in range(len(functions))]
+
+
+def _sources(f: ca.Function, kind: Kind) -> list[str]:
+    """The C files of a function's library: for lanes, and for one state at a time."""
+    kernel = emit(f, "kernel")
+    many = driver.batch_files(kernel, kind.width, kind.precision)
+    # with one lane, a batch calls what computes one state: that file has both
+    return many + (driver.single_files(kernel, kind.precision) if kind.single and kind.width > 1 else [])
+
+
+def _object(compiler: Compiler, group: processes.Group, source: Path, text: str, instructions: int) -> Path:
+    source.write_text(text, encoding="ascii")
+    made = source.with_suffix(".o")
+    compiler.compile(group, source, made, instructions)
+    return made
+
+
+class _Progress:
+    """Lines on stderr about a build that takes longer than QUIET."""
+
+    def __init__(self, functions: int) -> None:
+        self.functions, self.done = functions, 0
+        self._begin = self._said = time.monotonic()
+
+    def tell(self, what: str) -> None:
+        now = time.monotonic()
+        if now - self._said > QUIET:
+            self._said = now
+            print(
+                f"ocp_dyn: {what}; {self.done} of {self.functions} functions, {now - self._begin:.0f} s",
+                file=sys.stderr,
+            )

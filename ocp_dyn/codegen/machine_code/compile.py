@@ -1,0 +1,238 @@
+"""`compile`: Functions as machine code in this process, for one state or many, from numpy arrays to numpy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import casadi as ca
+
+from ..._types import is_one_of, is_whole, sequence, shown, truth
+from . import cache
+from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .build import Kind, build
+from .identity import digest, made_by
+from .toolchain import Compiler, find_compiler
+
+MAKERS = (build.__module__,)
+"""Modules that write the C text and call the compiler, with all that they import."""
+
+MOST_THREADS = 4096
+"""More of them than a machine has processors."""
+
+LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
+
+
+class Compiled(Mapping[str, CompiledFunction]):
+    """The functions of one call of `compile`, by name: `fast["ID"]` or `fast.ID`.
+
+    backend: "compiled", or "virtual machine" where no compiler was found; compiler: its command, or None.
+    """
+
+    def __init__(self, functions: Iterable[CompiledFunction], compiler: str | None, recipe: Recipe) -> None:
+        self._functions, self._recipe = {f.name: f for f in functions}, recipe
+        self.compiler = compiler
+        self.backend = "compiled" if compiler else "virtual machine"
+
+    def __getitem__(self, name: str) -> CompiledFunction:
+        try:
+            return self._functions[name]
+        except KeyError:
+            raise KeyError(f"{shown(name)} was not compiled; there are {', '.join(self._functions)}") from None
+
+    def __getattr__(self, name: str) -> CompiledFunction:
+        functions: dict[str, CompiledFunction] = self.__dict__.get("_functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(f"{shown(name)} was not compiled; there are {', '.join(functions)}")
+
+    def __reduce__(self) -> Recipe:
+        return self._recipe
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __repr__(self) -> str:
+        return f"Compiled({', '.join(self)}; {self.compiler or self.backend})"
+
+
+def compile(
+    functions: Iterable[ca.Function],
+    *,
+    lanes: int | None = None,
+    precision: str = "double",
+    threads: int | None = None,
+    single: bool = True,
+    keys: Sequence[str] | None = None,
+) -> Compiled:
+    """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
+
+    Arguments are numpy arrays, a state (n,) or a batch (N, n); matrices (rows, columns) or (N, rows, columns).
+    Results have the same form, dense. In a batch, an argument that is one state serves for all, None for zeros.
+    Arrays in C order of the precision asked for are read where they are. The interpreter lock is released, and
+    large batches are shared among threads. For a loop of single states there is `fast.ID.buffer()`.
+
+    functions: from `od.function`, or any casadi.Function that `expand` makes scalar. lanes: states a batch
+    computes at once, in a vector: 1, 2, 4, 8, or 16 in single precision; default 8 and 16. precision: "double", or
+    "single": errors of 1e-6 or so relative to the largest result, half the time. threads: at most so many; default:
+    the processors this process may use. single=False: for batches only, at half the cost of compiling.
+    keys: texts that tell the functions apart in the cache, one each, where they are known; else their whole graphs do.
+
+    The compiler is what the environment variable CC names, or cc, gcc or clang. Libraries are kept in the directory
+    ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or what OCP_DYN_CACHE_MB
+    names, the least recently used of them go. Builds beyond two seconds tell their progress on stderr. Without a
+    compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
+
+    Cost: once, about 0.15 ms of a processor per instruction (half for one state, half for lanes); then some 10 ms.
+    Raises TypeError or ValueError for what cannot be compiled, RuntimeError if the compiler fails, PermissionError
+    if the cache is not private.
+    """
+    listed = _listed(functions)
+    width = check_lanes(lanes, precision)
+    workers, keys = _threads(threads), _checked_keys(keys, len(listed))
+    truth(single, "single")
+    compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
+    recipe = (_again, (listed, options, keys))
+    if compiler is None:
+        backends: list[Backend] = [VirtualMachine(f) for f in listed]
+    else:
+        kind = Kind(width, precision, single or width == 1)
+        paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
+        backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
+    recipes = _recipes(listed, options, keys)
+    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(listed, backends, recipes, strict=True)]
+    return Compiled(made, None if compiler is None else compiler.name, recipe)
+
+
+def cached(
+    functions: Iterable[ca.Function],
+    *,
+    lanes: int | None = None,
+    precision: str = "double",
+    threads: int | None = None,
+    single: bool = True,
+    keys: Sequence[str] | None = None,
+) -> dict[str, CompiledFunction]:
+    """Those of `functions` that an earlier `compile` with the same arguments has left in the cache, by name."""
+    listed, compiler = _listed(functions), find_compiler()
+    if compiler is None:
+        return {}
+    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(listed))
+    kind, place = Kind(width, precision, single or width == 1), cache.directory()
+    texts = _identities(listed, keys)
+    recipes = _recipes(listed, _Options(lanes, precision, threads, single), keys)
+    found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
+    return {
+        f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
+        for f, path, recipe in zip(listed, found, recipes, strict=True)
+        if path is not None
+    }
+
+
+class _Options(NamedTuple):
+    """Arguments of `compile` other than the functions."""
+
+    lanes: int | None
+    precision: str
+    threads: int | None
+    single: bool
+
+
+def _again(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> Compiled:
+    """Repeats an earlier call of `compile`, for example when its result is unpickled in another process."""
+    return compile(functions, **options._asdict(), keys=keys)
+
+
+def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> CompiledFunction:
+    return _again([f], options, keys)[f.name()]
+
+
+def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> list[Recipe]:
+    """For every function, the call that makes its compiled form again: (callable, arguments), used for pickling."""
+    listed = [None] * len(functions) if keys is None else [[key] for key in keys]
+    return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
+
+
+def compiler_found() -> bool:
+    """Whether this machine has a C compiler that `compile` can use."""
+    return find_compiler() is not None
+
+
+def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler, kind: Kind) -> list[Path]:
+    """A library for every function: those in the cache, and the others built."""
+    place = cache.directory()
+    found = [cache.find(place, key) for key in keys]
+    missing = [k for k, path in enumerate(found) if path is None]
+    if missing:
+        cache.bound()  # a wrong one is told before the compiler runs
+        built = build(
+            [functions[k] for k in missing], [keys[k] for k in missing], place, compiler, kind, _threads(None)
+        )
+        for k, path in zip(missing, built, strict=True):
+            found[k] = path
+        cache.prune(place)
+    return [path for path in found if path is not None]
+
+
+def _checked_keys(keys: Sequence[str] | None, count: int) -> list[str] | None:
+    """Texts, one for each function."""
+    if keys is None:
+        return None
+    listed = sequence(keys, f"keys must be texts, one for each of the {count} functions")
+    if len(listed) != count or not all(isinstance(key, str) for key in listed):
+        raise ValueError(f"keys must be texts, one for each of the {count} functions, got {shown(keys)}")
+    return listed
+
+
+def _identities(functions: list[ca.Function], keys: list[str] | None) -> list[str]:
+    if keys is not None:
+        return keys
+    return [f.serialize() for f in functions]
+
+
+def _key(text: str, compiler: Compiler, kind: Kind) -> str:
+    """Digest of all that the library depends on."""
+    return digest(text, compiler.identity, repr(kind), made_by(*MAKERS))
+
+
+def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
+    different: dict[str, ca.Function] = {}
+    for f in sequence(functions, "compile needs a list of Functions, such as [ID, FDc]"):
+        if not isinstance(f, ca.Function):
+            raise TypeError(
+                f"compile needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
+            )
+        if f.is_null() or f.has_free():
+            raise ValueError(f"{shown(f)} cannot be compiled: it is empty or has free variables; make them inputs")
+        # the hash of a Function that is alive is its identity
+        if hash(different.setdefault(f.name(), f)) != hash(f):
+            raise ValueError(
+                f"two different functions are called {shown(f.name())}; rename one with od.function(..., name=...)"
+            )
+    if not different:
+        raise ValueError("compile got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
+    return list(different.values())
+
+
+def check_lanes(lanes: int | None, precision: str) -> int:
+    """The number of lanes, the most there are for None; an error that says what there is."""
+    if not is_one_of(precision, LANES):
+        raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
+    known = LANES[precision]
+    if lanes is not None and not (is_whole(lanes) and lanes in known):
+        raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
+    return known[-1] if lanes is None else lanes
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not is_whole(threads, 1) or threads > MOST_THREADS:
+        raise ValueError(f"threads must be a positive integer, at most {MOST_THREADS}, or None, got {shown(threads)}")
+    return threads

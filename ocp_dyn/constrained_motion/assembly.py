@@ -1,0 +1,137 @@
+"""Initial states that keep the constraints: assembly of q and qd, in numbers [F16, sec. 2.4]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from .._types import Array, finite, finite_vector, is_whole, shown
+from ..constraints import Constraints, constraint_jacobian, constraint_position, constraint_velocity
+from ..mechanism import Model
+from ..mechanism.boundary import boundary, column_of_numbers
+
+
+class AssemblyError(ValueError):
+    """No state that keeps the constraints was found; `best` is the nearest, `error` its largest violation."""
+
+    def __init__(self, message: str, best: Array, error: float) -> None:
+        super().__init__(message)
+        self.best = best
+        self.error = error
+
+
+@boundary()
+def assemble_q(
+    model: Model,
+    constraints: Constraints,
+    q0: Any,
+    weights: Any = None,
+    *,
+    tolerance: float = 1e-12,
+    iterations: int = 100,
+    t: Any = None,
+) -> Array:
+    """The q (nq) near q0 with phi(q) = 0: the least step v = difference(q0, q), by v' diag(weights) v.
+
+    weights (nv, positive; default ones): a heavy dof moves little. tolerance: on the largest |phi| [m, sine]. Newton
+    steps on the manifold, halved while they do not help, first to the constraints, then along them to the nearest
+    point. Redundant rows are allowed. AssemblyError where no such q is found.
+    """
+    if not is_whole(iterations):
+        raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
+    tolerance = finite(tolerance, "assemble_q: tolerance")
+    start = column_of_numbers(q0, model.nq, "q0")
+    W = _weights(model, weights)
+    q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
+    if not error <= tolerance:
+        raise AssemblyError(
+            f"no configuration near q0 keeps the constraints: after {iterations} steps the largest error is "
+            f"{error:.3g}, tolerance {tolerance:g}. Start nearer, or check that the mechanism can close",
+            np.array(q.full()).ravel(),
+            error,
+        )
+    for _ in range(iterations):
+        v = np.array(model.difference(start, q).full()).ravel()
+        along = v - _least(_G(model, constraints, q, t) / W, _G(model, constraints, q, t) @ v) / W
+        if np.max(np.abs(along), initial=0.0) < 1e-10:
+            break
+        closer, error = _reach(model, constraints, model.integrate(q, DM(-along)), W, tolerance, iterations, t)
+        v_closer = np.array(model.difference(start, closer).full()).ravel()
+        if not error <= tolerance or np.linalg.norm(W * v_closer) >= np.linalg.norm(W * v):
+            break
+        q = closer
+    return np.array(q.full()).ravel()
+
+
+@boundary(own=("q",))
+def assemble_qd(
+    model: Model,
+    constraints: Constraints,
+    q: Any,
+    qd0: Any,
+    weights: Any = None,
+    *,
+    tolerance: float = 1e-9,
+    t: Any = None,
+) -> Array:
+    """The qd (nv) nearest to qd0, by diag(weights), whose velocity errors are zero at q.
+
+    AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
+    """
+    tolerance = finite(tolerance, "assemble_qd: tolerance")
+    q, qd = column_of_numbers(q, model.nq, "q"), column_of_numbers(qd0, model.nv, "qd0")
+    W = _weights(model, weights)
+    velocity = np.array(constraint_velocity(model, constraints, q, qd, t=t).full()).ravel()
+    result = np.array(qd.full()).ravel() - _least(_G(model, constraints, q, t) / W, velocity) / W
+    left = np.array(constraint_velocity(model, constraints, q, DM(result), t=t).full())
+    error = float(np.max(np.abs(left), initial=0.0))
+    if not error <= tolerance * (1 + np.max(np.abs(velocity), initial=0.0)):
+        raise AssemblyError(
+            f"the constraints contradict each other at q: the least velocity error is {error:.3g}", result, error
+        )
+    return result
+
+
+def _reach(
+    model: Model, constraints: Constraints, q: DM, W: Array, tolerance: float, iterations: int, t: Any
+) -> tuple[DM, float]:
+    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|)."""
+    phi = _phi(model, constraints, q, t)
+    for _ in range(iterations):
+        if np.max(np.abs(phi), initial=0.0) <= tolerance:
+            break
+        step = -_least(_G(model, constraints, q, t) / W, phi) / W
+        for halving in range(12):
+            ahead = model.integrate(q, DM(step / 2**halving))
+            there = _phi(model, constraints, ahead, t)
+            if np.linalg.norm(there) < np.linalg.norm(phi):
+                break
+        else:
+            break
+        q, phi = ahead, there
+    return q, float(np.max(np.abs(phi), initial=0.0))
+
+
+def _least(A: Array, b: Array) -> Array:
+    """The least-norm x among those that minimise |A x - b|."""
+    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
+        raise ValueError("the constraints are not finite at this configuration: a quaternion of zeros is no rotation")
+    return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
+
+
+def _phi(model: Model, constraints: Constraints, q: DM, t: Any) -> Array:
+    return np.array(constraint_position(model, constraints, q, t=t).full()).ravel()
+
+
+def _G(model: Model, constraints: Constraints, q: DM, t: Any) -> Array:
+    return np.array(constraint_jacobian(model, constraints, q, t=t).full())
+
+
+def _weights(model: Model, weights: Any) -> Array:
+    """Square roots of the weights."""
+    values = np.ones(model.nv) if weights is None else finite_vector(weights, model.nv, "assembly weights")
+    if np.any(values <= 0):
+        raise ValueError("assembly weights must be positive, one per dof: a heavy dof moves little")
+    return np.sqrt(values)

@@ -1,0 +1,236 @@
+"""Analytic first derivatives of inverse and forward dynamics, by recursion.
+
+Derivatives by q are along the tangent: column k is d/d(delta_k) at `integrate(q, delta)`, so that quaternions
+have three columns. A joint's tangent directions are its velocity directions: delta_k turns and shifts the whole
+subtree of joint j by its column s_k of S. With the rigid part of that motion split off, body i of the subtree has
+
+    d(v_i) = s_k x v_i + psi_k,                    psi_k = v_p x s_k + d(vJ),
+    d(a_i) = s_k x a_i + psi_k x v_i + phi_k,      phi_k = a_p x s_k + v_p x psi_k + v_j x d(vJ) + d(aJ),
+    d(f_i) = s_k x* f_i + 2 B_i psi_k + I_i phi_k,
+
+v_p, a_p the motion of the parent, d(vJ), d(aJ) what the joint itself adds where S depends on q, B the Coriolis
+inertia. psi_k and phi_k are the same for the whole subtree, so composite inertias Ic, Bc and one walk to the
+root per joint give all blocks; so do s_k and `chi_k = (v_p + v_j) x s_k + d(cJ)/d(qd_k)` for derivatives by qd:
+`d(f_i) = 2 B_i s_k + I_i chi_k`. The rigid part drops out of tau where the joint of tau is in the subtree.
+
+After S. Singh, R. Russell & P. Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial
+vector algebra, IEEE RA-L 7, 2022, here in body coordinates, for any S(q), and with external forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import casadi as ca
+from casadi import DM, SX
+
+from .._autodiff import templated
+from .._types import Expr, M, as_type
+from ..dynamics.coriolis import CoriolisInertia
+from ..dynamics.invertible import check_invertible
+from ..dynamics.passive import passive_derivatives, with_armature
+from ..dynamics.recursions import (
+    States,
+    accelerations,
+    composite,
+    composite_forces,
+    joint_states,
+    minus_gravity,
+    velocities,
+    without_drift,
+)
+from ..dynamics.rnea_crba_aba import bias_force, body_wrenches, factor, mass_matrix
+from ..joints.derivatives import JointDerivatives, joint_derivatives
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.linalg import put, symmetric
+from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each
+
+
+class Columns(NamedTuple):
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's motion."""
+
+    S: Expr
+    psi: Expr
+    phi: Expr
+    chi: Expr
+
+    @staticmethod
+    def of(S: Expr, vp: Expr, ap: Expr, v: Expr, own: JointDerivatives) -> Columns:
+        """From the motion vp, ap of the parent and the velocity v of the moved body, in moved coordinates."""
+        carried = each(partial(crm, vp), S)
+        psi = carried + own.vJ
+        phi = each(partial(crm, ap), S) + each(partial(crm, vp), psi) + each(partial(crm, v), own.vJ) + own.aJ
+        # vJ x s = 0 where there is one s
+        turning = carried if S.shape[1] == 1 else each(partial(crm, v), S)
+        return Columns(S, psi, phi, carried + turning + own.cJ_qd)
+
+
+class Composite(NamedTuple):
+    """Sums over the subtree of every body, in its coordinates: inertias, 2 B, forces f, and wrenches from outside."""
+
+    Ic: list[Inertia]
+    B2: list[CoriolisInertia]
+    F: list[Expr]
+    W: list[Expr]
+
+
+class Sweep(NamedTuple):
+    """Results of the outward and the inward pass, by body.
+
+    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns and dS/d(delta_k) of
+    its joint (6 x nv per direction); and the sums over subtrees.
+    """
+
+    states: States
+    v: dict[int, Expr]
+    a: dict[int, Expr]
+    f: list[Expr]
+    B2: list[CoriolisInertia]
+    columns: dict[int, Columns]
+    dS: dict[int, list[Expr]]
+    composite: Composite
+
+
+@boundary()
+def inverse_dynamics_derivatives(
+    model: Model,
+    q: M,
+    qd: M,
+    qdd: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+) -> tuple[M, M, M]:
+    """(d tau/dq, d tau/d qd, H) of tau = ID(q, qd, qdd); d tau/d qdd = H [Singh, Russell & Wensing 2022].
+
+    nv x nv each, rows tau, columns tangent directions of q, entries of qd, of qdd. External wrenches (6 x k, fixed in
+    the world), loads as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
+    """
+    sweep = swept(model, q, qd, qdd, f_ext, loads.external)
+    wrenches = DM() if f_ext is None else ca.vec(f_ext)
+    buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
+    dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
+    if loads.passive:
+        passive_dq, passive_dqd = passive_derivatives(model, q, qd, slip_speed=loads.slip_speed)
+        dq, dqd = dq - passive_dq, dqd - passive_dqd
+    return dq, dqd, with_armature(model, H) if loads.armature else H
+
+
+def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> tuple[Expr, Expr, Expr]:
+    """(d tau/dq, d tau/d qd, H) from both passes, in matrices of the type `buffer`."""
+    dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
+    Ic, B2, F, W = sweep.composite
+    for i, _ in model.edges:
+        dofs, turning = model.dofs_of(i), _own_turning(sweep.dS[i], F[i] - W[i])
+        carried, own = templated(_own, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
+        for A, block in zip((dq, dqd, H), (own.dq + turning, own.dqd, own.H), strict=True):
+            put(A, dofs, dofs, block)
+        j = i
+        while model.parent[j]:
+            X, j = sweep.states[j].XJ, model.parent[j]
+            carried, above, below = templated(_above, X, carried, sweep.columns[j])
+            for A, above_block, below_block in zip((dq, dqd, H), above, below, strict=True):
+                put(A, model.dofs_of(j), dofs, above_block)
+                put(A, dofs, model.dofs_of(j), below_block)
+    dq, dqd, H = (ca.sparsify(A) if buffer is SX else A for A in (dq, dqd, H))
+    return dq, dqd, H
+
+
+class _Blocks(NamedTuple):
+    """Blocks of d tau/dq, d tau/d qd and H: rows of one joint, columns of another."""
+
+    dq: Expr
+    dqd: Expr
+    H: Expr
+
+
+class _Carried(NamedTuple):
+    """What joint i passes towards the root, a column per dof of its own.
+
+    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and above
+    it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
+    """
+
+    Fq: Expr
+    Fqd: Expr
+    IS: Expr
+    WS: Expr
+    BS: Expr
+
+    def to_parent(self, X: Transform) -> _Carried:
+        up = partial(each, X.apply_transpose)
+        return _Carried(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
+
+
+def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
+    """What joint i passes on and its diagonal blocks, by the composite inertias and forces of its subtree."""
+    S, psi, phi, chi = columns
+    IS, BS, WS = each(Ic.apply, S), each(B2.apply_transpose, S), each(partial(_turned, W), S)
+    Fq = each(B2.apply, psi[:3, :]) + each(Ic.apply, phi)
+    Fqd = each(B2.apply, S[:3, :]) + each(Ic.apply, chi)
+    blocks = _Blocks(S.T @ Fq - WS.T @ S, S.T @ Fqd, symmetric(S.T @ IS))
+    return _Carried(Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS), blocks
+
+
+def _above(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
+    """What joint i passes on, carried across a joint to the frame of joint j; the blocks (j, i) and (i, j) there."""
+    S, psi, phi, chi = columns
+    Fq, Fqd, IS, WS, BS = carried = carried.to_parent(X)
+    H = IS.T @ S
+    below = _Blocks(IS.T @ phi + BS.T @ psi[:3, :] - WS.T @ S, IS.T @ chi + BS.T @ S[:3, :], H)
+    return carried, _Blocks(S.T @ Fq, S.T @ Fqd, H.T), below
+
+
+@boundary()
+def forward_dynamics_derivatives(
+    model: Model,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+) -> tuple[M, M, M]:
+    """(d qdd/dq, d qdd/d qd, H^-1) of qdd = FD(q, qd, tau); d qdd/d tau = H^-1.
+
+    From `H qdd + C = tau`: d qdd/dx = -H^-1 d tau/dx at constant qdd [J. Carpentier & N. Mansard, Analytical
+    derivatives of rigid body dynamics algorithms, RSS 2018], by the branch-sparse L'DL factor of H. nv x nv each,
+    columns as in `inverse_dynamics_derivatives`. O(nb depth nv).
+    """
+    check_invertible(model, loads=loads)
+    H = factor(model, mass_matrix(model, q, loads=loads))
+    qdd = H.solve(tau - bias_force(model, q, qd, f_ext, loads=loads))
+    dq, dqd, _ = inverse_dynamics_derivatives(model, q, qd, qdd, f_ext, loads=loads)
+    return H.solve(-dq), H.solve(-dqd), as_type(H.inverse_matrix(), q)
+
+
+def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
+    """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
+    qd = without_drift(model, qd)
+    states = joint_states(model, q, qd)
+    at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
+    v, vp = velocities(model, states)
+    a, ap = accelerations(model, states, v, qdd, ground=minus_gravity(model))
+    own = {i: joint_derivatives(*at[i]) for i in states}
+    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], own[i]) for i, state in states.items()}
+    f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
+    # by twice the inertia: so that no product is doubled one by one
+    B2 = [CoriolisInertia.of(body + body, v[i]) for i, body in enumerate(model.I)]
+    wrenches = body_wrenches(model, states, f_ext, external)
+    (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
+    sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
+    return Sweep(states, v, a, f, B2, columns, {i: joint.dS for i, joint in own.items()}, sums)
+
+
+def _turned(f: Expr, s: Expr) -> Expr:
+    """s x* f: the change of a force that turns with s."""
+    return crf(s, f)
+
+
+def _own_turning(dS: list[Expr], f: Expr) -> Expr:
+    """Columns (dS/d(delta_k))' f."""
+    return ca.horzcat(*(direction.T @ f for direction in dS))

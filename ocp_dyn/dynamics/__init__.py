@@ -1,0 +1,1 @@
+"""Kinematics and dynamics of a tree of bodies: plain functions of (model, q, qd, ...) on SX, MX and DM."""

@@ -1,0 +1,64 @@
+"""Matrices of the joint-space equation of motion together, and the inverse of the inertia matrix."""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import DM
+
+from .._types import Expr, M, as_type, is_whole, shown
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
+from .invertible import check_invertible
+from .recursions import articulated_bodies, joint_states
+from .rnea_crba_aba import bias_force, factor, mass_matrix
+
+
+@boundary()
+def equations_of_motion(
+    model: Model,
+    q: M,
+    qd: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+) -> tuple[M, M]:
+    """(H, C) of `H qdd + C = tau` by CRBA and RNEA [RBDA, ch. 5-6].
+
+    H (nv x nv), C (nv) with gravity; f_ext and loads as in `inverse_dynamics`. O(nb depth). As a Function
+    the kinematics of the two is shared, so it is shorter than H and C apart.
+    """
+    C = bias_force(model, q, qd, f_ext, loads=loads)
+    return mass_matrix(model, q, loads=loads), C
+
+
+@boundary(several=("tau",))
+def mass_matrix_inverse_product(
+    model: Model, q: M, tau: M, *, columns: int | None = None, loads: Loads = NO_LOADS
+) -> M:
+    """H^-1 tau (nv x k) for k right-hand sides tau (nv x k), by the articulated-body operator [RBDA, table 7.1].
+
+    Accelerations caused by the forces tau alone, without velocity and gravity. The articulated inertias are computed
+    once; then each column costs O(nb). columns: k, needed only by `od.function`, whose input tau then has k columns;
+    direct calls take k from tau.
+    """
+    if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
+        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")
+    check_invertible(model, loads=loads)
+    return as_type(articulated_answers(model, q, tau, loads=loads)[0], tau)
+
+
+def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_LOADS) -> tuple[Expr, Expr]:
+    """(H^-1 tau, D): D (nv) the articulated inertia that each dof feels, the rest of its joint held."""
+    states, none = joint_states(model, q), [DM(6, tau.shape[1])] * (model.nb + 1)
+    bodies = articulated_bodies(model, states, tau, none, none, loads=loads)
+    D = ca.vertcat(*(ca.diag(bodies.D[i]) for i, _ in model.edges))
+    return bodies.accelerations(model, states, none, ground=none[0]), D
+
+
+@boundary()
+def mass_matrix_inverse(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
+    """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
+    check_invertible(model, loads=loads)
+    H = factor(model, mass_matrix(model, q, loads=loads))
+    return as_type(H.inverse_matrix(), q)

@@ -1,0 +1,259 @@
+"""Poses, velocities, accelerations and Jacobians of bodies, frames and points [RBDA, ch. 4].
+
+World axes throughout. 6-D quantities are [angular; linear] at a material point of the body; accelerations
+are classical (the true acceleration of the point), without gravity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+from casadi import DM
+
+from .._autodiff import as_function
+from .._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
+from ..joints.derivatives import subspace_rate
+from ..mechanism import Frame, Model
+from ..mechanism.boundary import boundary
+from ..spatial_algebra.spatial import Transform, crm, halves
+from .recursions import accelerations, classical_accelerations, joint_states, poses, velocities, without_drift
+
+
+def body_transforms(model: Model, q: Expr) -> list[Transform]:
+    """X0[i], ground to body i, for every body (entry 0: the ground)."""
+    return list(poses(model, joint_states(model, q)).values())
+
+
+class Motion(NamedTuple):
+    """Motion of one body: X0 from ground to body; v, a the spatial velocity and acceleration, body axes."""
+
+    X0: Transform
+    v: Expr
+    a: Expr
+
+
+def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = None) -> Motion:
+    """Pose, velocity and acceleration (without gravity) of one body, along its supporting path only.
+
+    `qdd=None` gives the velocity-product acceleration (qdd = 0). Cost: O(depth).
+    """
+    states = joint_states(model, q, qd, model.path(body))
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, model.rest(q) if qdd is None else qdd)
+    return Motion(poses(model, states)[body], v[body], a[body])
+
+
+class PosesAndAxes(NamedTuple):
+    """Poses of bodies and their velocities per unit velocity of each dof.
+
+    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's own, world axes.
+    w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in proportion
+    to the robot; differences of positions round in proportion to its distance from the world's origin.
+    """
+
+    X0: dict[int, Transform]
+    step: dict[int, Expr]
+    w: dict[int, Expr]
+    v: dict[int, Expr]
+
+
+_kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
+"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need them
+often."""
+
+
+def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
+    """Poses and columns along the supporting path of a body."""
+    if not (isinstance(q, ca.SX) and q.shape == (model.nq, 1) and _of_numbers(model)):
+        return _poses_and_axes(model, model.path(body), q)
+    if model not in _kept:
+        _kept[model] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
+    if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
+        return _poses_and_axes(model, model.path(body), q)
+    found = iter(_kept[model].call([q]))
+    X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
+    step = {i: next(found) for i, _ in model.edges}
+    return PosesAndAxes(X0, step, *({k: next(found) for k in range(model.nv)} for _ in "wv"))
+
+
+def _poses_and_axes(model: Model, path: Iterable[int], q: Expr) -> PosesAndAxes:
+    states = joint_states(model, q, bodies=path)
+    X0 = poses(model, states)
+    step: dict[int, Expr] = {}
+    w: dict[int, Expr] = {}
+    v: dict[int, Expr] = {}
+    for i, state in states.items():
+        step[i] = X0[model.parent[i]].E.T @ state.XJ.r
+        R = X0[i].E.T
+        for k, column in zip(model.dofs_of(i), ca.horzsplit(state.S), strict=True):
+            Sw, Sv = halves(column)
+            w[k], v[k] = R @ Sw, R @ Sv
+    return PosesAndAxes(X0, step, w, v)
+
+
+def _flat(all_bodies: PosesAndAxes) -> list[Expr]:
+    X0 = [part for i, X in all_bodies.X0.items() if i for part in (X.E, X.r)]
+    return [*X0, *all_bodies.step.values(), *all_bodies.w.values(), *all_bodies.v.values()]
+
+
+def _of_numbers(model: Model) -> bool:
+    return all(isinstance(X.E, DM) and isinstance(X.r, DM) for X in model.X_tree)
+
+
+@boundary()
+def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
+    """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
+    f = resolve(model, frame)
+    X = f.X @ poses_and_axes(model, f.body, q).X0[f.body]
+    return as_type(X.E.T, q), as_type(X.r, q)
+
+
+@boundary()
+def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """World position [m] of a point given in frame coordinates."""
+    f = resolve(model, frame)
+    X0 = poses_and_axes(model, f.body, q).X0[f.body]
+    return as_type(X0.point(f.X.point(as_point(point))), q)
+
+
+@boundary()
+def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """World velocity [m/s] of a material point."""
+    return as_type(point_velocity_6d(model, frame, q, qd, point)[3:], q)
+
+
+@boundary()
+def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes."""
+    f = resolve(model, frame)
+    X0, v, _ = body_motion(model, f.body, q, qd)
+    w, vo = halves(v)
+    R = X0.E.T
+    return as_type(ca.vertcat(R @ w, R @ (vo + ca.cross(w, f.X.point(as_point(point))))), q)
+
+
+@boundary()
+def point_acceleration(
+    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
+    """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0."""
+    return as_type(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
+
+
+@boundary()
+def point_acceleration_6d(
+    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
+    """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes."""
+    f = resolve(model, frame)
+    states = joint_states(model, q, without_drift(model, qd), model.path(f.body))
+    R = poses(model, states)[f.body].E.T
+    body = classical_accelerations(model, states, model.rest(q) if qdd is None else qdd)[f.body]
+    return as_type(ca.vertcat(R @ body.dw, R @ (body.a + body.U @ f.X.point(as_point(point)))), q)
+
+
+@boundary()
+def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path."""
+    return as_type(point_jacobian_6d(model, frame, q, point)[3:, :], q)
+
+
+@boundary()
+def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
+    f = resolve(model, frame)
+    X0, step, w, v = poses_and_axes(model, f.body, q)
+    lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
+    J: list[Expr] = [DM(6, 1)] * model.nv
+    for i in reversed(model.path(f.body)):
+        for k in model.dofs_of(i):
+            J[k] = ca.vertcat(w[k], v[k] + ca.cross(w[k], lever))
+        lever = lever + step[i]
+    return as_type(ca.horzcat(*J), q)
+
+
+def point_jacobian_magnitudes(
+    model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> tuple[Expr, Expr]:
+    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before anything
+    cancels: |w| and |v| + |w| times the length of the way along the bodies from the joint to the point.
+
+    Entries of J round in proportion to these, whether or not they cancel. Sums of absolute values stand for lengths;
+    mostly constants, since a revolute joint moves no origin. O(depth).
+    """
+    f = resolve(model, frame)
+    path = model.path(f.body)
+    states = joint_states(model, q, bodies=path)
+    way = _size(f.X.r) + _size(as_point(point))
+    angular: list[Expr] = [DM(1, 1)] * model.nv
+    linear: list[Expr] = [DM(1, 1)] * model.nv
+    for i in reversed(path):
+        for k, s in zip(model.dofs_of(i), ca.horzsplit(states[i].S), strict=True):
+            Sw, Sv = halves(s)
+            angular[k], linear[k] = _size(Sw), _size(Sv) + _size(Sw) * way
+        way = way + _size(states[i].XJ.r)
+    return ca.horzcat(*angular), ca.horzcat(*linear)
+
+
+def _size(x: Expr) -> Expr:
+    """The sum of the absolute values of a column."""
+    return ca.sum1(ca.fabs(x))
+
+
+@boundary()
+def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd."""
+    return as_type(point_jacobian_dot_6d(model, frame, q, qd, point)[3:, :], q)
+
+
+@boundary()
+def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+    """dJ/dt (6 x nv) of `point_jacobian_6d`: [d(omega)/dt; acceleration of the point] = J qdd + dJ/dt qd, world axes.
+
+    A column s of S moves with its body, `ds/dt = v x s + apparent ds/dt`, and the point with velocity u adds
+    `omega(s) x u` to the linear half. Structurally zero outside the supporting path. O(depth).
+    """
+    f = resolve(model, frame)
+    path = model.path(f.body)
+    states = joint_states(model, q, qd, path)
+    positions, rates = model.split_q(q), model.split_v(qd)
+    X0, (v, _) = poses(model, states), velocities(model, states)
+    r, (w, vo) = f.X.point(as_point(point)), halves(v[f.body])
+    u = X0[f.body].E.T @ (vo + ca.cross(w, r))
+    lever = X0[f.body].E.T @ r
+    J: list[Expr] = [DM(6, 1)] * model.nv
+    for i in reversed(path):
+        R = X0[i].E.T
+        apparent = subspace_rate(model.joints[i], positions[i], rates[i])
+        for k, s, own in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
+            dw, dv = halves(crm(v[i], s) + own)
+            dw = R @ dw
+            J[k] = ca.vertcat(dw, R @ dv + ca.cross(dw, lever) + ca.cross(R @ halves(s)[0], u))
+        lever = lever + X0[model.parent[i]].E.T @ states[i].XJ.r
+    return as_type(ca.horzcat(*J), q)
+
+
+def resolve(model: Model, frame: Frame | str) -> Frame:
+    """The model's frame of that name, or the given one if it is this model's."""
+    if isinstance(frame, str):
+        return model.frame(frame)
+    if not isinstance(frame, Frame):
+        raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
+    own = standing = model.frames.get(frame.name)
+    while standing is not None and standing is not frame:
+        standing = standing.stands_for
+    if own is None or standing is None:
+        raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")
+    return own
+
+
+def as_point(point: Vector | Expr) -> Expr:
+    """Numbers as a structurally sparse column; expressions pass."""
+    if isinstance(point, (ca.SX, ca.MX, ca.DM)):
+        if point.shape != (3, 1):
+            raise ValueError(f"a point must be 3x1, got shape {point.shape}")
+        return point
+    return sparse_beside(finite_vector(point, 3, "a point"))

@@ -1,0 +1,204 @@
+"""Mass centre, momentum, energy and zero-moment point of the whole mechanism. World axes, SI units."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from .._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..spatial_algebra.spatial import each, halves, largest, skew
+from .kinematics import as_point
+from .recursions import accelerations, composite, composite_forces, joint_states, poses, velocities
+
+
+@boundary()
+def center_of_mass(model: Model, q: M) -> M:
+    """Position of the centre of mass [m] (3). O(nb)."""
+    _check_mass(model)
+    Ic, _ = composite(model, joint_states(model, q), model.I)
+    return as_type(Ic[0].h / model.mass, q)
+
+
+@boundary()
+def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
+    """Velocity of the centre of mass [m/s] (3)."""
+    _check_mass(model)
+    return linear_momentum(model, q, qd) / model.mass
+
+
+@boundary()
+def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
+    """Acceleration of the centre of mass [m/s^2] (3)."""
+    _check_mass(model)
+    return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
+
+
+@boundary()
+def momentum(model: Model, q: M, qd: M) -> M:
+    """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6)."""
+    states = joint_states(model, q, qd)
+    v, _ = velocities(model, states)
+    h = [body.apply(v[i]) for i, body in enumerate(model.I)]
+    return as_type(composite_forces(model, states, h)[0], q)
+
+
+@boundary()
+def linear_momentum(model: Model, q: M, qd: M) -> M:
+    """Linear momentum [N s] (3)."""
+    return as_type(halves(momentum(model, q, qd))[1], q)
+
+
+@boundary()
+def angular_momentum(model: Model, q: M, qd: M) -> M:
+    """Angular momentum about the world origin [N m s] (3)."""
+    return as_type(halves(momentum(model, q, qd))[0], q)
+
+
+@boundary()
+def centroidal_momentum(model: Model, q: M, qd: M) -> M:
+    """h_com = [angular momentum about the centre of mass [N m s]; linear momentum [N s]] (6)."""
+    return as_type(_about_com(model, q, momentum(model, q, qd)), q)
+
+
+@boundary()
+def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
+    """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the centre of mass."""
+    return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
+
+
+@boundary()
+def center_of_mass_jacobian(model: Model, q: M) -> M:
+    """J_com (3 x nv): velocity of the centre of mass = J_com qd, world axes. O(nb)."""
+    _check_mass(model)
+    return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
+
+
+@boundary()
+def momentum_matrix(model: Model, q: M) -> M:
+    """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
+
+    Column k is `X0[i]' Ic[i] s_k`: the composite inertia of the joint's subtree in motion s_k. O(nb).
+    """
+    states = joint_states(model, q)
+    X0 = poses(model, states)
+    Ic, _ = composite(model, states, model.I)
+    A = [each(X0[i].apply_transpose, each(Ic[i].apply, state.S)) for i, state in states.items()]
+    return as_type(ca.horzcat(*A), q)
+
+
+@boundary()
+def centroidal_momentum_matrix(model: Model, q: M) -> M:
+    """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb)."""
+    n, f = halves(momentum_matrix(model, q))
+    return as_type(ca.vertcat(n - skew(center_of_mass(model, q)) @ f, f), q)
+
+
+@boundary()
+def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
+    """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb)."""
+    return centroidal_momentum_rate(model, q, qd, model.rest(q))
+
+
+@boundary()
+def kinetic_energy(model: Model, q: M, qd: M) -> M:
+    """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
+    states = joint_states(model, q, qd)
+    v, _ = velocities(model, states)
+    return as_type(sum((ca.dot(v[i], body.apply(v[i])) / 2 for i, body in enumerate(model.I)), start=DM(0)), q)
+
+
+@boundary()
+def potential_energy(model: Model, q: M) -> M:
+    """V = -m g . com [J], zero when the centre of mass is at the world origin."""
+    return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
+
+
+@boundary()
+def zero_moment_point(
+    model: Model,
+    q: M,
+    qd: M,
+    qdd: M,
+    *,
+    point: Vector | Expr = (0.0, 0.0, 0.0),
+    normal: Vector | Expr = (0.0, 0.0, 1.0),
+) -> M:
+    """Point of a plane about which `d(momentum)/dt - m g` has no moment except along the plane's normal [m] (3).
+
+    The plane goes through `point` across `normal` (of any length), world axes; without them it is z = 0. Where
+    all contact lies in the plane this is the centre of pressure. Infinite in free fall.
+    """
+    weight = model.mass * model.gravity_vector
+    n, f = halves(_momentum_rate(model, q, qd, qdd))
+    n, f = n - ca.cross(center_of_mass(model, q), weight), f - weight
+    wrench: Expr = ca.vertcat(n, f)
+    return as_type(center_of_pressure(wrench, point=point, normal=normal), q)
+
+
+def center_of_pressure(
+    wrench: M, *, point: Vector | Expr = (0.0, 0.0, 0.0), normal: Vector | Expr = (0.0, 0.0, 1.0)
+) -> M:
+    """Point of a plane where a wrench is a force and a moment along the normal: `p + N x (n - p x f) / (N . f)` [m] (3).
+
+    wrench (6): [moment about the world origin [N m]; force [N]], such as the sum of all contact forces. The plane
+    goes through `point` across `normal` (of any length). Infinite where the force lies in the plane.
+    """
+    p, N = as_point(point), as_point(normal)
+    if isinstance(N, DM) and not largest(N):
+        raise ValueError(f"the normal of the plane must not be zero, got {shown(normal)}")
+    if not isinstance(wrench, (DM, SX, MX)) or wrench.shape != (6, 1):
+        raise TypeError(f"a wrench must be a casadi column of 6 entries, got {shown(wrench)}")
+    n, f = halves(wrench)
+    return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
+
+
+@boundary(several=("qd", "tau"))
+def joint_power(model: Model, qd: M, tau: M) -> M:
+    """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints."""
+    model.split_v(tau, "tau")
+    model.split_v(qd)
+    return as_type(tau * qd, qd)
+
+
+@boundary(several=("qd", "tau"), own=("t",))
+def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
+    """(W+, W-): work done and work absorbed by every joint over a motion (nv each) [J]; W- <= 0.
+
+    t: N increasing times [s]. qd, tau (nv x N): a column per time. Trapezoidal rule on max(P, 0) and min(P, 0), so the
+    error falls with the square of the step. The net work is W+ + W-.
+    """
+    steps = np.diff(finite_vector(t, numbers(t).size, "t"))
+    for what, x in (("qd", qd), ("tau", tau)):
+        if not isinstance(x, (DM, SX, MX)):
+            raise TypeError(f"{what} must be a casadi SX, MX or DM, got {shown(x)}")
+    if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):
+        raise ValueError(
+            f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "
+            f"qd {qd.shape}, tau {tau.shape}"
+        )
+    weights = DM((np.append(steps, 0) + np.append(0, steps)) / 2)
+    P = joint_power(model, qd, tau)
+    return as_type(ca.fmax(P, 0) @ weights, qd), as_type(ca.fmin(P, 0) @ weights, qd)
+
+
+def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
+    """d/dt of [angular momentum about the world origin; linear momentum]."""
+    states = joint_states(model, q, qd)
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, qdd)
+    f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
+    return composite_forces(model, states, f)[0]
+
+
+def _about_com(model: Model, q: Expr, f: Expr) -> Expr:
+    """A momentum or force about the world origin, taken about the centre of mass."""
+    n, fl = halves(f)
+    return ca.vertcat(n - ca.cross(center_of_mass(model, q), fl), fl)
+
+
+def _check_mass(model: Model) -> None:
+    if isinstance(model.mass, float) and model.mass <= 0:
+        raise ValueError(f"{shown(model)} has no mass, so no centre of mass: give its bodies masses")

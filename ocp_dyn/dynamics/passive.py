@@ -1,0 +1,88 @@
+"""Passive joint forces (springs, damping, friction), and the inertia of the motors' rotors.
+
+The data belong to the model (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=,
+armature=)`). They enter an algorithm's equation of motion only with `loads=od.Loads(passive=True, armature=True)`, and that of
+an optimal control problem unless `ocp.Problem(loads=od.Loads())` leaves them out:
+
+    (H + diag(armature)) qdd + C = tau + passive_force.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import casadi as ca
+from casadi import DM
+
+from .._autodiff import derivatives
+from .._types import Expr, M, as_type, exact
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import SLIP_SPEED, positive_speed
+
+
+@boundary()
+def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> M:
+    """tau_p = -stiffness difference(rest, q) - damping qd - friction tanh(qd / slip_speed) (nv) [N m, N].
+
+    Springs act along the tangent step from `rest` to q: for quaternions on the rotation vector, about body axes.
+    Friction is Coulomb's, smoothed: 96 % of it at twice the slip speed [rad/s, m/s], so that a joint under a
+    load smaller than its friction creeps instead of sticking. O(nv).
+    """
+    slip_speed = positive_speed(slip_speed)
+    damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
+    springs = exact(model.dofs.stiffness) * _stretch(model, q)
+    return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)
+
+
+def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> tuple[M, M]:
+    """(d tau_p/dq, d tau_p/d qd) of `passive_force` (nv x nv each); columns of q are tangent directions.
+
+    By qd diagonal, -damping - friction/slip_speed (1 - tanh^2); by q a block per joint with springs, diagonal but for
+    rotations of three dofs. O(nv).
+    """
+    damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
+    slope = -damping - friction / slip_speed * (1 - ca.tanh(qd / slip_speed) ** 2)
+    stretches = []
+    rests = model.split_q(DM(model.dofs.rest))
+    for i, position in enumerate(model.split_q(q)):
+        joint = model.joints[i]
+        stretch: Expr = DM(joint.nv, joint.nv)
+        if any(model.dofs.stiffness[k] for k in model.dofs_of(i)):
+            difference = partial(joint.difference, rests[i])
+            stretch = derivatives(difference, position, DM(joint.nv, 1), joint.q_dot).jacobian
+        stretches.append(stretch)
+    springs = ca.diag(exact(model.dofs.stiffness)) @ ca.diagcat(*stretches)
+    return as_type(-springs, q), as_type(ca.diag(slope), q)
+
+
+@boundary()
+def spring_energy(model: Model, q: M) -> M:
+    """V_s = 1/2 difference(rest, q)' diag(stiffness) difference(rest, q) [J].
+
+    `-dV_s/dq` is the springs' part of `passive_force`; for a spherical joint so where its three stiffnesses are equal.
+    """
+    k = exact(model.dofs.stiffness)
+    stretch = _stretch(model, q)
+    return as_type(ca.dot(k * stretch, stretch) / 2, q)
+
+
+def with_armature(model: Model, H: M) -> M:
+    """H + diag(armature): the joint-space inertia including the motors' rotors."""
+    return as_type(H + ca.diag(exact(model.dofs.armature)), H)
+
+
+def armature_force(model: Model, qdd: M) -> M:
+    """armature qdd (nv) [N m, N]: the forces that accelerate the motors' rotors."""
+    return as_type(exact(model.dofs.armature) * qdd, qdd)
+
+
+def _stretch(model: Model, q: Expr) -> Expr:
+    """The tangent step from rest to q (nv) of the joints with springs; structurally zero for the others."""
+    parts = []
+    rests = model.split_q(DM(model.dofs.rest))
+    for i, position in enumerate(model.split_q(q)):
+        joint = model.joints[i]
+        stiff = any(model.dofs.stiffness[k] for k in model.dofs_of(i))
+        parts.append(joint.difference(rests[i], position) if stiff else DM(joint.nv, 1))
+    return ca.vertcat(*parts)

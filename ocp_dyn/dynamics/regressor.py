@@ -1,0 +1,73 @@
+"""Joint forces are linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7; Atkeson et al. 1986].
+
+Ten parameters a body, body after body, about the origin of the body's frame and along its axes:
+
+    pi_i = (m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz),     h = m c,  [kg, kg m, kg m^2].
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import DM
+
+from .._types import Expr, M, as_type
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.parameters import MODEL_PARAMETERS, inertia_parameters
+from ..spatial_algebra.linalg import put
+from ..spatial_algebra.spatial import each, halves, skew
+from .recursions import accelerations, joint_states, minus_gravity, velocities
+
+PARAMETERS = MODEL_PARAMETERS["inertia"].entries
+"""Names of a body's parameters, in their order."""
+
+
+@boundary()
+def inertial_parameters(model: Model) -> Expr:
+    """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them."""
+    parts: list[Expr] = [DM(0, 1)]
+    for body in model.I[1:]:
+        parts.append(inertia_parameters(body))
+    return ca.densify(ca.vertcat(*parts))
+
+
+@boundary()
+def parameter_names(model: Model) -> tuple[str, ...]:
+    """A name for every entry of pi: "thigh.m", "thigh.hx" and so on."""
+    return tuple(f"{body}.{name}" for body in model.body_names for name in PARAMETERS)
+
+
+@boundary()
+def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
+    """Y (nv x 10 nb) with `ID(q, qd, qdd) = Y pi`, gravity included.
+
+    A body's parameters act on the joints that support it: the other blocks are structurally zero. Y does not depend
+    on the model's inertias. Units: of tau by those of pi. O(nb depth).
+    """
+    states = joint_states(model, q, qd)
+    v, _ = velocities(model, states)
+    a, _ = accelerations(model, states, v, qdd, ground=minus_gravity(model))
+    Y = type(ca.vertcat(q, qd, qdd))(model.nv, 10 * model.nb)  # numbers and symbols may mix
+    for i, _ in model.edges:
+        columns = _body_regressor(v[i], a[i])
+        for j in reversed(model.path(i)):
+            put(Y, model.dofs_of(j), range(10 * (i - 1), 10 * i), states[j].S.T @ columns)
+            columns = each(states[j].XJ.apply_transpose, columns)
+    return as_type(Y, q)
+
+
+def _body_regressor(v: Expr, a: Expr) -> Expr:
+    """A (6 x 10) with `A pi_i = I a + v x* I v`, column by column as Newton and Euler have it."""
+    (w, vo), (dw, ao) = halves(v), halves(a)
+    ac = ao + ca.cross(w, vo)
+    W, A = skew(w), skew(ac)
+    moment = ca.horzcat(DM(3, 1), -A, _by_inertia(dw) + W @ _by_inertia(w))
+    force = ca.horzcat(ac, skew(dw) + W @ W, DM(3, 6))
+    return ca.vertcat(moment, force)
+
+
+def _by_inertia(w: Expr) -> Expr:
+    """L(w) (3 x 6) with `I w = L(w) (Ixx, Ixy, Iyy, Ixz, Iyz, Izz)`."""
+    x, y, z = ca.vertsplit(w)
+    o = type(w)(1, 1)
+    return ca.blockcat([[x, y, o, z, o, o], [o, x, y, o, z, o], [o, o, o, x, y, z]])

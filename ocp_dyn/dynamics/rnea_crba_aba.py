@@ -1,0 +1,192 @@
+"""The dynamics of a kinematic tree, `H(q) qdd + C(q, qd) = tau`: RNEA, CRBA, ABA [RBDA, ch. 5-7].
+
+Each function is one textbook recursion over (model, q, qd, ...), on SX, MX or DM. Body quantities
+v[i], a[i], f[i] are in body coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the
+frames that `loads.external` names: wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+from casadi import DM
+
+from .._types import Expr, M, as_type, is_one_of, shown
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.linalg import LTDL, ltdl, ltl, put, solve_cholesky, symmetric
+from ..spatial_algebra.spatial import each
+from .invertible import check_invertible
+from .passive import armature_force, passive_force, with_armature
+from .recursions import (
+    States,
+    articulated_bodies,
+    classical_accelerations,
+    composite,
+    composite_forces,
+    joint_states,
+    minus_gravity,
+    poses,
+    velocity_products,
+    without_drift,
+)
+
+Names = Sequence[str]
+
+
+@boundary()
+def inverse_dynamics(
+    model: Model,
+    q: M,
+    qd: M,
+    qdd: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+) -> M:
+    """tau = ID(q, qd, qdd) = H qdd + C, by the recursive Newton-Euler algorithm [RBDA, table 5.1].
+
+    The book's recursion, with v[0] = 0 and a[0] = -gravity,
+
+        v[i] = X[i] v[p] + S[i] qd[i],
+        a[i] = X[i] a[p] + S[i] qdd[i] + cJ[i] + v[i] x S[i] qd[i],
+        f[i] = I[i] a[i] + v[i] x* I[i] v[i] - X0[i]* f_ext[i],
+        tau[i] = S[i]' f[i],
+        f[p] = f[p] + X[i]' f[i],
+
+    runs here in classical accelerations of the bodies' origins [Luh, Walker & Paul 1980]: the forces f[i] are the same,
+    and no linear velocity is needed. tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with
+    loads.passive less `passive_force(q, qd)`, with loads.armature more by `diag(armature) qdd`, see `Loads`. O(nb).
+    """
+    states = joint_states(model, q, without_drift(model, qd))
+    a = classical_accelerations(model, states, qdd, ground=-model.gravity_vector)
+    wrenches = body_wrenches(model, states, f_ext, loads.external)
+    f = [body.newton_euler(a[i].a, a[i].U) - wrenches[i] for i, body in enumerate(model.I)]
+    F = composite_forces(model, states, f)
+    total = as_type(ca.vertcat(*(states[i].S.T @ F[i] for i, _ in model.edges)), q)
+    if loads.armature:
+        total = total + armature_force(model, qdd)
+    return total - passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else total
+
+
+@boundary()
+def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
+    """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
+
+    With loads.passive less `passive_force(q, qd)`.
+    """
+    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)
+
+
+@boundary()
+def gravity_force(model: Model, q: M) -> M:
+    """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
+    rest = model.rest(q)
+    return inverse_dynamics(model, q, rest, rest)
+
+
+@boundary()
+def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
+    """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
+
+    Symmetric (nv x nv), positive definite, structurally zero between separate branches; with loads.armature plus
+    diag(armature). O(nb depth).
+    """
+    states = joint_states(model, q)
+    Ic, Ip = composite(model, states, model.I)
+    H = type(q)(model.nv, model.nv)
+    for i, _ in model.edges:
+        S = states[i].S
+        F = each(Ic[i].apply, S)
+        put(H, model.dofs_of(i), model.dofs_of(i), symmetric(S.T @ F))
+        j = i
+        while model.parent[j]:
+            X = states[j].XJ
+            # both ways give the force on the parent; a single axis has constant entries there, so that Ip S is cheap
+            one_axis = j == i and S.shape[1] == 1
+            F = Ip[i].apply(X.apply_inverse(S)) if one_axis else each(X.apply_transpose, F)
+            j = model.parent[j]
+            block = F.T @ states[j].S
+            put(H, model.dofs_of(i), model.dofs_of(j), block)
+            put(H, model.dofs_of(j), model.dofs_of(i), block.T)
+    return with_armature(model, H) if loads.armature else H
+
+
+@boundary()
+def forward_dynamics(
+    model: Model,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+) -> M:
+    """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
+
+    In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
+    accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. loads as in
+    `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
+    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches. ModelError for a
+    joint that moves no inertia.
+    """
+    check_invertible(model, loads=loads)
+    states = joint_states(model, q, without_drift(model, qd))
+    turning, c = velocity_products(model, states)
+    wrenches = body_wrenches(model, states, f_ext, loads.external)
+    pA = [body.newton_euler(turning[i].a, turning[i].U) - wrenches[i] for i, body in enumerate(model.I)]
+    total = tau + passive_force(model, q, qd, slip_speed=loads.slip_speed) if loads.passive else tau
+    bodies = articulated_bodies(model, states, total, c, pA, loads=loads)
+    return as_type(bodies.accelerations(model, states, c, ground=minus_gravity(model)), q)
+
+
+@boundary()
+def forward_dynamics_crba(
+    model: Model,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    loads: Loads = NO_LOADS,
+    method: str = "ltdl",
+) -> M:
+    """qdd = H^-1 (tau - C) from CRBA, RNEA and a factor of H [RBDA, 6.5].
+
+    method: "ltdl" or "ltl", the branch-sparse L'DL or L'L factor, O(nb depth^2); "cholesky", a dense L L' that
+    knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). loads as
+    in `inverse_dynamics`.
+    """
+    if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
+    check_invertible(model, loads=loads)
+    H = mass_matrix(model, q, loads=loads)
+    b = tau - bias_force(model, q, qd, f_ext, loads=loads)
+    if method == "cholesky":
+        return as_type(solve_cholesky(H, b), q)
+    return as_type((ltl(H, model.dof_parent) if method == "ltl" else factor(model, H)).solve(b), q)
+
+
+def factor(model: Model, H: Expr) -> LTDL:
+    """H = L' D L, keeping the branch-induced sparsity of H [RBDA, table 6.3]."""
+    return ltdl(H, model.dof_parent)
+
+
+def body_wrenches(model: Model, states: States, f_ext: Expr | None, external: Names) -> list[Expr]:
+    """X0[i]* f_ext summed by body: world wrenches in body coordinates, structurally zero where there are none."""
+    W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
+    if f_ext is None:
+        if external:
+            raise ValueError(
+                f"loads.external={shown(external)} names frames but no f_ext (6 x {len(external)}) is given"
+            )
+        return W
+    if f_ext.shape != (6, len(external)):
+        raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in loads.external, got {f_ext.shape}")
+    X0 = poses(model, states)
+    for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
+        body = model.frame(name).body
+        W[body] = W[body] + X0[body].apply_force(wrench)
+    return W

@@ -1,0 +1,291 @@
+"""Runge-Kutta schemes, by name or as a tableau, for second-order systems whose configurations may hold quaternions.
+
+| name | scheme | order |
+|---|---|---|
+| euler | semi-implicit: v1 = v + h a(q, v), q1 = q (+) h v1 | 1 |
+| heun | explicit trapezoid | 2 |
+| rk4 | classical Runge-Kutta | 4 |
+| midpoint | implicit midpoint, gauss:1 | 2 |
+| trapezoid | lobatto:2 | 2 |
+| hermite_simpson | lobatto:3 | 4 |
+| gauss:s | collocation at the zeros of the Legendre polynomial | 2s |
+| radau:s | collocation at the Radau points, the end among them (IIA); radau:1 is backward Euler | 2s - 1 |
+| lobatto:s | collocation at the Lobatto points, both ends among them (IIIA) | 2s - 2 |
+
+A scheme of the user's own is a value, `Scheme("Ralston", A=[[0, 0], [2 / 3, 0]], b=[1 / 4, 3 / 4])`.
+
+A step from (q, v) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
+Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
+
+    v_i = v + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, v_j),
+    v1 = v + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, v_j),
+
+where (+) is `model.integrate` and rate(theta, v) = d(theta)/dt is `model.tangent_rate`. The rate is v itself, except
+for quaternions, which in this way stay on the unit sphere at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.polynomial.legendre import Legendre
+from numpy.polynomial.polynomial import polyfromroots
+
+from ._types import Array, Expr, finite_vector, is_whole, numbers, shown, truth
+from .mechanism import Model
+
+FAMILIES = ("gauss", "radau", "lobatto")
+MOST_STAGES = 9
+ALIASES = {"midpoint": "gauss:1", "trapezoid": "lobatto:2", "hermite_simpson": "lobatto:3"}
+NAMES = ("euler", "heun", "rk4", *ALIASES, *(f"{family}:s" for family in FAMILIES))
+
+
+MOST_ORDER = 8
+"""Order up to which the order of a tableau is found; there are 200 conditions."""
+
+CONSISTENT = 1e-10
+"""Largest error of a condition on the coefficients of a tableau: they are given in full precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """A Runge-Kutta tableau: A (s, s), weights b (s), fractions of the step c (s) between 0 and 1.
+
+    name: for messages and reports. c: the row sums of A; given, they are checked. order: found from the tableau, up to
+    order 8; given, it is checked as far. explicit schemes have A strictly lower triangular. semi_implicit: positions
+    move with the velocity at the end of the step. ValueError for coefficients that make no scheme.
+    """
+
+    name: str
+    A: Any
+    b: Any
+    c: Any = None
+    order: int = 0
+    semi_implicit: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"Scheme name must be a text that is not empty, got {shown(self.name)}")
+        here = f"Scheme {shown(self.name)}"
+        truth(self.semi_implicit, f"{here}: semi_implicit")
+        size = numbers(self.b).size
+        object.__setattr__(self, "b", finite_vector(self.b, size, f"{here}: b").copy())
+        square = finite_vector(self.A, size * size, f"{here}: A ({size} x {size}, since b has {size} numbers)")
+        object.__setattr__(self, "A", square.reshape(size, size).copy())
+        sums = self.A.sum(axis=1)
+        if self.c is not None:
+            given = finite_vector(self.c, size, f"{here}: c")
+            if np.abs(given - sums).max() > CONSISTENT:
+                raise ValueError(f"{here}: c must be the row sums of A, {sums.tolist()}, got {shown(self.c)}")
+            sums = given
+        if abs(self.b.sum() - 1) > CONSISTENT:
+            raise ValueError(f"{here}: the weights b must sum to 1, got {shown(self.b.tolist())}")
+        if np.any((sums < -CONSISTENT) | (sums > 1 + CONSISTENT)):
+            raise ValueError(f"{here}: the fractions c of the step must lie between 0 and 1, got {sums.tolist()}")
+        object.__setattr__(self, "c", np.clip(sums, 0.0, 1.0))
+        for array in (self.A, self.b, self.c):
+            array.setflags(write=False)
+        self._check_order(here)
+
+    def _check_order(self, here: str) -> None:
+        if not is_whole(self.order):
+            raise ValueError(f"{here}: order must be a whole number, at least 1, or left out, got {shown(self.order)}")
+        found = _order(self.A, self.b)
+        if min(self.order, MOST_ORDER) > found:
+            raise ValueError(f"{here} has the order {found}, got order={self.order}: leave it out, or check A and b")
+        object.__setattr__(self, "order", self.order or found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scheme) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.name, *(x.tobytes() for x in (self.A, self.b, self.c)), self.order, self.semi_implicit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tableau as plain data, for a file: `Scheme(**data)` is equal to it."""
+        arrays = {key: getattr(self, key).tolist() for key in ("A", "b", "c")}
+        return {"name": self.name, **arrays, "order": self.order, "semi_implicit": self.semi_implicit}
+
+    @property
+    def stages(self) -> int:
+        return int(self.b.size)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether every stage follows from those before it."""
+        return not np.any(np.triu(self.A))
+
+    @property
+    def holds_positions(self) -> bool:
+        """Whether forces at the first and the last stage move position and velocity at the end independently; with one
+        stage, whether its force moves the position."""
+        ends = [0, -1]
+        moments = np.array([self.b[ends], (self.b @ self.A)[ends]])
+        if self.stages == 1:
+            return bool(self.semi_implicit or abs(moments[1, 0]) > 1e-12)
+        return bool(abs(np.linalg.det(moments)) > 1e-12)
+
+    @property
+    def holds_velocities(self) -> bool:
+        """Whether the force at the last stage moves the velocity at the end."""
+        return bool(abs(self.b[-1]) > 1e-12)
+
+    @property
+    def ends_at_stage(self) -> bool:
+        """Whether the last stage is the end of the step."""
+        return bool(np.allclose(self.A[-1], self.b, rtol=0, atol=1e-12))
+
+    @property
+    def sweeps(self) -> int:
+        """Number of times that theta is recomputed from rates at the last theta. h v has an error of third order in h,
+        and every sweep gains one order."""
+        return 1 if self.explicit else max(0, self.order - 2)
+
+
+def scheme(integrator: str | Scheme) -> Scheme:
+    """The scheme with this name, or the scheme itself; ValueError, with the known names, for anything else."""
+    if isinstance(integrator, Scheme):
+        return integrator
+    return _scheme(integrator if isinstance(integrator, str) else shown(integrator))
+
+
+Tree = tuple[Any, ...]
+"""A rooted tree: the trees that grow from its root."""
+
+
+def _order(A: Array, b: Array) -> int:
+    """The order of a scheme, up to `MOST_ORDER`: sum_i b_i Phi_i(t) = 1 / gamma(t) for all rooted trees t of that many
+    nodes (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, sec. II.2)."""
+    for order in range(1, MOST_ORDER + 1):
+        for tree in _trees(order):
+            weights, density, _ = _condition(A, tree)
+            if abs(float(b @ weights) - 1 / density) > CONSISTENT:
+                return order - 1
+    return MOST_ORDER
+
+
+def _condition(A: Array, tree: Tree) -> tuple[Array, int, int]:
+    """(Phi, gamma, number of nodes) of a tree."""
+    weights, density, nodes = np.ones(len(A)), 1, 1
+    for branch in tree:
+        w, d, n = _condition(A, branch)
+        weights, density, nodes = weights * (A @ w), density * d, nodes + n
+    return weights, density * nodes, nodes
+
+
+@cache
+def _trees(nodes: int) -> tuple[Tree, ...]:
+    """All rooted trees with this number of nodes."""
+    return ((),) if nodes == 1 else tuple({grown for tree in _trees(nodes - 1) for grown in _grown(tree)})
+
+
+def _grown(tree: Tree) -> Iterator[Tree]:
+    """The trees with one more leaf."""
+    yield tuple(sorted((*tree, ())))
+    for k, branch in enumerate(tree):
+        for grown in _grown(branch):
+            yield tuple(sorted((*tree[:k], grown, *tree[k + 1 :])))
+
+
+@cache
+def _scheme(name: str) -> Scheme:
+    fixed = {
+        "euler": Scheme("euler", np.zeros((1, 1)), np.ones(1), np.zeros(1), 1, semi_implicit=True),
+        "heun": Scheme("heun", np.array([[0, 0], [1, 0.0]]), np.full(2, 0.5), np.array([0, 1.0]), 2),
+        "rk4": Scheme("rk4", np.diag([0.5, 0.5, 1.0], -1), np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1.0]), 4),
+    }
+    if name in fixed:
+        return fixed[name]
+    family, _, stages = ALIASES.get(name, str(name)).partition(":")
+    fewest = 2 if family == "lobatto" else 1
+    if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= MOST_STAGES:
+        raise ValueError(
+            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {MOST_STAGES} stages, or a Scheme, got "
+            f"{shown(name)}"
+        )
+    return _collocation(name, family, int(stages))
+
+
+def _collocation(name: str, family: str, s: int) -> Scheme:
+    """The scheme whose polynomial of degree s fulfils the equations at the family's points.
+
+    A_ij and b_j are the integrals of the j-th Lagrange polynomial from 0 to c_i and to 1. The points are the zeros, on
+    [-1, 1], of P_s, of P_{s-1} - P_s, and of (1 - x^2) P'_{s-1}.
+    """
+    P = Legendre.basis(s)
+    if family == "gauss":
+        x = P.roots()
+    elif family == "radau":
+        x = np.append((P - Legendre.basis(s - 1)).roots()[:-1], 1.0)
+    else:
+        x = np.concatenate([[-1.0], Legendre.basis(s - 1).deriv().roots(), [1.0]])
+    c: Array = (np.asarray(x, dtype=float) + 1) / 2
+    A, b = np.zeros((s, s)), np.zeros(s)
+    for j in range(s):
+        others = np.delete(c, j)
+        integral = Polynomial(polyfromroots(others) / np.prod(c[j] - others)).integ()
+        A[:, j], b[j] = integral(c), integral(1.0)
+    A[np.abs(A) < 1e-15] = 0.0
+    return Scheme(name, A, b, c, 2 * s - FAMILIES.index(family))
+
+
+def stage_states(
+    model: Model, method: Scheme, q: Expr, v: Expr, a: list[Expr], h: Expr
+) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
+    """The states (q_i, v_i) at the stages of a step and (q1, v1) at its end, from the accelerations at the stages.
+
+    The rates of theta depend on theta itself; for quaternions they are found by fixed-point sweeps, to the order of the
+    scheme and without additional unknowns.
+    """
+    speeds = [_moved(v, h, row, a) for row in method.A]
+    v1 = _moved(v, h, method.b, a)
+    if method.semi_implicit:
+        return [(q, v)], (model.integrate(q, h * v1), v1)
+    rates = list(speeds)
+    for _ in range(method.sweeps if model.nq > model.nv else 0):
+        for i, row in enumerate(method.A):
+            if np.any(row):
+                rates[i] = model.tangent_rate(_moved(0, h, row, rates), speeds[i])
+    places = [model.integrate(q, _moved(0, h, row, rates)) if np.any(row) else q for row in method.A]
+    return list(zip(places, speeds, strict=True)), (model.integrate(q, _moved(0, h, method.b, rates)), v1)
+
+
+def explicit_step(
+    model: Model, method: Scheme, rate: Callable[[Expr, Expr], Expr], q: Expr, v: Expr, h: Expr
+) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
+    """As `stage_states` for an explicit scheme, with accelerations rate(q_i, v_i), each computed from those before
+    it."""
+    states: list[tuple[Expr, Expr]] = []
+    a: list[Expr] = []
+    theta_rates: list[Expr] = []
+    for row in method.A:
+        theta, speed = _moved(0, h, row, theta_rates), _moved(v, h, row, a)
+        states.append((model.integrate(q, theta) if np.any(row) else q, speed))
+        theta_rates.append(model.tangent_rate(theta, speed) if np.any(row) else speed)
+        a.append(rate(*states[-1]))
+    v1 = _moved(v, h, method.b, a)
+    theta = h * v1 if method.semi_implicit else _moved(0, h, method.b, theta_rates)
+    return states, (model.integrate(q, theta), v1)
+
+
+def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Expr:
+    """x after a step h of an explicit scheme along x' = f(x)."""
+    rates: list[Expr] = []
+    for row in method.A:
+        rates.append(f(_moved(x, h, row, rates)))
+    return _moved(x, h, method.b, rates)
+
+
+def _moved(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
+    """start + h sum_j weights_j rates_j over the rates given; rates of weight zero do not enter the expression."""
+    terms = [rate if w == 1 else w * rate for w, rate in zip(weights, rates, strict=False) if w]
+    return start + h * sum(terms[1:], start=terms[0]) if terms else start

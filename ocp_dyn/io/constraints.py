@@ -1,0 +1,77 @@
+"""Constraints as plain data, for the files of solutions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from .._types import ModelError, shown
+from ..constraints import Constraint, Contact, JointCoupling, LockedJoint, Loop, RollingContact
+from ..mechanism import Frame, Model
+from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
+
+KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Contact, RollingContact, Loop, JointCoupling, LockedJoint)}
+"""The library's constraints that consist of names and numbers."""
+
+METHODS = ("rows", "position", "jacobian", "hessian")
+"""Members that make a class a `Constraint`."""
+
+
+def known_constraints(given: Any = ()) -> dict[str, Any]:
+    """The classes of constraints that a file may name: the library's and those given."""
+    return known_classes(KINDS, given, "constraints", lambda kind: all(hasattr(kind, key) for key in METHODS))
+
+
+def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
+    """The kind and the fields of a constraint, with frames by name; ValueError for a constraint that holds a
+    function."""
+    kind = type(constraint)
+    cannot = f"a solution under the constraint {shown(constraint)} cannot be saved: "
+    if not is_own_dataclass(kind):
+        raise ValueError(f"{cannot}its class is no frozen dataclass")
+    if KINDS.get(kind.__name__, kind) is not kind:
+        raise ValueError(f"{cannot}its class has the name of one of the library's, {kind.__name__}: rename it")
+    named = {"kind": kind.__name__}
+    for key in field_names(kind):
+        value = getattr(constraint, key)
+        try:
+            named[key] = value.name if isinstance(value, Frame) else as_data(value)
+        except TypeError:
+            why = "a file holds no functions, such as" if callable(value) else "a file holds frames, numbers, texts and"
+            why += "" if callable(value) else " tuples of these, unlike"
+            raise ValueError(f"{cannot}{why} its {key} = {shown(value)}") from None
+    return named
+
+
+def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = KINDS) -> Constraint:
+    """The constraint of `constraint_to_dict`. Raises ModelError for one that is malformed or does not fit the model.
+
+    kinds: the classes that it may name, by name, as `known_constraints` gives them.
+    """
+    if not isinstance(saved, Mapping) or not isinstance(saved.get("kind"), str):
+        raise ModelError(f"a constraint must be an object with a kind of {', '.join(kinds)}, got {shown(saved)}")
+    kind = saved["kind"]
+    made = class_called(kind, kinds, "constraints", "a phase's contacts")
+    if not finite(saved):
+        raise ModelError(f"the {kind} holds numbers that are not finite")
+    try:
+        constraint: Constraint = made(**{key: from_data(x) for key, x in saved.items() if key != "kind"})
+        G = np.array(DM(constraint.jacobian(model, DM(model.neutral()))).full())
+    except Exception as error:  # noqa: BLE001, whatever a constructor or CasADi says to values of any kind
+        raise ModelError(f"the {kind} cannot be made or does not fit the model: {str(error)[:200]}") from None
+    if G.shape != (len(constraint.rows), model.nv) or not np.all(np.isfinite(G)):
+        raise ModelError(f"the {kind} does not fit the model: its rows are {G.shape}, of {model.nv} velocities")
+    return constraint
+
+
+def finite(value: Any) -> bool:
+    """Whether all floating-point numbers in plain data are finite."""
+    if isinstance(value, Mapping):
+        return all(finite(x) for x in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(finite(x) for x in value)
+    return not isinstance(value, float) or math.isfinite(value)

@@ -1,0 +1,173 @@
+"""Limit cycles of walkers: the map from one step to the next, its fixed point, and the decay of disturbances.
+
+A step flows along `x' = f(x)` until the guard vanishes (the foot strikes). A reset (impact, then exchange of the legs)
+leads to the start of the next step:
+
+    P(x) = reset(flow(x, T(x))),   guard(flow(x, T(x))) = 0.
+
+A gait is a fixed point P(x) = x; the eigenvalues of dP/dx are its Floquet multipliers, and the gait is stable where
+all lie inside the unit circle [A. Goswami, B. Espiau & A. Keramane, Limit cycles and their stability in a
+passive bipedal gait, ICRA 1996; M. Garcia, A. Chatterjee, A. Ruina & M. Coleman, The simplest walking model,
+J. Biomech. Eng. 120, 1998].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from ._arguments import called, expression, function, numbers, positive, whole
+from ._types import Array, shown
+from .integrators import flow_step, scheme
+
+Map = Callable[[SX], SX]
+
+
+MOST, MOST_STEPS = 200, 100_000
+"""Entries of a state, whose derivatives are carried along, and steps of the method: what is built within a second."""
+
+
+class NoGait(ValueError):
+    """Raised if no gait is found; there may be none."""
+
+
+@dataclass(frozen=True, eq=False)
+class LimitCycle:
+    """A periodic gait: state x (n) at the start of a step, period T [s], dP/dx (n x n), its eigenvalues, the path.
+
+    multipliers: largest first; zero for directions that the guard and the reset remove. t (N+1), states (N+1, n): the
+    step from its start to the strike.
+    """
+
+    x: Array
+    period: float
+    derivative: Array
+    multipliers: Any
+    t: Array
+    states: Array
+    residual: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether every multiplier lies inside the unit circle."""
+        return bool(np.abs(self.multipliers[0]) < 1.0)
+
+
+class StepMap:
+    """The map from the start of a step to the start of the next.
+
+    f: x -> dx/dt, guard: x -> number that vanishes at the strike, reset: x -> x after it, each from SX to SX. n: size
+    of x. steps: number of steps of the fourth-order Runge-Kutta method in one step of the walker.
+    """
+
+    def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
+        whole(n, "n", least=1, most=MOST)
+        whole(steps, "steps", least=1, most=MOST_STEPS)
+        for key, given in (("f", f), ("guard", guard), ("reset", reset)):
+            function(given, f"StepMap {key}")
+        x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)
+        strike = expression(called("StepMap guard", guard, x), "StepMap guard")
+        after = expression(called("StepMap reset", reset, x), "StepMap reset")
+        rate = expression(called("StepMap f", f, x), "StepMap f")
+        if strike.shape != (1, 1) or after.shape != (n, 1):
+            raise ValueError(f"guard must be one number and reset {n}, got shapes {strike.shape} and {after.shape}")
+        if rate.shape != (n, 1):
+            raise ValueError(f"StepMap f must return n = {n} numbers, got shape {rate.shape}")
+        x1 = flow_step(scheme("rk4"), f, x, h)
+        A, b = ca.jacobian(x1, x), ca.jacobian(x1, h)
+        carried = ca.vertcat(x1, ca.vec(A @ by_x), A @ by_h + b)
+        step = ca.Function("step", [ca.vertcat(x, ca.vec(by_x), by_h), h], [ca.densify(carried)], {"cse": True})
+        self._flow = step.mapaccum(steps)
+        self._strike = ca.Function("strike", [x], [strike, ca.jacobian(strike, x), after, ca.jacobian(after, x)])
+        self._rate = ca.Function("rate", [x], [rate])
+        self.n, self.steps = n, steps
+
+    def flow(self, x: Array, period: float) -> tuple[Array, Array, Array]:
+        """States (steps + 1, n) from x over `period` [s], and the derivatives of the last state by x and by the
+        period."""
+        positive(period, "the period [s]")
+        begin = np.concatenate([x, np.eye(self.n).ravel(), np.zeros(self.n)])
+        path = np.asarray(self._flow(begin, period / self.steps).full()).T
+        end = path[-1]
+        by_x = end[self.n : -self.n].reshape(self.n, self.n, order="F")
+        return np.vstack([x, path[:, : self.n]]), by_x, end[-self.n :] / self.steps
+
+    def step(self, x: Array, period: float) -> tuple[Array, float]:
+        """P(x) (n) and the time of the strike [s], found by Newton's method from the guess `period`."""
+        for _ in range(30):
+            states, _, by_T = self.flow(x, period)
+            guard, slope, after, _ = (np.asarray(part.full()) for part in self._strike(states[-1]))
+            change = -float(guard.item()) / float((slope @ by_T).item())
+            if abs(change) < 1e-12 * period:
+                return after.ravel(), period
+            period = max(0.5 * period, period + change)
+        raise NoGait(f"the foot does not strike near {period:.3g} s after {x}")
+
+    def limit_cycle(self, x: Array, period: float, tolerance: float = 1e-12, iterations: int = 30) -> LimitCycle:
+        """The fixed point P(x) = x near a guess, by Newton's method on (x, T); NoGait if it does not converge."""
+        whole(iterations, "iterations", least=1)
+        start = numbers(x, "x")
+        if start.size != self.n:
+            raise ValueError(f"x must be {self.n} numbers, got {shown(x)}")
+        z = np.append(start, positive(period, "the period [s]"))
+        positive(tolerance, "tolerance")
+        for _ in range(iterations):
+            if not (np.all(np.isfinite(z)) and 0 < z[-1] < 100 * period):
+                break
+            states, by_x, by_T = self.flow(z[:-1], z[-1])
+            guard, slope, after, turn = (np.asarray(part.full()) for part in self._strike(states[-1]))
+            residual = np.append(after.ravel() - z[:-1], guard.item())
+            if np.abs(residual).max() < tolerance:
+                return self._cycle(z, states, by_x, slope, turn, float(np.abs(residual).max()))
+            jacobian = np.block(
+                [[turn @ by_x - np.eye(self.n), (turn @ by_T)[:, None]], [slope @ by_x, slope @ by_T[:, None]]]
+            )
+            try:
+                z = z - np.linalg.solve(jacobian, residual)
+            except np.linalg.LinAlgError:
+                break
+        raise NoGait(
+            f"no periodic gait was found from the guess {np.asarray(x)}, period {period:.4g} s: "
+            "there may be none here; come from a neighbouring gait that is known"
+        )
+
+    def _cycle(self, z: Array, states: Array, by_x: Array, slope: Array, turn: Array, residual: float) -> LimitCycle:
+        """Collects a fixed point; the time of the strike moves with x: dT/dx = -(g' Phi)/(g' f)."""
+        rate = np.asarray(self._rate(states[-1]).full())
+        P = turn @ (by_x - rate @ (slope @ by_x) / float((slope @ rate).item()))
+        values: Any = np.linalg.eigvals(P)
+        values = values[np.argsort(-np.abs(values), kind="stable")]
+        t = np.linspace(0.0, z[-1], self.steps + 1)
+        return LimitCycle(z[:-1], float(z[-1]), P, values, t, states, residual)
+
+
+def follow_limit_cycles(
+    maps: Iterable[StepMap], x: Array, period: float, largest_change: float = 0.05
+) -> Iterator[LimitCycle]:
+    """The limit cycle of every map, where a parameter of the maps changes in even steps, such as a slope.
+
+    The first is sought near (x, period), the second near the first, every other near the extrapolation of the two
+    before it. NoGait where none is found, or where the period [s] changes by more than the fraction `largest_change`
+    in one step: another gait was found then, and the one that is followed may have ended.
+    """
+    positive(largest_change, "largest_change")
+    path: list[Array] = []
+    guess = np.append(numbers(x, "x"), positive(period, "the period [s]"))
+    for step_map in maps:
+        if not isinstance(step_map, StepMap):
+            raise TypeError(f"follow_limit_cycles needs StepMaps, got {shown(step_map)}")
+        cycle = step_map.limit_cycle(guess[:-1], guess[-1])
+        change = cycle.period / path[-1][-1] - 1 if path else 0.0
+        if abs(change) > largest_change:
+            raise NoGait(
+                f"the period changes by {100 * change:.2g} % in step {len(path)}, from {path[-1][-1]:.4g} to {cycle.period:.4g} s: "
+                "that is another gait; take smaller steps, or stop before this one"
+            )
+        path.append(np.append(cycle.x, cycle.period))
+        guess = path[-1] if len(path) == 1 else 2 * path[-1] - path[-2]
+        yield cycle

@@ -1,0 +1,306 @@
+"""Edited copies of a tree or a model; the methods of `Model` of the same names say what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from casadi import DM
+
+from .._types import LARGEST, Array, ModelError, Vector, finite_vector, is_one_of, listed, meant, numbers, shown
+from ..spatial_algebra.spatial import Inertia, Transform, skew
+from .parts import (
+    LIMITS,
+    NONNEGATIVE_FIELDS,
+    SIZE_NQ,
+    WORLD,
+    DofData,
+    FileJoint,
+    Frame,
+    body_inertia,
+    merged,
+    placement,
+    product,
+    vector,
+)
+from .tree import Tree
+
+T = TypeVar("T", bound=Tree)
+"""A tree or a model: an edited copy is of the class of the original."""
+
+
+def with_gravity(model: T, gravity: Vector) -> T:
+    x, y, z = (float(g) for g in vector(gravity, 3, "gravity"))
+    return replace(model, gravity=(x, y, z))
+
+
+def with_inertia(
+    model: T, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
+) -> T:
+    i = moving(model, body)
+    m, c, I = central(model.I[i], body)
+    new = body_inertia(
+        m if mass is None else mass, c if com is None else com, I if inertia is None else inertia,
+        f"body {shown(body)}", check=inertia is not None,
+    )  # fmt: skip
+    return replace(model, I=(*model.I[:i], new, *model.I[i + 1 :]))
+
+
+def with_limits(model: T, **given: object) -> T:
+    dofs = vars(model.dofs) | {
+        LIMITS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
+    }
+    crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
+    if crossed.size:
+        k = crossed[0]
+        raise ModelError(
+            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its upper limit, "
+            f"{dofs['q_upper'][k]:g}: change both"
+        )
+    return replace(model, dofs=DofData(**dofs))
+
+
+def _limit(model: Tree, option: str, value: object) -> Array:
+    """The model's limits of one kind, changed as asked for."""
+    found = np.array(getattr(model.dofs, LIMITS[option]))
+    if not isinstance(value, Mapping):
+        found[:] = _spread(value, found.size, f"with_limits: {option}", option)
+        return found
+    for name, limit in value.items():
+        part = _entries(model, name, option)
+        found[part] = _spread(limit, found[part].size, f"with_limits: {option} of {shown(name)}", option)
+    return found
+
+
+def _entries(model: Tree, name: object, option: str) -> slice:
+    """Entries of q, or of qd, that a name stands for: those of a joint, or one by its own name."""
+    positions = LIMITS[option] in SIZE_NQ
+    names = model.q_names if positions else model.qd_names
+    if is_one_of(name, model.joint_names):
+        return model.q_slice(str(name)) if positions else model.qd_slice(str(name))
+    if is_one_of(name, names):
+        return slice(names.index(str(name)), names.index(str(name)) + 1)
+    known = tuple(dict.fromkeys((*model.joint_names, *names)))
+    hint = meant(name, known) or f"; known are: {listed(known)}"
+    raise KeyError(f"with_limits: no joint, nor entry of {'q' if positions else 'qd'}, {shown(name)}{hint}")
+
+
+def _spread(value: object, size: int, what: str, option: str) -> Array:
+    """Limits as `size` numbers, which may be infinite."""
+    x = numbers(value)
+    if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST):
+        raise ModelError(f"{what} must be one number{'' if size == 1 else f' or {size}'}, got {shown(value)}")
+    if LIMITS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
+        raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")
+    return x
+
+
+def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"with_frame: a name must be a non-empty string, got {shown(name)}")
+    if name == WORLD or name in model.frames:
+        raise ModelError(f"frame {shown(name)}: the model has a frame of that name already: choose another")
+    host = model.frame(to)
+    X = product(placement(origin, rotation, f"frame {shown(name)}"), host.X)
+    return replace(model, frames={**model.frames, name: Frame(name, host.body, X)})
+
+
+def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
+    """Mass, centre of mass and inertia about it, as numbers; without mass, the centre is the origin."""
+    if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
+        raise ModelError(
+            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
+            "last, all of them in one with_parameters"
+        )
+    m, h, I = float(body.m), DM(body.h), DM(body.I)
+    if not m:
+        return m, np.zeros(3), np.array(I.full())
+    c = h / m
+    cx = skew(c)
+    return m, np.array(c.full()).ravel(), np.array((I + m * (cx @ cx)).full())
+
+
+def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation: object) -> T:
+    if not isinstance(other, Tree):
+        raise TypeError(f"attach needs a Model, got {shown(other)}")
+    if not isinstance(prefix, str):
+        raise TypeError(f"attach: prefix must be a string, got {shown(prefix)}")
+    names = [*model.frames, *model.joint_names]
+    added = [prefix + name for name in (*other.frames, *other.joint_names)]
+    twice = sorted(set(names) & set(added))
+    if twice:
+        raise ModelError(
+            f"attach: both models have {', '.join(map(repr, twice[:6]))}; names must be unique: give a prefix such as "
+            f"prefix={shown((other.name or 'other') + '_')}"
+        )
+    host = Frame(WORLD, 0) if is_one_of(to, (WORLD,)) and WORLD not in model.frames else model.frame(to)
+    X = product(placement(origin, rotation, "attach"), host.X)
+
+    def moved(body: int, placed: Transform) -> tuple[int, Transform]:
+        """Body and transform of what is placed in a body of the other model."""
+        return (body + model.nb, placed) if body else (host.body, product(placed, X))
+
+    hung = [moved(p, other.X_tree[i]) for i, p in other.edges]
+    frames = {prefix + f.name: Frame(prefix + f.name, *moved(f.body, f.X)) for f in other.frames.values()}
+    dofs = {key: np.concatenate([values, getattr(other.dofs, key)]) for key, values in vars(model.dofs).items()}
+    return replace(
+        model,
+        parent=(*model.parent, *(parent for parent, _ in hung)),
+        joints=(*model.joints, *other.joints[1:]),
+        X_tree=(*model.X_tree, *(placed for _, placed in hung)),
+        I=(*model.I, *other.I[1:]),
+        joint_names=(*model.joint_names, *(prefix + name for name in other.joint_names)),
+        body_names=(*model.body_names, *(prefix + name for name in other.body_names)),
+        frames={**model.frames, **frames},
+        dofs=DofData(**dofs),
+        mimics=(*model.mimics, *(m._replace(joint=prefix + m.joint, other=prefix + m.other) for m in other.mimics)),
+        file_joints=(
+            *model.file_joints,
+            *(
+                f._replace(joint=prefix + f.joint, mounts=tuple(prefix + m for m in f.mounts))
+                for f in other.file_joints
+            ),
+        ),
+    )
+
+
+def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
+    if not isinstance(positions, Mapping):
+        raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
+    locked: dict[int, Transform] = {}
+    for name, value in _followed(model, positions).items():
+        i = model.joint_names.index(name) + 1
+        joint = model.joints[i]
+        q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
+        locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
+    if len(locked) == model.nb:
+        raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
+
+    host, placed, inertia = [0], [Transform.identity()], list(model.I)
+    for i, p in model.edges:
+        X = product(model.X_tree[i], placed[p])
+        host.append(host[p] if i in locked else i)
+        placed.append(product(locked[i], X) if i in locked else Transform.identity())
+        if i in locked and host[i]:
+            inertia[host[i]] = merged(inertia[host[i]], model.I[i], placed[i])
+    kept = [i for i, _ in model.edges if i not in locked]
+    return _selected(
+        replace(model, file_joints=_mounted_on(model, locked)),
+        kept,
+        parents={i: host[model.parent[i]] for i in kept},
+        X_tree={i: product(model.X_tree[i], placed[model.parent[i]]) for i in kept},
+        inertia={i: inertia[i] for i in kept},
+        frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
+    )
+
+
+def _mounted_on(model: Tree, locked: Iterable[int]) -> tuple[FileJoint, ...]:
+    """The notes of the file's joints, with the `locked` ones as fixed joints that others are mounted on."""
+    noted = {f.joint: f for f in model.file_joints}
+    notes = [FileJoint(name, *noted.get(name, ("",))[1:]) for name in ("", *model.joint_names)]
+    mounted = [notes[0]]
+    for i, p in model.edges:
+        before = (*mounted[p].mounts, mounted[p].joint) if p in locked else ()
+        mounted.append(notes[i]._replace(mounts=(*before, *notes[i].mounts)))
+    return tuple(f for f in mounted[1:] if f.mounts or f.continuous)
+
+
+def _followed(model: Tree, positions: Mapping[str, Any]) -> dict[str, Any]:
+    """The positions, and those of the joints that mimic one of them."""
+    found = dict(positions)
+    for name in positions:
+        model.q_slice(name)  # raises for a name that no joint has
+    ahead = list(found)
+    while ahead:
+        other = ahead.pop()
+        for m in model.mimics:
+            if m.other == other and m.joint not in found:
+                at = finite_vector(found[other], 1, f"position of joint {shown(other)}")
+                found[m.joint] = m.ratio * float(at[0]) + m.offset
+                ahead.append(m.joint)
+    return found
+
+
+def subtree(model: T, body: str) -> T:
+    root = moving(model, body)
+    kept = [i for i, _ in model.edges if root in model.path(i)]
+    return _selected(
+        model,
+        kept,
+        parents={i: model.parent[i] if i != root else 0 for i in kept},
+        X_tree={i: model.X_tree[i] for i in kept},
+        inertia={i: model.I[i] for i in kept},
+        frames=[f for f in model.frames.values() if f.body in kept],
+    )
+
+
+def scale(model: T, length: float, mass: float) -> T:
+    s, m = (float(vector(x, 1, f"scale: {what}")[0]) for x, what in ((length, "length"), (mass, "mass")))
+    if not (s > 0 and m > 0):
+        raise ModelError(f"scale: length and mass must be positive, got {s:g} and {m:g}")
+
+    def longer(X: Transform) -> Transform:
+        return Transform(X.E, s * X.r)
+
+    factor_q, factor_v = (np.where(lengths, s, 1.0) for lengths in model.lengths)
+    dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
+    factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
+    return replace(
+        model,
+        joints=tuple(joint.scaled(s) for joint in model.joints),
+        X_tree=tuple(longer(X) for X in model.X_tree),
+        I=tuple(Inertia(m * body.m, m * s * body.h, m * s**2 * body.I) for body in model.I),
+        frames={name: replace(f, X=longer(f.X)) for name, f in model.frames.items()},
+        dofs=DofData(**dofs | {"qd_max": model.dofs.qd_max * factor_v}),
+        mimics=tuple(
+            m._replace(ratio=m.ratio * factor[m.joint] / factor[m.other], offset=m.offset * factor[m.joint])
+            for m in model.mimics
+        ),
+    )
+
+
+def moving(model: Tree, body: str) -> int:
+    """Index of a moving body."""
+    if not isinstance(body, str) or body not in model.body_names:
+        known = (
+            ""
+            if not isinstance(body, str) or body not in model.frames
+            else f": {shown(body)} is fixed to {_host(model, body)}"
+        )
+        raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {', '.join(model.body_names)}")
+    return model.body_names.index(body) + 1
+
+
+def _host(model: Tree, frame: str) -> str:
+    i = model.frames[frame].body
+    return repr(model.body_names[i - 1]) if i else "the ground"
+
+
+def _selected(
+    model: T,
+    kept: list[int],
+    parents: Mapping[int, int],
+    X_tree: Mapping[int, Transform],
+    inertia: Mapping[int, Inertia],
+    frames: Iterable[Frame],
+) -> T:
+    """The model of the bodies `kept`, renumbered in their order; everything else is given by old numbers."""
+    number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
+    q: list[int] = [k for i in kept for k in range(model.q_index[i], model.q_index[i + 1])]
+    v: list[int] = [k for i in kept for k in model.dofs_of(i)]
+    fields: dict[str, Any] = {
+        "parent": (-1, *(number[parents[i]] for i in kept)),
+        "joints": (model.joints[0], *(model.joints[i] for i in kept)),
+        "X_tree": (model.X_tree[0], *(X_tree[i] for i in kept)),
+        "I": (model.I[0], *(inertia[i] for i in kept)),
+        "joint_names": tuple(model.joint_names[i - 1] for i in kept),
+        "body_names": tuple(model.body_names[i - 1] for i in kept),
+        "frames": {f.name: replace(f, body=number[f.body]) for f in frames},
+        "dofs": DofData(**model.dofs.rows(q, v)),
+    }
+    joints = fields["joint_names"]
+    fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)
+    fields["mimics"] = tuple(m for m in model.mimics if m.joint in joints and m.other in joints)
+    return replace(model, **fields)

@@ -1,0 +1,83 @@
+"""Loads of the equation of motion beside the motors' torques: one value, which every algorithm takes as `loads`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .._types import finite, shown, truth
+
+SLIP_SPEED = 0.01
+"""Default of the speed over which friction changes sign [rad/s, m/s]."""
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Springs, losses and rotors of joints, and external wrenches, in the equation of motion; none by default:
+
+        (H + diag(armature)) qdd + C = tau + passive_force(q, qd) + J' f_ext
+
+    passive: springs, damping and friction of the model's joints, see `passive_force`. armature: inertia of the motors'
+    rotors. external: names of the frames that wrenches act on; the wrenches are the argument `f_ext` (6 x k) of the
+    algorithm, a column for each frame, in this order: [moment about the world origin [N m]; force [N]], world axes.
+    slip_speed [rad/s, m/s]: speed over which friction changes sign, see `passive_force`.
+
+    An algorithm takes the part that its result depends on: `mass_matrix` the armature, `bias_force` the forces.
+    """
+
+    passive: bool = False
+    armature: bool = False
+    external: Sequence[str] = ()
+    slip_speed: float = SLIP_SPEED
+
+    def __post_init__(self) -> None:
+        for flag in ("passive", "armature"):
+            object.__setattr__(self, flag, truth(getattr(self, flag), flag))
+        object.__setattr__(self, "external", _names(self.external))
+        object.__setattr__(self, "slip_speed", positive_speed(self.slip_speed))
+
+
+def positive_speed(speed: Any) -> float:
+    """A slip speed as a positive number."""
+    value = finite(speed, "slip_speed [rad/s, m/s]")
+    if not value > 0:
+        raise ValueError(f"slip_speed must be positive, got {shown(speed)} rad/s (m/s)")
+    return value
+
+
+def check_loads(loads: Any) -> Loads:
+    """`loads`, or a TypeError for anything else."""
+    if not isinstance(loads, Loads):
+        raise TypeError(f"loads must be od.Loads(passive=, armature=, external=, slip_speed=), got {shown(loads)}")
+    return loads
+
+
+def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) -> None:
+    """TypeError for parts of loads, such as armature=True, that are given as options. taken: options so named."""
+    found = [part.name for part in fields(Loads) if part.name in options and part.name not in taken]
+    if found:
+        written = ", ".join(f"{part}={shown(options[part])}" for part in found)
+        raise TypeError(f"{name} has no option {' and no '.join(found)}: write loads=od.Loads({written})")
+
+
+def refuse_all_but_armature(loads: Loads, what: str) -> None:
+    """ValueError for loads that derivatives of second order do not contain."""
+    if loads.passive or loads.external:
+        part = "passive forces" if loads.passive else "external forces"
+        raise ValueError(f"{what} contain no {part}: give loads=od.Loads(armature=True) at most, got {shown(loads)}")
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Names of frames as a tuple."""
+    expected = "external must be a tuple of frame names"
+    if isinstance(names, str):
+        raise TypeError(f"{expected}, got the string {shown(names)}: write ({shown(names)},)")
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{expected}, got {shown(names)}")
+    return tuple(names)
+
+
+NO_LOADS = Loads()
+JOINT_LOADS = Loads(passive=True, armature=True)
+"""All that the model's joints have: springs, losses and rotors."""

@@ -1,0 +1,174 @@
+"""Models whose gravity, inertias and positions are inputs, and the same for points of constraints.
+
+For identification and for design optimisation.
+
+A parameter is named by what it is of:
+
+| name | size | what |
+|---|---|---|
+| `gravity` | 3 | gravity [m/s^2], ground axes |
+| `mass:BODY` | 1 | mass [kg] of a moving body; its com and its inertia about the com stay |
+| `com:BODY` | 3 | centre of mass [m], body axes; mass and inertia about the com stay |
+| `inertia_com:BODY` | 6 | inertia about the com (xx, xy, yy, xz, yz, zz) [kg m^2], body axes |
+| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, inertia (xx, xy, yy, xz, yz, zz) about the body's origin |
+| `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
+| `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
+| `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |
+| `point:CONTACT` | 3 | point [m] of a contact, centre of a rolling contact, in coordinates of its frame |
+| `radius:CONTACT` | 1 | radius [m] of a rolling contact |
+| `predecessor:LOOP`, `successor:LOOP` | 3 | origin [m] of a loop's end in coordinates of the frame it sits on |
+
+The last three rows are of a constraint set, not of a model: see `ocp_dyn.constraints.with_constraint_parameters`; the
+names are those of `constraint_names`: the frame's, from the second on it `foot#2`, `foot#3`.
+The equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is of the whole moving body, with what
+is fixed to it. Nothing checks that a body can have the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import casadi as ca
+from casadi import DM
+
+from .._types import Expr, ModelError, shown, split
+from ..spatial_algebra.spatial import Inertia, Transform, skew
+from . import Frame, Model
+from .boundary import boundary
+from .editing import central, moving
+
+
+class Parameter(NamedTuple):
+    """A kind of parameter: its unit, and a name for each of its entries."""
+
+    units: str
+    entries: tuple[str, ...]
+
+
+_POSITION = ("x", "y", "z")
+_TEN = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+_ABOUT = "kg, kg m, kg m^2; (m, h, I) about the origin and along the axes of the"
+MODEL_PARAMETERS = {
+    "gravity": Parameter("m/s^2, ground axes", _POSITION),
+    "mass": Parameter("kg", ("m",)),
+    "com": Parameter("m, body axes", _POSITION),
+    "inertia_com": Parameter("kg m^2, about the centre of mass, body axes", _TEN[4:]),
+    "inertia": Parameter(f"{_ABOUT} body", _TEN),
+    "payload": Parameter(f"{_ABOUT} frame", _TEN),
+    "position": Parameter("m, body axes", _POSITION),
+    "origin": Parameter("m, axes of the parent body", _POSITION),
+}
+CONSTRAINT_PARAMETERS = {
+    "point": Parameter("m, axes of the contact's frame", _POSITION),
+    "radius": Parameter("m", ("radius",)),
+    "predecessor": Parameter("m, axes of the loop's predecessor frame", _POSITION),
+    "successor": Parameter("m, axes of the loop's successor frame", _POSITION),
+}
+
+
+def parameter(name: str) -> Parameter:
+    """Unit and entries of a parameter, by its name."""
+    if not isinstance(name, str):
+        raise TypeError(f"a parameter is named by a string such as 'gravity', got {shown(name)}")
+    kinds = MODEL_PARAMETERS | CONSTRAINT_PARAMETERS
+    kind, colon, target = name.partition(":")
+    if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
+        known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in kinds)
+        raise ValueError(f"no parameter {shown(name)}; parameters are: {known}")
+    return kinds[kind]
+
+
+def parameter_size(name: str) -> int:
+    """The number of entries of a parameter, by its name."""
+    return len(parameter(name).entries)
+
+
+def of_constraint(name: str) -> bool:
+    """Whether a parameter is of a constraint set; the others are of a model."""
+    return name.partition(":")[0] in CONSTRAINT_PARAMETERS
+
+
+@boundary()
+def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
+    """A copy of the model with parameters replaced by `values`: numbers, or expressions of one CasADi type.
+
+    Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the copy.
+    `od.function(..., parameters=names)` makes inputs of them.
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")
+    columns = {name: _column(model, name, value) for name, value in values.items()}
+    for name in filter(of_constraint, columns):
+        raise ValueError(f"{name} is of a constraint, not of a model: use with_constraint_parameters on the set")
+    inertia, X_tree, frames = list(model.I), list(model.X_tree), dict(model.frames)
+    gravity: tuple[Any, ...] = model.gravity
+    for body in {name.partition(":")[2] for name in columns if name.startswith(("mass:", "com:", "inertia"))}:
+        i = moving(model, body)
+        inertia[i] = _inertia_with(model.I[i], body, columns)
+    for name, value in columns.items():
+        kind, _, target = name.partition(":")
+        if kind == "gravity":
+            gravity = tuple(float(g) if isinstance(g, DM) else g for g in split(value))
+        elif kind == "payload":
+            frame = _carried(model, name)
+            inertia[frame.body] = inertia[frame.body] + inertia_from_parameters(value).to_parent(frame.X)
+        elif kind == "position":
+            frame = _carried(model, name)
+            if frame.name in model.body_names:
+                raise ModelError(f"{name}: a moving body's own frame is its origin; add a frame with add_frame")
+            frames[target] = replace(frame, X=Transform(frame.X.E, value), stands_for=frame)
+        elif kind == "origin":
+            model.q_slice(target)  # raises for a name that no joint has
+            i = model.joint_names.index(target) + 1
+            X_tree[i] = Transform(X_tree[i].E, value)
+    return replace(model, gravity=gravity, I=tuple(inertia), X_tree=tuple(X_tree), frames=frames)
+
+
+def inertia_parameters(body: Inertia) -> Expr:
+    """(m, h, I) of a body as a column (10): I by xx, xy, yy, xz, yz, zz, about the body's origin."""
+    I = body.I
+    return ca.vertcat(body.m, body.h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2])
+
+
+def inertia_from_parameters(pi: Expr) -> Inertia:
+    """The inertia of a column (m, h, I) of ten entries."""
+    m, h, I = split(pi, 1, 3, 6)
+    return Inertia(m, h, _rotational_inertia(I))
+
+
+def _rotational_inertia(entries: Expr) -> Expr:
+    """3x3 matrix of (xx, xy, yy, xz, yz, zz)."""
+    xx, xy, yy, xz, yz, zz = split(entries)
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inertia:
+    """The inertia of a body with what `columns` gives for it."""
+    whole = columns.get(f"inertia:{body}")
+    if whole is not None:
+        others = [f"{kind}:{body}" for kind in ("mass", "com", "inertia_com") if f"{kind}:{body}" in columns]
+        if others:
+            raise ModelError(f"inertia:{body} holds mass and com too: leave out {', '.join(others)}")
+        return inertia_from_parameters(whole)
+    m, c, I = (ca.sparsify(DM(x)) for x in central(old, body))
+    m = columns.get(f"mass:{body}", m)
+    c = columns.get(f"com:{body}", c)
+    if f"inertia_com:{body}" in columns:
+        I = _rotational_inertia(columns[f"inertia_com:{body}"])
+    cx = skew(c)
+    return Inertia(m, m * c, I - m * (cx @ cx))
+
+
+def _column(model: Model, name: str, value: Any) -> Expr:
+    column = model.column(value, parameter_size(name), f"parameter {shown(name)}")
+    return ca.sparsify(column) if isinstance(column, DM) else column
+
+
+def _carried(model: Model, name: str) -> Frame:
+    """The frame that a parameter is of, which must be on a moving body."""
+    frame = model.frame(name.partition(":")[2])
+    if not frame.body:
+        raise ModelError(f"{name}: the frame is fixed to the ground and moves nothing; name a frame of a moving body")
+    return frame

@@ -1,0 +1,208 @@
+"""Parts of a model other than its tree: frames, data of the dofs, checked inertias and placements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from casadi import DM
+
+from .._types import Array, ModelError, Vector, finite_vector, numbers, shown, sparse, sparse_beside
+from ..spatial_algebra.spatial import Inertia, Summed, Transform, largest
+
+WORLD = "world"
+"""Name of the ground; frames fixed to the ground belong to body 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
+
+    name: str
+    body: int
+    X: Transform = field(default_factory=Transform.identity)
+    stands_for: Frame | None = None
+    """The frame of the original model that this frame replaces: constraints on the original hold on this one."""
+
+    def __repr__(self) -> str:
+        return f"Frame({self.name!r}, body={self.body})"
+
+
+class Mimic(NamedTuple):
+    """A joint that follows another one, as a file states it: q_joint = ratio q_other + offset.
+
+    Both are joints of one dof; offset [rad or m]. This is a note only: both coordinates stay in q, and no equation uses
+    the relation except through `mimic_constraints` or `mimic_map`.
+    """
+
+    joint: str
+    other: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+class FileJoint(NamedTuple):
+    """Facts about a joint in a file that do not affect the motion, but on which layouts of other libraries depend.
+
+    mounts: names of the fixed joints between the moving body and this joint, outwards: siblings are sorted by these
+    first. continuous: whether the file gives the joint this type; some libraries then write its angle as (cos, sin).
+    """
+
+    joint: str
+    mounts: tuple[str, ...] = ()
+    continuous: bool = False
+
+
+def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
+    """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
+    followed: dict[str, str] = {}
+    for mimic in mimics:
+        for name in mimic[:2]:
+            if name not in dofs:
+                raise ModelError(
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this model; correct the "
+                    "name, or fix a joint that follows one that does not move"
+                )
+            if dofs[name] != 1:
+                raise ModelError(
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has {dofs[name]}"
+                )
+        if mimic.joint in followed:
+            raise ModelError(
+                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; keep one"
+            )
+        followed[mimic.joint] = mimic.other
+    for start in followed:
+        way = [start]
+        while way[-1] in followed:
+            way.append(followed[way[-1]])
+            if way[-1] in way[:-1]:
+                raise ModelError(f"joints mimic each other in a ring, {' -> '.join(way)}; set one of them free")
+    return tuple(mimics)
+
+
+@dataclass(frozen=True, eq=False)
+class DofData:
+    """Data of a model's dofs that the equations of the tree do not contain.
+
+    Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
+    The following enter an algorithm only with `od.Loads(passive=True, armature=True)`, see `ocp_dyn.mechanism.loads`; in optimal
+    control they enter by default:
+    damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
+    at `rest` (nq), armature (nv) [kg m^2 or kg].
+    """
+
+    q_lower: Array
+    q_upper: Array
+    qd_max: Array
+    tau_max: Array
+    damping: Array
+    friction: Array
+    stiffness: Array
+    armature: Array
+    rest: Array
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            array.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
+        self.__post_init__()
+
+    def strength(self, unlimited: float = 1.0) -> Array:
+        """Largest torque or force of every dof (nv) [N m or N], `unlimited` for a dof without a limit or without a motor.
+
+        A scale of torques that is never zero: `ocp.TorqueSquared(scale=model.dofs.strength())`.
+        """
+        return np.where(np.isfinite(self.tau_max) & (self.tau_max > 0), self.tau_max, unlimited)
+
+    def rows(self, q: Any, v: Any) -> dict[str, Array]:
+        """The entries at indices (or slices) q of what has nq entries, at v of what has nv."""
+        return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
+
+
+Limits = float | Vector | Mapping[str, float | Vector] | None
+"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: those that it has."""
+LIMITS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
+"""Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for them."""
+NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
+FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
+"""Fields of DofData by what their entries must be; limits may be infinite."""
+SIZE_NQ = ("q_lower", "q_upper", "rest")
+"""Fields of DofData with nq entries; the others have nv."""
+
+
+def vector(values: Any, size: int, what: str) -> Array:
+    """`values` as `size` finite numbers, or a ModelError."""
+    return finite_vector(values, size, what, ModelError)
+
+
+def rotation_matrix(rotation: object, where: str) -> DM:
+    """A checked active rotation (3x3), the identity for None."""
+    if rotation is None:
+        return DM.eye(3)
+    R = vector(rotation, 9, f"{where}: rotation (3x3)").reshape(3, 3)
+    if np.abs(R).max() > 2 or not np.allclose(R @ R.T, np.eye(3), atol=1e-8) or np.linalg.det(R) < 0:
+        raise ModelError(f"{where}: rotation must be orthonormal with determinant +1, got {R.tolist()}")
+    return sparse(R)
+
+
+def placement(origin: Vector, rotation: object, where: str) -> Transform:
+    """The transform to a frame at `origin` whose axes are the columns of `rotation`."""
+    return Transform(rotation_matrix(rotation, where).T, sparse_beside(vector(origin, 3, f"{where}: origin")))
+
+
+def clean(X: Transform, length: float) -> Transform:
+    """X with structural zeros where it is zero, r where it is nothing beside a length; symbols pass."""
+    return Transform(
+        sparse(X.E) if isinstance(X.E, DM) else X.E,
+        sparse_beside(X.r, max(length, largest(X.r))) if isinstance(X.r, DM) else X.r,
+    )
+
+
+def product(A: Transform, B: Transform) -> Transform:
+    """A @ B with structural zeros where it is zero."""
+    return clean(A @ B, sum(largest(X.r) for X in (A, B) if isinstance(X.r, DM)))
+
+
+def merged(body: Inertia, other: Inertia, X: Transform) -> Inertia:
+    """The inertia of a body and of another one that is fixed to it, with structural zeros; X leads to the other's axes."""
+    if not all(isinstance(x, DM) for x in (body.m, body.h, body.I, other.m, other.h, other.I, X.E, X.r)):
+        return body + other.to_parent(X)
+    return (Summed.of(body) + Summed.of(other).to_parent(X)).clean()
+
+
+def body_inertia(mass: Any, com: Any, inertia: Any, where: str, check: bool = True) -> Inertia:
+    """A checked inertia of mass [kg], com [m] and inertia about it [kg m^2] (3x3, three diagonal entries, or None)."""
+    m = float(vector(mass, 1, f"{where}: mass")[0])
+    if m < 0:
+        raise ModelError(f"{where}: mass must not be negative, got {m:g} kg")
+    c = vector(com, 3, f"{where}: com")
+    if inertia is None:
+        I = np.zeros((3, 3))
+    elif numbers(inertia).size == 3:
+        I = np.diag(vector(inertia, 3, f"{where}: inertia"))
+    else:
+        I = vector(inertia, 9, f"{where}: inertia (3x3)").reshape(3, 3)
+    if check:
+        check_inertia(I, where)
+    return Inertia.from_com(m, c, (I + I.T) / 2)
+
+
+def check_inertia(I: Array, where: str, slack: float = 0.0) -> None:
+    """Raises unless a body can have this 3x3 inertia about its com: symmetric, A, B, C >= 0, A + B >= C.
+
+    Tolerated: a thousandth of C, what rounding to three digits does, and `slack` [kg m^2].
+    """
+    scale = float(np.abs(I).max())
+    if not np.allclose(I, I.T, atol=1e-8 * scale, rtol=0):
+        raise ModelError(f"{where}: inertia must be symmetric, got {I.tolist()}")
+    A, B, C = np.linalg.eigvalsh(I)
+    if A < -1e-6 * scale - slack or A + B < C * (1 - 1e-3) - slack:
+        raise ModelError(
+            f"{where}: no body has principal moments of inertia {A:.6g}, {B:.6g}, {C:.6g} kg m^2: each must be >= 0 "
+            "and none larger than the sum of the other two. Check units and signs of the products of inertia"
+        )

@@ -1,0 +1,279 @@
+"""Dynamically equivalent models: the same q, qd, tau, H, C, ID and FD from fewer operations.
+
+Three choices do not affect any joint-space quantity [RBDA, 9.7; W. Khalil and E. Dombre, Modeling, Identification and
+Control of Robots, 2002, ch. 9]. They are used to make numbers of the model zero:
+
+* Part of a body's inertia can be moved to its parent: the part I_s on which joint forces do not depend (I_s S = 0) and
+  which the joint's motion does not change (XJ' I_s XJ = I_s). For a revolute joint this is the mass, the first moment
+  along the axis and one of the second moments; for a prismatic joint the rotational inertia; for a joint that turns
+  freely about a point the mass.
+* The frame of a body can be chosen: its origin anywhere on the joint axis, and any angle about this axis.
+* A joint of several degrees of freedom can be split into a chain of simpler ones. Then no body beyond the translation
+  of a floating base needs a mass, and no joint has a motion subspace that depends on q.
+
+The reduced model has many structural zeros. Forces in links and the effect of external wrenches change with the first
+choice and need the original model; poses of named frames do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from casadi import DM
+
+from .._types import ROUNDING, Array, ModelError, exact, shown
+from ..joints import (
+    Euler,
+    FloatingBase,
+    Joint,
+    MultiDof,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+    Universal,
+)
+from ..spatial_algebra.rotations import rotation_about
+from ..spatial_algebra.spatial import Inertia, Summed, Transform
+from . import Frame, Model
+from .boundary import boundary
+from .parts import clean, product
+
+FARTHEST = 10
+"""Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbour."""
+
+
+@boundary()
+def reduce(model: Model) -> Model:
+    """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
+
+    Bodies, joints, names, layouts and frames' poses are those of `model`; inertias are base parameters, which no
+    body need have. Not for link forces or external wrenches. Constraints on frames of `model` hold on it. Cost: some
+    milliseconds per body, once.
+    ModelError for symbolic inertias or positions: what may move to a parent depends on their values.
+    """
+    for i, name in enumerate(model.body_names, 1):
+        if not _of_numbers(model, i):
+            raise ModelError(
+                f"reduce: body {shown(name)} has a symbolic inertia or position; reduce a model of numbers, and use a "
+                "model with such parameters as it is"
+            )
+    return next(variants(model, split=False))
+
+
+def is_reducible(model: Model) -> bool:
+    """Whether all inertias and positions are numbers, as `reduce` needs them."""
+    return all(_of_numbers(model, i) for i, _ in model.edges)
+
+
+def variants(model: Model, split: bool = True) -> Iterator[Model]:
+    """Models of the same joint-space dynamics that differ in the body whose frame takes up the offset of two joints.
+
+    The model with the fewest operations depends on the robot and on the algorithm, so the operations must be counted.
+    split: joints are split into simpler ones; this changes bodies, joints and their names, but not q, qd and frames.
+    """
+    if split:
+        model = split_joints(model)
+    for onward in (1.0, 0.9):
+        yield _regrouped(_reframed(model, onward))
+
+
+def _of_numbers(model: Model, i: int) -> bool:
+    body, X = model.I[i], model.X_tree[i]
+    return all(isinstance(x, DM) for x in (body.m, body.h, body.I, X.E, X.r))
+
+
+# Joints taken apart
+
+
+def split_joints(model: Model) -> Model:
+    """The model with its joints split into chains of simpler ones; the last joint of a chain keeps body and names.
+
+    Massless bodies lie between the joints of a chain.
+    """
+    index = [0]  # the new index of every body
+    for i, _ in model.edges:
+        index.append(index[-1] + len(_links(model.joints[i])))
+    parent, joints, X_tree, I = [-1], [model.joints[0]], [model.X_tree[0]], [model.I[0]]
+    joint_names: list[str] = []
+    body_names: list[str] = []
+    for i, p in model.edges:
+        links = _links(model.joints[i])
+        carriers = len(links) - 1
+        parent += [index[p], *range(index[i] - carriers, index[i])]
+        joints += links
+        X_tree += [model.X_tree[i], *[Transform.identity()] * carriers]
+        I += [*[Inertia.zero()] * carriers, model.I[i]]
+        for names, own in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
+            names += [*(f"{own} ({k})" for k in range(1, len(links))), own]
+    return replace(
+        model, parent=tuple(parent), joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(I),
+        joint_names=tuple(joint_names), body_names=tuple(body_names),
+        frames={n: Frame(n, index[f.body], f.X, f) for n, f in model.frames.items()},
+    )  # fmt: skip
+
+
+def _links(joint: Joint) -> tuple[Joint, ...]:
+    """The joints that, one after the other, move as this one does, with the same q and qd."""
+    if isinstance(joint, FloatingBase):
+        turning: tuple[Joint, ...] = (Spherical(),) if joint.nq > joint.nv else joint.chain()[3:]
+        return (Translation(), *turning)
+    return joint.chain() if isinstance(joint, (Euler, MultiDof, Planar, Universal)) else (joint,)
+
+
+# Inertias moved to the parent
+
+
+def _regrouped(model: Model) -> Model:
+    """Moves the part of each body's inertia that its joint neither feels nor changes to the parent, tips first.
+
+    An entry counts as cancelled if it is rounding beside the terms that were summed.
+    """
+    inertia = [Summed.of(body) for body in model.I]
+    for i, p in reversed(list(model.edges)):
+        moved = Summed.of(_unfelt(model.joints[i], inertia[i].clean()))
+        inertia[i] -= moved
+        if p:
+            inertia[p] += moved.to_parent(model.X_tree[i])
+    return replace(model, I=tuple(body.clean() for body in inertia))
+
+
+def _unfelt(joint: Joint, body: Inertia) -> Inertia:
+    """The part of a body's inertia that its joint neither feels nor changes.
+
+    Of a revolute joint's that is a rod of mass along the axis a: m, h along a, and the second moment `a' J a`.
+    """
+    if isinstance(joint, Revolute):
+        a = np.array(joint.axis)
+        along = float(a @ np.array(body.h.full()).ravel())
+        second = float(a @ np.array(body.second_moments.full()) @ a)
+        return Inertia(body.m, exact(along * a), exact(second * (np.eye(3) - np.outer(a, a))))
+    if isinstance(joint, (Prismatic, Translation)):
+        return Inertia(DM(1, 1), DM(3, 1), body.I)
+    if isinstance(joint, (Spherical, Euler)):
+        return Inertia(body.m, DM(3, 1), DM(3, 3))
+    return Inertia.zero()
+
+
+# Frames chosen anew
+
+
+def _reframed(model: Model, onward: float) -> Model:
+    """Chooses every body's frame anew, from the ground outwards: `X_new[i]` leads from the old frame to the new one.
+
+    onward: weight of a nonzero in a transform to the next bodies, relative to one in the body's own transform. Below 1,
+    moving a nonzero to the next body counts as progress, because that body may eliminate it.
+    """
+    X_old = [_numbers(X) for X in model.X_tree]
+    X_new: dict[int, Transform] = {}
+    joints, X_tree = list(model.joints), list(model.X_tree)
+    for i, p in model.edges:
+        joint, placed = joints[i], X_old[i]
+        summed = _length(placed)
+        if p in X_new:
+            placed = placed @ X_new[p].inverse()  # from the parent's new frame
+            summed += _length(X_new[p])
+        if isinstance(joint, (Revolute, Prismatic)):
+            E = _axis_to_coordinate(np.array(joint.axis))
+            a, turn = E @ np.array(joint.axis), Transform(E, np.zeros(3))
+            joints[i] = type(joint)(a)
+            onwards = [X_old[c] @ turn.inverse() for c, parent in model.edges if parent == i]
+            extra = _convenient(a, turn @ placed, isinstance(joint, Revolute), onwards, onward)
+            if extra is not None or not np.array_equal(E, np.eye(3)):
+                X_new[i] = turn if extra is None else extra @ turn
+                placed = X_new[i] @ placed
+                summed += _length(X_new[i])
+        if i in X_new or p in X_new:
+            X_tree[i] = _sparse_transform(placed, summed)
+    back = {i: _sparse_transform(X.inverse()) for i, X in X_new.items()}
+    inertia = [Summed.of(body).to_parent(back[i]).clean() if i in back else body for i, body in enumerate(model.I)]
+    frames = {
+        n: Frame(n, f.body, product(f.X, back[f.body]) if f.body in back else f.X, f) for n, f in model.frames.items()
+    }
+    return replace(model, joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(inertia), frames=frames)
+
+
+def _axis_to_coordinate(a: Array) -> Array:
+    """The identity for a coordinate axis, else the rotation E with E a = z that has the most zeros."""
+    if np.abs(a).max() > 1 - 1e-9:
+        return np.eye(3)
+    x = _across(a)
+    return np.array([x, np.cross(a, x), a])
+
+
+def _across(a: Array) -> Array:
+    """A unit vector across a, along a coordinate axis where a is along one."""
+    b = np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
+    return np.asarray(b / np.linalg.norm(b))
+
+
+def _convenient(a: Array, placed: Transform, slides: bool, onwards: list[Transform], onward: float) -> Transform | None:
+    """Translation along and rotation about the axis a that give the cheapest transforms to this body and the next.
+
+    None: do not move the frame in this way.
+    """
+    length = max(_length(X) for X in (placed, *onwards))
+    best, least = None, _weight(placed, length) + onward * sum(_weight(X, length) for X in onwards)
+    for angle in _angles(a, placed, onwards):
+        turn = Transform(np.array(rotation_about(a, DM(angle)).full()).T, np.zeros(3))
+        for slide in _slides(a, placed, onwards, length) if slides else [0.0]:
+            extra = turn @ Transform(np.eye(3), slide * a)
+            back, size = extra.inverse(), length + abs(slide)
+            weight = _weight(extra @ placed, size) + onward * sum(_weight(X @ back, size) for X in onwards)
+            if weight < least - 1e-9:
+                best, least = extra, weight
+    return best
+
+
+def _angles(a: Array, placed: Transform, onwards: list[Transform]) -> list[float]:
+    """Angles about a that align an axis normal to a: with the old frame's axes, or a next joint's axes or origin."""
+    b = _across(a)
+    c = np.cross(a, b)
+    found = {0.0: 0.0}  # by rounded values, so that each is tried once
+    for d in (*placed.E.T, *(d for X in onwards for d in (*X.E, X.r / (_length(X) or 1.0)))):
+        angle = float(np.arctan2(d @ c, d @ b)) % (np.pi / 2)
+        if np.hypot(d @ b, d @ c) > 1e-9 and min(angle, np.pi / 2 - angle) > 1e-9:
+            found |= {round(angle + k * np.pi / 2, 9): angle + k * np.pi / 2 for k in range(4)}
+    return sorted(found.values())
+
+
+def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float) -> list[float]:
+    """Distances along a that put the origin where a coordinate of some transform vanishes, the shortest first.
+
+    length: the largest in these transforms. Distances far beyond it, which occur if axes are nearly at right angles,
+    are left out: inertias about a remote origin would be dominated by rounding.
+    """
+    axis = placed.E.T @ a
+    ahead = [float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) * FARTHEST * length > abs(placed.r[k])]
+    found = {0: 0.0}  # by rounded values, so that each is tried once
+    for slide in (*ahead, *(float(X.r @ a) for X in onwards)):
+        if length:
+            found.setdefault(round(slide / length * 1e9), slide)
+    return sorted(found.values(), key=abs)
+
+
+def _weight(X: Transform, length: float) -> float:
+    """Cost of a transform: 2.5 per nonzero entry of r (relative to `length`), 2 per entry of E other than 0 and +-1,
+    0.5 per entry -1."""
+    size = np.abs(X.E)
+    general = np.sum((size > ROUNDING) & (size < 1 - ROUNDING))
+    offset = np.sum(np.abs(X.r) > ROUNDING * length)
+    return float(2.5 * offset + 2.0 * general + 0.5 * np.sum(X.E < ROUNDING - 1))
+
+
+def _numbers(X: Transform) -> Transform:
+    """The same transform on numpy arrays."""
+    return Transform(np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel())
+
+
+def _length(X: Transform) -> float:
+    """The largest entry of r of a transform on numpy arrays."""
+    return float(np.abs(X.r).max())
+
+
+def _sparse_transform(X: Transform, length: float = 0.0) -> Transform:
+    """The transform on DM, with structural zeros where it is zero, r where it is nothing beside a length."""
+    return clean(Transform(DM(X.E), DM(X.r)), length)

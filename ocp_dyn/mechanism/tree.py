@@ -1,0 +1,336 @@
+"""The data of an articulated mechanism: a tree of bodies, each moved by one joint [RBDA, ch. 4].
+
+Body 0 is the ground; joint i moves body i; `parent[i] < i`. Bodies on fixed joints are merged into the
+body they are fixed to and stay addressable by name as frames. A tree is data: nothing in it changes
+after `ModelBuilder.build`, and no algorithm leaves anything in it. `Model` is the tree that users see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+from numpy.typing import NDArray
+
+from .._types import Array, Expr, M, check_kind, listed, meant, numbers, shown, sparse_beside, split
+from ..joints import Joint
+from ..spatial_algebra.spatial import Inertia, Transform
+from .parts import DofData, FileJoint, Frame, Mimic
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The data of a `Model`, and what follows from them: sizes, indices, names, the configuration manifold.
+
+    `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says;
+    see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    """
+
+    name: str
+    gravity: tuple[float, float, float]
+    parent: tuple[int, ...]
+    joints: tuple[Joint, ...]
+    X_tree: tuple[Transform, ...]
+    I: tuple[Inertia, ...]
+    joint_names: tuple[str, ...]
+    body_names: tuple[str, ...]
+    frames: Mapping[str, Frame]
+    dofs: DofData
+    mimics: tuple[Mimic, ...] = ()
+    file_joints: tuple[FileJoint, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"frames": dict(self.frames)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    # Sizes and indices
+
+    @property
+    def nb(self) -> int:
+        """Number of moving bodies."""
+        return len(self.parent) - 1
+
+    @cached_property
+    def nq(self) -> int:
+        """Length of q."""
+        return sum(joint.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        """Length of qd, qdd and tau."""
+        return sum(joint.nv for joint in self.joints)
+
+    @property
+    def edges(self) -> Iterator[tuple[int, int]]:
+        """(i, parent of i) for every moving body, from the ground outwards."""
+        return ((i, self.parent[i]) for i in range(1, self.nb + 1))
+
+    @cached_property
+    def q_index(self) -> tuple[int, ...]:
+        """Index into q of the first entry of each body; a last entry, nq, marks the end."""
+        return tuple(int(k) for k in np.cumsum([0] + [joint.nq for joint in self.joints]))
+
+    @cached_property
+    def v_index(self) -> tuple[int, ...]:
+        """Index into qd of the first entry of each body; a last entry, nv, marks the end."""
+        return tuple(int(k) for k in np.cumsum([0] + [joint.nv for joint in self.joints]))
+
+    def dofs_of(self, i: int) -> range:
+        """Indices into qd of joint i."""
+        return range(self.v_index[i], self.v_index[i + 1])
+
+    @cached_property
+    def dof_parent(self) -> tuple[int, ...]:
+        """Parent of every dof when each joint is a chain of 1-dof joints; -1 at the root [RBDA, 6.5]."""
+        last: list[int] = [-1]
+        lam: list[int] = []
+        for i, p in self.edges:
+            previous = last[p]
+            for k in self.dofs_of(i):
+                lam.append(previous)
+                previous = k
+            last.append(previous)
+        return tuple(lam)
+
+    def path(self, i: int) -> list[int]:
+        """Bodies that support body i, from the root to i itself."""
+        bodies = []
+        while i > 0:
+            bodies.append(i)
+            i = self.parent[i]
+        return bodies[::-1]
+
+    def q_slice(self, joint: str) -> slice:
+        """Entries of q that belong to the joint of that name."""
+        i = self._joint_index(joint)
+        return slice(self.q_index[i], self.q_index[i + 1])
+
+    def qd_slice(self, joint: str) -> slice:
+        """Entries of qd, qdd and tau that belong to the joint of that name."""
+        i = self._joint_index(joint)
+        return slice(self.v_index[i], self.v_index[i + 1])
+
+    def _joint_index(self, joint: str) -> int:
+        if not isinstance(joint, str) or joint not in self.joint_names:
+            raise KeyError(f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}")
+        return self.joint_names.index(joint) + 1
+
+    # What the coordinates are
+
+    @cached_property
+    def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], else angle or quaternion."""
+        by_q, by_v = zip(*(joint.lengths() for joint in self.joints), strict=True)
+        return np.concatenate(by_q), np.concatenate(by_v)
+
+    @cached_property
+    def floating_joints(self) -> tuple[str, ...]:
+        """Names of the joints that let a body float in space or in a plane of the ground: roots without motors."""
+        names = zip(self.joint_names, self.joints[1:], self.parent[1:], strict=True)
+        return tuple(name for name, joint, parent in names if not parent and joint.floats())
+
+    @cached_property
+    def root_shifts(self) -> Array:
+        """World directions (3, nq) along which entries of q translate the first body, 1 m per 1 m in every posture.
+
+        Zero for all other entries: for angles, and for translations along axes that depend on other entries of q.
+        """
+        found = np.zeros((3, self.nq))
+        if not self.nb:
+            return found
+        joint, E = self.joints[1], np.array(DM(self.X_tree[1].E).full())
+        rng = np.random.default_rng(0)
+
+        def place(q: Array) -> Array:
+            return np.asarray(E.T @ np.array(DM(joint.jcalc(DM(q), DM(joint.nv, 1)).XJ.r).full()).ravel())
+
+        at = [joint.random_q(rng) for _ in range(2)]
+        for k in np.flatnonzero(self.lengths[0][: joint.nq]):
+            step = np.eye(joint.nq)[k]
+            one, other = (place(q + step) - place(q) for q in at)
+            if np.allclose(one, other, rtol=0, atol=1e-9):
+                found[:, k] = one
+        return found
+
+    # Names
+
+    @cached_property
+    def frame_names(self) -> tuple[str, ...]:
+        """Every name `frame` accepts: moving bodies, merged bodies, added frames."""
+        return tuple(self.frames)
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for every entry of q: the joint's, with the entry's own label where it has several."""
+        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.q_labels)
+
+    @cached_property
+    def qd_names(self) -> tuple[str, ...]:
+        """A name for every entry of qd, qdd and tau."""
+        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.v_labels)
+
+    def frame(self, name: str) -> Frame:
+        """The frame of that name: a moving body's own, a merged body's, or an added one."""
+        if not isinstance(name, str) or name not in self.frames:
+            raise KeyError(
+                f"no frame {shown(name)}; frames are: {listed(self.frame_names)}{meant(name, self.frame_names)}"
+            )
+        return self.frames[name]
+
+    def body(self, name: str) -> Frame:
+        """The frame of a body, moving or merged, for contacts and points."""
+        return self.frame(name)
+
+    # The configuration manifold
+
+    def split_q(self, q: Expr) -> list[Expr]:
+        """q joint by joint, indexed by body."""
+        return split(_sized(q, self.nq, "q"), *(joint.nq for joint in self.joints))
+
+    def split_v(self, qd: Expr, what: str = "qd") -> list[Expr]:
+        """qd (or qdd, tau: `what`) joint by joint, indexed by body. It may have several columns."""
+        return split(_sized(qd, self.nv, what), *(joint.nv for joint in self.joints))
+
+    def rest(self, q: M) -> M:
+        """Structurally zero velocities (nv) of the type of q: expressions that they enter vanish from the graph."""
+        velocities: M = type(_sized(q, self.nq, "q"))(self.nv, 1)
+        return velocities
+
+    def q_dot(self, q: Expr, qd: Expr) -> Expr:
+        """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
+        q, qd = self.column(q, self.nq, "q"), self.column(qd, self.nv, "qd")
+        return self._joint_wise("q_dot", self.split_q(q), self.split_v(qd))
+
+    def integrate(self, q: Expr, v: Expr) -> Expr:
+        """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold."""
+        q, v = self.column(q, self.nq, "q"), self.column(v, self.nv, "v")
+        return self._joint_wise("integrate", self.split_q(q), self.split_v(v))
+
+    def difference(self, q0: Expr, q1: Expr) -> Expr:
+        """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way."""
+        q0, q1 = self.column(q0, self.nq, "q0"), self.column(q1, self.nq, "q1")
+        return self._joint_wise("difference", self.split_q(q0), self.split_q(q1))
+
+    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+        """d(theta)/dt (nv) along `q = integrate(q0, theta)` with velocity variables v; v itself but for quaternions."""
+        theta, v = self.column(theta, self.nv, "theta"), self.column(v, self.nv, "v")
+        return self._joint_wise("tangent_rate", self.split_v(theta), self.split_v(v))
+
+    def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
+        check_kind(*a[-1:], *b[-1:])
+        parts = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
+        return ca.vertcat(*parts) if parts else DM(0, 1)
+
+    @staticmethod
+    def column(x: Any, size: int, what: str) -> Expr:
+        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM."""
+        value = x if isinstance(x, (SX, MX, DM)) else DM(_entries(x, size, what))
+        if value.shape != (size, 1):
+            raise ValueError(f"{what} must have {size} entries in one column, got shape {value.shape}")
+        return value
+
+    def neutral(self) -> Array:
+        """The configuration (nq) in which every moved frame coincides with its fixed one."""
+        return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.joints)])
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        """A random configuration (nq), inside the position limits where there are any."""
+        q = np.concatenate([np.zeros(0), *(joint.random_q(rng) for joint in self.joints)])
+        lower, upper = self.dofs.q_lower, self.dofs.q_upper
+        outside = (q < lower) | (q > upper)
+        span = np.where(np.isfinite(upper - lower), upper - lower, 1.0)
+        base = np.where(np.isfinite(lower), lower, upper - span)
+        inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
+        return np.where(outside, inside, q)
+
+    # Reading
+
+    @cached_property
+    def mass(self) -> float:
+        """Mass of all moving bodies [kg]; an expression where masses are symbols."""
+        total: Any = sum((body.m for body in self.I[1:]), start=DM(0))
+        return float(total) if isinstance(total, DM) else total
+
+    @cached_property
+    def weight(self) -> float:
+        """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
+        numeric = all(isinstance(g, (int, float)) for g in self.gravity)
+        weight: Any = self.mass * (float(np.linalg.norm(self.gravity)) if numeric else ca.norm_2(self.gravity_vector))
+        return float(weight) if isinstance(weight, (float, DM)) else weight
+
+    @cached_property
+    def gravity_vector(self) -> Expr:
+        """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
+        numbers = all(isinstance(g, (int, float)) for g in self.gravity)
+        return sparse_beside(self.gravity) if numbers else ca.vertcat(*self.gravity)
+
+    def __str__(self) -> str:
+        rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
+        depth = [0]
+        for i, p in self.edges:
+            depth.append(depth[p] + 1)
+            joint, nq, nv = self.joints[i], self.q_index[i], self.v_index[i]
+            rows.append(
+                (
+                    "  " * depth[p] + self.body_names[i - 1],
+                    self.joint_names[i - 1],
+                    type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
+                    _range(nq, joint.nq),
+                    _range(nv, joint.nv),
+                    _figure(self.I[i].m, 4),
+                )
+            )
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        merged = [n for n in self.frame_names if n not in self.body_names]
+        head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
+        tail = f"\nother frames: {', '.join(merged)}" if merged else ""
+        if self.mimics:
+            tail += "\n" + "\n".join(f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics)
+        return f"{head}\n{table}{tail}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
+
+
+def _entries(x: Any, size: int, what: str) -> Array:
+    """Numbers, NaN and infinite ones too, as a flat array."""
+    values = numbers(x)
+    if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
+        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
+    return values
+
+
+def _sized(x: Any, rows: int, what: str) -> Any:
+    if not isinstance(x, (SX, MX, DM)):
+        raise TypeError(f"{what} must be a casadi SX, MX or DM, got {type(x).__name__}: write casadi.DM({what})")
+    if x.shape[0] != rows:
+        raise ValueError(f"{what} must have {rows} rows in this model, got shape {x.shape}")
+    return x
+
+
+def _figure(x: Any, digits: int) -> str:
+    """A number to so many digits; symbols are left out."""
+    return f"{float(x):.{digits}g}" if isinstance(x, (float, DM)) else "symbolic"
+
+
+def _entry(joint: str, label: str) -> str:
+    return f"{joint}.{label}" if label else joint
+
+
+def _range(start: int, size: int) -> str:
+    return str(start) if size == 1 else f"{start}..{start + size - 1}"

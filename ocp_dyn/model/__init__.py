@@ -1,7 +1,0 @@
-"""The frozen model of an articulated mechanism, and copies of it with something changed."""
-
-from .parts import DofData as DofData
-from .parts import FileJoint as FileJoint
-from .parts import Frame as Frame
-from .parts import Mimic as Mimic
-from .tree import Model as Model

@@ -1,0 +1,1 @@
+"""Questions to a motion: active bounds, defects, stability."""

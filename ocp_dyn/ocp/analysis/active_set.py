@@ -1,0 +1,189 @@
+"""Active bounds and rows of a solution, with their multipliers, by name."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from ..._arguments import choice, known, not_negative, truth
+from ..._types import Array, Indices
+from ..motion.motion import Motion
+from ..motion.program_table import Record
+
+KINDS = ("bound", "row")
+
+
+class Active(NamedTuple):
+    """One active bound or row: kind "bound" or "row"; name of the variable or row, entry within it; phase and time [s]
+    of its node or interval, "" and nan if it belongs to none; side "lower", "upper" or "equal".
+
+    For a bound, value, bound and multiplier are in physical units; for a row, in its scale. The multiplier is the
+    decrease of the objective per unit by which the bound is relaxed. It is never negative, except for equalities, where
+    it has a sign.
+    """
+
+    kind: str
+    name: str
+    entry: str
+    phase: str
+    time: float
+    value: float
+    bound: float
+    side: str
+    multiplier: float
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveSet(Sequence[Active]):
+    """Active bounds and rows, the largest multipliers first. Printed as a table with one line per name and side."""
+
+    entries: tuple[Active, ...]
+    phases: tuple[str, ...] = ()
+    """Names of the phases of the motion, which `where` accepts."""
+
+    @overload
+    def __getitem__(self, k: int) -> Active: ...
+    @overload
+    def __getitem__(self, k: slice) -> Sequence[Active]: ...
+    def __getitem__(self, k: int | slice) -> Active | Sequence[Active]:
+        return self.entries[k]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def where(self, name: str = "", phase: str = "", kind: str = "") -> ActiveSet:
+        """Selects the entries whose name contains `name`, of this phase and this kind; KeyError for an unknown
+        phase."""
+        if phase and self.phases:
+            known(phase, self.phases, "where", "phase")
+        choice(kind, ("", *KINDS), "where: kind")
+
+        def fits(e: Active) -> bool:
+            return name in e.name and phase in ("", e.phase) and kind in ("", e.kind)
+
+        return ActiveSet(tuple(filter(fits, self.entries)), self.phases)
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """(kind, name, entry, side, phase, from, to [s], count, largest multiplier) of every name, entry and side."""
+        groups: dict[tuple[str, ...], list[Active]] = {}
+        for e in self.entries:
+            key = (e.kind, _plain(e.name), e.entry if e.kind == "bound" else "", e.side, e.phase)
+            groups.setdefault(key, []).append(e)
+        found = []
+        for (kind, name, entry, side, phase), members in groups.items():
+            times = [e.time for e in members if np.isfinite(e.time)] or [np.nan]
+            span = [f"{t:.3f}" if np.isfinite(t) else "" for t in (min(times), max(times))]
+            largest = max((e.multiplier for e in members), key=abs)
+            found.append((kind, name, entry, side, phase, *span, str(len(members)), f"{largest:.4g}"))
+        return found
+
+    def __str__(self) -> str:
+        table = [HEAD, *self.lines()]
+        widths = [max(len(row[k]) for row in table) for k in range(len(HEAD))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table)
+
+    def _repr_html_(self) -> str:
+        def line(row: tuple[str, ...], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+        return f"<table>{line(HEAD, 'th')}{''.join(line(row, 'td') for row in self.lines())}</table>"
+
+
+HEAD = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count", "multiplier")
+
+
+def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
+    """The active bounds and rows of a solution.
+
+    A bound is active if its multiplier exceeds the distance to it, both in the program's scale (an interior-point
+    method leaves their product equal to its small barrier parameter), if the distance is within `tolerance`, or if the
+    bound is violated. Fixed variables are left out, and so are equalities unless `equalities` is True. ValueError for a
+    solution without record.
+    """
+    r = recorded(solution)
+    not_negative(tolerance, "tolerance")
+    truth(equalities, "equalities")
+    x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
+    free = r.lower < r.upper
+    found = []
+    for k, side in _active(x, r.lower / r.scale, r.upper / r.scale, lam_x, tolerance):
+        if free[k]:
+            entry = r.labels[r.label[k]] if r.label[k] >= 0 else str(r.entry[k])
+            bound = (r.upper if side == "upper" else r.lower)[k]
+            press = abs(lam_x[k]) / r.scale[k]
+            found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k, x[k] * r.scale[k],
+                                bound, side, press))  # fmt: skip
+    equal = r.row_lower == r.row_upper
+    for k, side in _active(r.value, r.row_lower, r.row_upper, lam_g, tolerance):
+        if equal[k] and not equalities:
+            continue
+        bound = (r.row_upper if side == "upper" else r.row_lower)[k]
+        press = -lam_g[k] if equal[k] else abs(lam_g[k])
+        found.append(_entry("row", r.rows[r.row[k]], str(r.instance[k]), r, r.g_phase, r.g_time, k, r.value[k], bound,
+                            "equal" if equal[k] else side, press))  # fmt: skip
+    return ActiveSet(tuple(sorted(found, key=lambda e: -abs(e.multiplier))), tuple(r.phases))
+
+
+def row_multipliers(solution: Motion) -> dict[str, Array]:
+    """Multipliers of all rows by name "block: row": (instances, rows), in the scale of the rows, CasADi's sign.
+
+    Instances of a block are the intervals or nodes of a phase in their order.
+    """
+    r = recorded(solution)
+    return _grouped(r.rows, r.row, lambda k: _by_instance(solution.iterate["lam_g"][k], r.instance[k]))
+
+
+def bound_multipliers(solution: Motion) -> dict[str, Array]:
+    """Multipliers of the bounds of all variables by name, in physical units: negative at the lower bound."""
+    r = recorded(solution)
+    return _grouped(r.variables, r.variable, lambda k: solution.iterate["lam_x"][k] / r.scale[k])
+
+
+def variables(solution: Motion) -> dict[str, Array]:
+    """All variables of the program by name, in physical units."""
+    r = recorded(solution)
+    return _grouped(r.variables, r.variable, lambda k: solution.iterate["x"][k] * r.scale[k])
+
+
+def recorded(solution: Motion) -> Record:
+    """The record of a solution; ValueError if it has none."""
+    if solution.record is None or not solution.iterate:
+        raise ValueError("this solution holds no record of its program, so no multipliers: solve the problem again")
+    return solution.record
+
+
+def _active(value: Array, lower: Array, upper: Array, lam: Array, tolerance: float) -> Iterator[tuple[int, str]]:
+    """Entry and side of the active bounds; lam is negative at the lower one."""
+    for side, gap, press in (("lower", value - lower, -lam), ("upper", upper - value, lam)):
+        near = np.isfinite(gap) & ((gap <= tolerance) | (press > gap))
+        if side == "upper":
+            near &= lower != upper  # of an equality, one is enough
+        for k in np.flatnonzero(near):
+            yield int(k), side
+
+
+def _entry(
+    kind: str, name: str, entry: str, r: Record, phase: Indices, time: Array, k: int, value: float, bound: float,
+    side: str, press: float,
+) -> Active:  # fmt: skip
+    where = r.phases[phase[k]] if phase[k] >= 0 else ""
+    return Active(kind, name, entry, where, float(time[k]), float(value), float(bound), side, float(press))
+
+
+def _grouped(names: Sequence[str], owner: Indices, part: Callable[[Indices], Array]) -> dict[str, Array]:
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(len(names) + 1))
+    return {name: part(order[ends[k] : ends[k + 1]]) for k, name in enumerate(names)}
+
+
+def _by_instance(values: Array, instance: Indices) -> Array:
+    return values.reshape(len(np.unique(instance)), -1)
+
+
+def _plain(name: str) -> str:
+    """The name without the number of the node or interval."""
+    return name.partition("[")[0]

@@ -1,0 +1,144 @@
+"""Quality of a solution: re-integration against the equations of motion, and drift of its contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from ..._types import Array
+from ...constraints import Constraint, Contact, RollingContact
+from ...mechanism import Model
+from ..equations import Equations
+from ..motion.motion import Motion, PhaseMotion
+
+
+@dataclass(frozen=True, eq=False)
+class Defects:
+    """Errors of the transcription against the equations of motion, by re-integration at a tight tolerance.
+
+    Each interval is integrated from its node, with the torques of the solution and contact forces recomputed. `angle`
+    [rad] and `length` [m] are the largest differences at its end, over dofs that are angles and dofs that are lengths;
+    by_interval (intervals, 2) holds both for every interval. `open_loop_*`: the same after whole phases integrated in
+    one go, which an unstable walker amplifies. inf if no integrator reaches the end.
+    """
+
+    angle: float
+    length: float
+    open_loop_angle: float
+    open_loop_length: float
+    by_interval: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Errors of the contacts at the nodes: largest |phi| [m, sine] and largest |G v| [m/s, rad/s]."""
+
+    position: float
+    velocity: float
+
+
+def defects(solution: Motion) -> Defects:
+    """Re-integrates every interval, and every phase as a whole."""
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
+        raise ValueError(
+            f"the motion holds numbers that are not finite ({solution.status}): there are no defects to tell"
+        )
+    nodes, opens = [], []
+    for phase in solution.phases:
+        flow = Flow(solution.equations, phase.contacts)
+        h = np.diff(phase.t)
+        q_open, v_open = phase.q[0], phase.v[0]
+        for k in range(len(h)):
+            torques = np.concatenate([phase.tau[k], phase.tau_rate[k], h[k : k + 1]])
+            q1, _ = advance(flow, phase.q[k], phase.v[k], torques)
+            nodes.append(_distance(solution.model, q1, phase.q[k + 1]))
+            q_open, v_open = advance(flow, q_open, v_open, torques)
+        opens.append(_distance(solution.model, q_open, phase.q[-1]))
+    by_interval, whole = np.array(nodes), np.array(opens)
+    angle, length = by_interval.max(axis=0)
+    return Defects(float(angle), float(length), float(whole[:, 0].max()), float(whole[:, 1].max()), by_interval)
+
+
+def drift(solution: Motion) -> Drift:
+    """Errors of the contacts at all nodes."""
+    position = velocity = 0.0
+    for phase in solution.phases:
+        for contact in phase.contacts:
+            phi, rate = _contact_errors(solution.model, contact, phase)
+            position, velocity = max(position, phi), max(velocity, rate)
+    return Drift(position, velocity)
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """(q, v) after time h under torques of given mean and rate, at a tight tolerance.
+
+    Integrates by an Adams method and, if that takes too many steps (light bodies with damping, friction close to rest),
+    by a stiff method, whose steps cost more.
+    """
+
+    equations: Equations
+    contacts: tuple[Constraint, ...]
+
+    def __call__(self, x: Array, p: Array) -> Array:
+        """The state at the end; nan if neither method reaches it."""
+        for method in ("_smooth", "_stiff") if np.all(np.isfinite(x)) else ():
+            integrator = getattr(self, method)
+            try:
+                return np.array(integrator(x0=x, p=p)["xf"]).ravel()
+            except RuntimeError:  # of CVODES
+                continue
+        return np.full(x.size, np.nan)
+
+    @cached_property
+    def _smooth(self) -> ca.Function:
+        return self._integrator({"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"})
+
+    @cached_property
+    def _stiff(self) -> ca.Function:
+        return self._integrator({"newton_scheme": "gmres", "use_preconditioner": False, "max_num_steps": 100000})
+
+    def _integrator(self, method: dict[str, Any]) -> ca.Function:
+        model = self.equations.model
+        x, p, s = MX.sym("x", model.nq + model.nv), MX.sym("p", 2 * model.nv + 1), MX.sym("s")
+        q, v = ca.vertsplit(x, [0, model.nq, model.nq + model.nv])
+        mean, rate, h = ca.vertsplit(p, [0, model.nv, 2 * model.nv, 2 * model.nv + 1])
+        tau = mean + (s - 0.5) * h * rate
+        qdd, _ = self.equations.forward_dynamics(self.contacts, q, v, tau)
+        ode: Any = {"t": s, "x": x, "p": p, "ode": h * ca.vertcat(model.q_dot(q, v), qdd)}
+        tight: Any = {"abstol": 1e-10, "reltol": 1e-10, "disable_internal_warnings": True}
+        return ca.integrator("flow", "cvodes", ode, 0.0, 1.0, tight | method)
+
+
+def advance(flow: Flow, q: Array, v: Array, torques: Array) -> tuple[Array, Array]:
+    """(q, v) at the end; torques: [mean; rate; h]."""
+    x = flow(np.concatenate([q, v]), torques)
+    return x[: q.size], x[q.size :]
+
+
+def _contact_errors(model: Model, contact: Constraint, phase: PhaseMotion) -> tuple[float, float]:
+    """Largest |phi| and |G v| of a contact over the nodes of a phase."""
+    q, v = SX.sym("q", model.nq), SX.sym("v", model.nv)
+    if isinstance(contact, (Contact, RollingContact)):
+        phi = phase.foothold(contact).position(model, q, DM(phase.places[contact.name]))
+    else:
+        phi = contact.position(model, q)
+    errors = ca.Function("errors", [q, v], [ca.norm_inf(phi), ca.norm_inf(contact.jacobian(model, q) @ v)])
+    found = [errors(*state) for state in zip(phase.q, phase.v, strict=True)]
+    return max(float(phi) for phi, _ in found), max(float(rate) for _, rate in found)
+
+
+def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
+    """Largest difference of angles [rad] and of lengths [m] between two configurations."""
+    gap = (
+        np.abs(np.array(model.difference(q0, q1).full()).ravel())
+        if np.all(np.isfinite(q0))
+        else np.full(model.nv, np.inf)
+    )
+    lengths = model.lengths[1]
+    return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))

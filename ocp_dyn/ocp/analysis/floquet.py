@@ -1,0 +1,303 @@
+"""Floquet multipliers of a solved periodic motion: how disturbances grow or die out from period to period.
+
+The map of a period leads from the state just after the start to the state just after the next start. Every phase flows
+under its torques with its contacts held, `G qdd = gamma`. If the next phase sets a foot down, the phase ends when the
+foot reaches the ground, otherwise at its solved duration. Torques depend on the time since the start of their phase.
+Then come the impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller,
+Calculation of Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the
+walkers' case in `step_map`],
+
+    S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
+    DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).
+
+Coordinates are tangent ones, (delta of q, delta of v). A flat foot that would touch down tilted is placed flat by the
+least step in the metric of the mass matrix. Only those directions at the start count that keep the standing feet flat
+on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their multipliers,
+1 or in a mirrored motion -1, are listed separately. The rows of a `Jump` are linearised as `jumps` says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from ..._arguments import positive
+from ..._types import Array
+from ...constraints import Constraint, constraint_jacobian
+from ...dynamics.kinematics import point_jacobian_6d, point_position
+from ...integrators import flow_step, scheme
+from ...mechanism import Model
+from ..equations import Equations
+from ..motion.motion import Motion, PhaseMotion
+from ..statement.statement import Statement
+from .jumps import jump_derivative, jump_of
+from .touchdowns import Arrival, arrivals, fixed_rows
+
+AT_REST = 1e-6
+"""A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
+
+SHARE = 0.5
+"""Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
+
+SMALL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Floquet:
+    """Derivative of the map of one period and its eigenvalues.
+
+    multipliers: the eigenvalues, largest first; zero for directions that touch-down and contacts remove. neutral: the
+    multipliers of shifts along x and y and of the turn about the vertical, as far as the model can make these motions.
+    basis (2 nv, k): the directions that count, in (delta of q, delta of v) at the start; derivative (k, k): the map in
+    this basis. leak: relative size of the part of the images that leaves the basis and the neutral directions; a
+    measure of the grid's error.
+    """
+
+    multipliers: Any
+    neutral: dict[str, float]
+    derivative: Array
+    basis: Array
+    leak: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether every multiplier lies inside the unit circle."""
+        return bool(np.all(np.abs(self.multipliers) < 1.0))
+
+
+def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None) -> Floquet:
+    """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the result.
+
+    step [s]: largest step of the fourth-order Runge-Kutta method, which starts anew at every node; the step is smaller
+    where springs and losses of the joints act faster. problem: the problem of the solution, needed if it has a `Jump`.
+    ValueError for a motion that is not periodic or holds numbers that are not finite, and for a Jump whose equality
+    rows do not determine the next state.
+    """
+    _check(solution, step)
+    model, nv = solution.model, solution.model.nv
+    DP = np.eye(2 * nv)
+    for p, phase in enumerate(solution.phases):
+        for A in flow_derivatives(solution.equations, phase, step):
+            DP = A @ DP
+        DP = _transition(solution, p, problem) @ DP
+    start = solution.phases[0]
+    held = _held_directions(model, start.contacts, start.q[0], start.v[0])
+    neutral = _neutral_directions(model, start.q[0], start.v[0])
+    bound = _bound_by_joints(solution.equations)
+    neutral = {
+        name: d
+        for name, d in neutral.items()
+        if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
+    }
+    return _split(DP, _null_space(held), neutral)
+
+
+def _check(solution: Motion, step: float) -> None:
+    if len(solution.impulses) != len(solution.phases):
+        raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
+    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.v, phase.tau)):
+        raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
+    tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
+    if tilted:
+        raise ValueError(
+            f"floquet multipliers are known for feet on level planes: those of {', '.join(tilted)} are not"
+        )
+    positive(step, "step [s]")
+
+
+def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> list[Array]:
+    """Derivatives (2 nv, 2 nv) of the state at the end of every interval by the state at its node, in tangent
+    coordinates."""
+    model, width = equations.model, np.diff(phase.t)
+    nv = model.nv
+    found = []
+    substep = _substep(equations, phase.contacts)
+    for k, h in enumerate(width):
+        within = min(step, SHARE / max(equations.fastest(phase.q[k]), 1e-9))
+        n = max(1, math.ceil(h / within - 1e-9))
+        begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
+        inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
+        x = np.concatenate([phase.q[k], phase.v[k], np.eye(2 * nv).ravel()])
+        end = np.array(substep.mapaccum(n)(x, inputs.T)).T[-1]
+        found.append(end[model.nq + nv :].reshape(2 * nv, 2 * nv, order="F"))
+    return found
+
+
+def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Function:
+    """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
+    model = equations.model
+    nq, nv = model.nq, model.nv
+    x, u = MX.sym("x", nq + nv + 4 * nv * nv), MX.sym("u", 2 * nv + 1)
+    tau, rate, h = ca.vertsplit(u, [0, nv, 2 * nv, 2 * nv + 1])
+    turning = _turning(model)
+
+    def f(z: MX) -> MX:
+        q, v, Phi, tau = ca.vertsplit(z, [0, nq, nq + nv, x.numel(), z.numel()])
+        qdd, _ = equations.forward_dynamics(contacts, q, v, tau)
+        by_q, by_v = equations.forward_derivatives(contacts, q, v, tau)
+        F = ca.blockcat([[turning(v), DM.eye(nv)], [by_q, by_v]])
+        return ca.vertcat(model.q_dot(q, v), qdd, ca.vec(F @ ca.reshape(Phi, 2 * nv, 2 * nv)), rate)
+
+    after = flow_step(scheme("rk4"), f, ca.vertcat(x, tau), h)
+    return ca.Function("substep", [x, u], [after[: x.numel()]])
+
+
+def _turning(model: Model) -> ca.Function:
+    """L(v) with d(delta)/dt = L(v) delta + (delta of v): zero except for quaternions, where it is -omega x.
+
+    `tangent_rate` is the inverse of the exponential map's derivative, v + (theta x omega)/2 + ...: twice its slope.
+    """
+    v, theta = SX.sym("v", model.nv), SX.sym("theta", model.nv)
+    slope = ca.jacobian(model.tangent_rate(theta, v), theta)
+    return ca.Function("turning", [v], [ca.densify(2 * ca.substitute(slope, theta, SX.zeros(model.nv)))])
+
+
+def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
+    """Derivative (2 nv, 2 nv) of the map from the end of phase p at its solved duration to the start of the next
+    phase."""
+    model, nv, phase = solution.model, solution.model.nv, solution.phases[p]
+    last = p == len(solution.phases) - 1
+    following = solution.phases[0 if last else p + 1]
+    mirror = solution.mirror() if last else None
+    image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
+    both = np.kron(np.eye(2), image)
+    q, v = phase.q[-1].copy(), phase.v[-1]
+    rate = both @ _rate(solution.equations, phase)
+    if mirror is not None:
+        q, v = (np.array(DM(x).full()).ravel() for x in (mirror.q(DM(q)), mirror.qd(DM(v))))
+    if last:
+        q[0] -= solution.step_length
+    if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
+        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.v[-1]))
+        held = _held_directions(model, following.contacts, following.q[0], following.v[0])
+        start = (following.q[0], following.v[0])
+        return jump_derivative(jump_of(problem, p), solution, (q, v), start, rate, both @ free, held) @ both
+    steps = arrivals(model, phase, following, mirror, solution.step_length if last else 0.0)
+    S = _saltation(model, steps, q, rate) @ both
+    if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
+        return S
+    by_q, by_v = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, v))
+    placed = _placing(solution.equations, steps, q)
+    hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_v]])
+    product: Array = hit @ S
+    return product
+
+
+def _rate(equations: Equations, phase: PhaseMotion) -> Array:
+    """(v, qdd) at the end of a phase: the rate of the tangent coordinates."""
+    q, v = phase.q[-1], phase.v[-1]
+    tau = phase.tau[-1] + phase.tau_rate[-1] * (phase.t[-1] - phase.t[-2]) / 2
+    qdd, _ = equations.forward_dynamics(phase.contacts, *map(DM, (q, v, tau)))
+    return np.concatenate([v, np.array(qdd).ravel()])
+
+
+def _saltation(model: Model, steps: list[Arrival], q: Array, rate: Array) -> Array:
+    """1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when it vanishes."""
+    S = np.eye(2 * model.nv)
+    for step in steps:
+        if step.rows is None:
+            continue
+        by_q = step.slopes(model, q)
+        slopes = np.hstack([by_q, np.zeros_like(by_q)])
+        slope = slopes[int(np.argmax(np.abs(slopes @ rate)))]
+        if abs(slope @ rate) > AT_REST:
+            return S - np.asarray(np.outer(rate, slope) / float(slope @ rate))
+    return S
+
+
+def _placing(equations: Equations, steps: list[Arrival], q: Array) -> Array:
+    """delta of q after the new contacts are closed, as a matrix on delta of q before: by the least step in the metric
+    of H that moves no standing foot."""
+    model = equations.model
+    rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
+    for step in steps:
+        G = np.array(DM(step.contact.jacobian(model, DM(q))).full())
+        G = G if step.rows is None else G[fixed_rows(step.contact)]
+        rows.append(G)
+        wanted.append(np.zeros_like(G) if step.rows is None else -G)
+    A, b = np.vstack(rows), np.vstack(wanted)
+    H = np.array(equations.mass_matrix(q).full())
+    raised = np.linalg.solve(H, A.T)
+    return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
+
+
+def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, v: Array) -> Array:
+    """Rows (., 2 nv) that vanish for the directions that keep the standing feet flat on the ground and at rest."""
+    delta = SX.sym("delta", model.nv)
+    found = [np.zeros((0, 2 * model.nv))]
+    for contact in contacts:
+        G = np.array(DM(contact.jacobian(model, DM(q))).full())
+        rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(v)
+        slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)
+        flat = G[fixed_rows(contact)]
+        found += [np.hstack([flat, np.zeros_like(flat)]), np.hstack([np.array(slope.full()), G])]
+    return np.vstack(found)
+
+
+def _neutral_directions(model: Model, q: Array, v: Array) -> dict[str, Array]:
+    """Shifts along x and y and the turn about the vertical, of the whole motion, by the root joint alone."""
+    delta, dofs = SX.sym("delta", model.nv), list(model.dofs_of(1))
+    motion = point_jacobian_6d(model, model.body_names[0], model.integrate(DM(q), delta))
+    twist = ca.Function("twist", [delta], [motion, motion @ DM(v), ca.jacobian(motion @ DM(v), delta)])
+    J, rate, by_q = (np.array(DM(x).full()) for x in twist(0))
+    place = np.array(point_position(model, model.body_names[0], DM(q)).full()).ravel()
+    up, still = np.array([0.0, 0.0, 1.0]), np.zeros(3)
+    wanted = {"x": np.array([0.0, 0, 0, 1, 0, 0]), "y": np.array([0.0, 0, 0, 0, 1, 0])}
+    if np.linalg.norm(model.gravity[:2]) < SMALL:
+        wanted["yaw"] = np.concatenate([up, np.cross(up, place)])
+    found = {}
+    for name, unit in wanted.items():
+        turned = np.concatenate([np.cross(up if name == "yaw" else still, rate[k : k + 3, 0]) for k in (0, 3)])
+        d = np.zeros(2 * model.nv)
+        d[dofs] = _solved(J[:, dofs], unit)
+        d[[model.nv + k for k in dofs]] = _solved(J[:, dofs], turned - by_q @ d[: model.nv])
+        if np.linalg.norm(J @ d[: model.nv] - unit) < SMALL:
+            found[name] = d
+    return found
+
+
+def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
+    """Makes a predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which
+    is then not neutral."""
+    model, root = equations.model, list(equations.model.dofs_of(1))
+    dofs = model.dofs
+    losses = bool((dofs.damping[root] + dofs.friction[root]).any())
+
+    def bound(name: str, d: Array) -> bool:
+        stretched = bool(np.any(dofs.stiffness[root] * d[root]))
+        return equations.acts and (stretched or (losses and name == "yaw"))
+
+    return bound
+
+
+def _solved(A: Array, b: Array) -> Array:
+    """The x of least norm for which A x is nearest to b."""
+    return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
+
+
+def _null_space(rows: Array) -> Array:
+    """Orthonormal columns of all x with rows x = 0."""
+    _, values, Vt = np.linalg.svd(rows)
+    rank = int(np.sum(values > SMALL * max(1.0, values.max(initial=0.0))))
+    return np.asarray(Vt[rank:].T)
+
+
+def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
+    """Multipliers in the basis, and separately those of the neutral directions, whose span DP maps into itself."""
+    V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
+    along = np.linalg.pinv(V) @ DP @ V
+    Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))
+    rest = basis @ Q[:, V.shape[1] :]
+    image = DP @ rest
+    leak = np.linalg.norm(image - basis @ (basis.T @ image)) / max(1e-300, float(np.linalg.norm(image)))
+    derivative = rest.T @ image
+    values: Any = np.linalg.eigvals(derivative) if derivative.size else np.zeros(0)
+    values = values[np.argsort(-np.abs(values), kind="stable")]
+    found = {name: float(along[k, k]) for k, name in enumerate(neutral)}
+    return Floquet(values, found, derivative, rest, float(leak))

@@ -1,0 +1,154 @@
+"""Figures of a solved motion that every report begins with: outcome of the solver, gait, cost, work, loads, defects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..motion.motion import Motion
+from .defects import Defects, defects
+
+SUFFIXES = {"m/s": "m_per_s", "N m": "Nm", "body weights": "body_weights"}
+"""Units in the keys of `Summary.numbers`, where they are not written as they are."""
+
+
+class Figure(NamedTuple):
+    """A number, or a word, of a summary."""
+
+    name: str
+    value: Any
+    unit: str = ""
+
+    @property
+    def key(self) -> str:
+        """Name and unit in one word: "step_length_m"."""
+        return "_".join([*self.name.split(), *([SUFFIXES.get(self.unit, self.unit)] if self.unit else [])])
+
+    @property
+    def text(self) -> str:
+        """The value with its unit."""
+        shown = f"{self.value:.5g}" if isinstance(self.value, float) else str(self.value)
+        return f"{shown} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The main figures of a solution; `str` writes them as a table, `numbers` as a flat dict for a report in JSON.
+
+    None stands for a figure that the motion does not have: step length, speed and cost of transport without a step
+    that is repeated farther on, forces without a foot on the ground, body weights without gravity, torques without a dof
+    that is an angle, defects if they were not asked for or if numbers are not finite.
+
+    objective, and `cost` by term; duration of the motion, and `phases` by name [s]; step_length [m], speed [m/s];
+    cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an
+    interval; peak_vertical_force [N], the largest on one foot, and the same over the model's weight. `infeasibility` is
+    the largest violation of a row, in its scale; `worst_fault` the constraint that is violated most, "" if none is.
+    """
+
+    status: str
+    converged: bool
+    objective: float
+    cost: Mapping[str, float]
+    duration: float
+    phases: Mapping[str, float]
+    step_length: float | None
+    speed: float | None
+    cost_of_transport: float | None
+    positive_work: float
+    negative_work: float
+    peak_torque: float | None
+    peak_vertical_force: float | None
+    peak_vertical_force_in_body_weights: float | None
+    defects: Defects | None = field(repr=False)
+    iterations: int | None
+    infeasibility: float | None
+    build_seconds: float | None
+    solve_seconds: float | None
+    worst_fault: str
+
+    def figures(self) -> list[Figure]:
+        """All figures but the outcome and the cost by term, in the order of the table; without those that are None."""
+        return [figure for figure in self._motion() if figure.value is not None]
+
+    def _motion(self) -> Iterator[Figure]:
+        yield Figure("duration", self.duration, "s")
+        for name, duration in self.phases.items():
+            yield Figure(name, duration, "s")
+        yield Figure("step length", self.step_length, "m")
+        yield Figure("speed", self.speed, "m/s")
+        yield Figure("cost of transport", self.cost_of_transport)
+        yield Figure("positive work", self.positive_work, "J")
+        yield Figure("negative work", self.negative_work, "J")
+        yield Figure("peak torque", self.peak_torque, "N m")
+        yield Figure("peak vertical force", self.peak_vertical_force, "N")
+        yield Figure("peak vertical force", self.peak_vertical_force_in_body_weights, "body weights")
+        if self.defects is not None:
+            yield Figure("defect", self.defects.angle, "rad")
+            yield Figure("defect", self.defects.length, "m")
+            yield Figure("open loop defect", self.defects.open_loop_angle, "rad")
+            yield Figure("open loop defect", self.defects.open_loop_length, "m")
+        yield Figure("iterations", self.iterations)
+        yield Figure("infeasibility", self.infeasibility)
+        yield Figure("build seconds", self.build_seconds)
+        yield Figure("solve seconds", self.solve_seconds)
+
+    def numbers(self) -> dict[str, Any]:
+        """Outcome and figures by name and unit, such as "speed_m_per_s"; phases as "stance_s". JSON can hold them."""
+        outcome = {"converged": self.converged, "status": self.status, "objective": self.objective}
+        return outcome | {figure.key: figure.value for figure in self.figures()}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and values with units, as the table has them."""
+        found = [Figure("status", self.status + ("" if self.converged else ": not converged"))]
+        found += [Figure("worst fault", self.worst_fault)] if self.worst_fault else []
+        found += [Figure("objective", self.objective)]
+        found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
+        return [(figure.name, figure.text) for figure in (*found, *self.figures())]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows) + 2
+        return "\n".join(f"{name:{width}}{text}" for name, text in rows)
+
+
+def summary(solution: Motion, with_defects: bool = True) -> Summary:
+    """The main figures of a solution; without the defects, which re-integrate the motion, they take no time."""
+    model, stats = solution.model, solution.stats
+    positive, negative = solution.mechanical_work()
+    moves = bool(solution.step_length and solution.duration)
+    force = _largest([wrench[:, 5] for phase in solution.phases for wrench in phase.wrenches.values()])
+    return Summary(
+        status=str(stats.get("status", "not solved")),
+        converged=bool(stats.get("converged")),
+        objective=float(solution.objective),
+        cost=dict(solution.cost),
+        duration=solution.duration,
+        phases={phase.name: phase.duration for phase in solution.phases},
+        step_length=solution.step_length if moves else None,
+        speed=solution.step_length / solution.duration if moves else None,
+        cost_of_transport=solution.cost_of_transport() if moves and model.weight else None,
+        positive_work=positive,
+        negative_work=negative,
+        peak_torque=_largest([np.abs(phase.tau[:, ~model.lengths[1]]) for phase in solution.phases]),
+        peak_vertical_force=force,
+        peak_vertical_force_in_body_weights=force / model.weight if force is not None and model.weight else None,
+        defects=defects(solution) if with_defects and _finite(solution) else None,
+        iterations=stats.get("iterations"),
+        infeasibility=stats.get("infeasibility"),
+        build_seconds=stats.get("build_seconds"),
+        solve_seconds=stats.get("solve_seconds"),
+        worst_fault=str(next(iter(stats.get("faults") or ()), "")),
+    )
+
+
+def _largest(parts: list[Any]) -> float | None:
+    """The largest entry of all parts; None if they have none."""
+    found = np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
+    return float(found.max()) if found.size else None
+
+
+def _finite(solution: Motion) -> bool:
+    return all(np.all(np.isfinite(x)) for x in (solution.t, solution.q, solution.v, solution.tau))

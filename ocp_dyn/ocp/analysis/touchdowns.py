@@ -1,0 +1,104 @@
+"""Contacts that touch down where one phase of a solution meets the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._types import Array, Expr, Indices
+from ...constraints import Constraint, Contact, RollingContact
+from ...mechanism import Model
+from ...symmetry.mirror import MirrorMap
+from ..motion.motion import PhaseMotion
+from ..statement.instant import Foothold
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """A contact of the next phase. rows(q) vanish at touch-down; rows is None if the contact was closed before."""
+
+    contact: Constraint
+    rows: Callable[[Expr], Expr] | None
+
+    def slopes(self, model: Model, q: Array) -> Array:
+        """Derivative of the rows with respect to the tangent of q (rows, nv)."""
+        delta = SX.sym("delta", model.nv)
+        rows = self.rows(model.integrate(DM(q), delta)) if self.rows is not None else SX(0, 1)
+        found = ca.Function("slopes", [delta], [ca.densify(ca.jacobian(rows, delta))])(DM(model.nv, 1))
+        return np.array(found.full())
+
+
+def arrivals(
+    model: Model, phase: PhaseMotion, following: PhaseMotion, mirror: MirrorMap | None, back: float
+) -> list[Arrival]:
+    """Arrivals of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
+    moved back along x by `back` [m], and mirrored if `mirror` is given."""
+    standing = [_image(model, c, phase, mirror, back) for c in phase.contacts]
+    found = []
+    for contact in following.contacts:
+        if not isinstance(contact, (Contact, RollingContact)):
+            kept = any(contact.rows == other.rows for other in phase.contacts)
+            found.append(Arrival(contact, None if kept else _position(model, contact)))
+            continue
+        body, place = model.frame(contact.name).body, DM(following.places[contact.name])
+        foothold = following.foothold(contact)
+        same = [s for s in standing if s is not None and model.frame(s[0].name).body == body]
+        if not same:
+            found.append(Arrival(contact, _height(model, foothold, place)))
+        elif same[0][0].contact.rows == contact.rows:
+            found.append(Arrival(contact, None))
+        else:
+            found.append(Arrival(contact, _missing(model, foothold, place, *same[0])))
+    return found
+
+
+def fixed_rows(contact: Constraint) -> Indices:
+    """Indices of the rows of a contact that a shift along the ground does not change: height and tilt. All rows of
+    other constraints."""
+    if isinstance(contact, RollingContact):
+        return np.array([0, 4])
+    if not isinstance(contact, Contact):
+        return np.arange(len(contact.rows))
+    if contact.axes is None:
+        return np.array([0, 1, 5])
+    return np.flatnonzero(np.abs(np.asarray(contact.axes)[:, 2]) > 1e-9)
+
+
+def _image(
+    model: Model, contact: Constraint, phase: PhaseMotion, mirror: MirrorMap | None, back: float
+) -> tuple[Foothold, DM] | None:
+    """The foothold of a standing foot and its place in the coordinates of the next phase; None for other
+    constraints."""
+    if not isinstance(contact, (Contact, RollingContact)):
+        return None
+    plane, place = phase.foothold(contact).plane.image(phase.places[contact.name], mirror is not None, back)
+    if mirror is None:
+        return Foothold(contact, plane=plane), DM(place)
+    partner = replace(contact, body=mirror.frame(contact.name))
+    if isinstance(partner, RollingContact):
+        a, b, c = partner.axis
+        partner = replace(partner, axis=(-a, b, c), normal=plane.normal)
+    return Foothold(partner, plane=plane), DM(place)
+
+
+def _height(model: Model, foothold: Foothold, place: DM) -> Callable[[Expr], Expr]:
+    """The height of the contact point above its plane."""
+    return lambda q: foothold.height(model, q, place)
+
+
+def _missing(
+    model: Model, foothold: Foothold, place: DM, before: Foothold, place_before: DM
+) -> Callable[[Expr], Expr] | None:
+    """Rows that a foot that already stood must still meet: its tilt if it rolled over an edge; None if it stood
+    flat."""
+    if before.kind == "flat":
+        return None
+    return lambda q: foothold.arrival(model, q, place, before, place_before)
+
+
+def _position(model: Model, constraint: Constraint) -> Callable[[Expr], Expr]:
+    return lambda q: constraint.position(model, q)

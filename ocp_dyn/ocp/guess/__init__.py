@@ -1,0 +1,1 @@
+"""First guesses: standing, on a plan of the feet, from another solution."""

@@ -1,0 +1,253 @@
+"""A first guess for motions on feet: paths of the feet through the phases, and postures that follow them.
+
+Feet stand as the phases say: flat, rolling over an edge from the angle at which they strike or to the angle at which
+they leave the ground, or on points. Between two places they swing. The base moves forward at a constant speed, upright.
+Every posture is the one nearest to the standing posture that follows base and feet, by damped least squares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._types import Array, Vector
+from ...constraints import Contact, RollingContact
+from ...dynamics.kinematics import resolve
+from ...mechanism import Model
+from ...spatial_algebra.rotations import (
+    matrix_quaternion,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_matrix,
+    rotation_about,
+)
+from ..statement.guesses import FootPlan
+from ..statement.instant import Foothold
+from ..transcription.variables import Transcription, place_value
+
+State = Callable[[float], tuple[Array, Array]]
+
+
+SMOOTH = 0.04
+"""Width of the window in which the guessed motion is smoothed [s], if the nodes are not wider apart."""
+
+TOUCH = 1e-9
+"""Spans that end and begin within this time [s] follow each other."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A foot on the ground: from begin to end [s], its edge turned from angle `first` to `last` [rad].
+
+    point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
+    place: the pose (R, p) of the ground under the contact.
+    """
+
+    body: int
+    begin: float
+    end: float
+    flat: bool
+    point: Array
+    rotation: Array
+    axis: Vector | None
+    place: tuple[Array, Array]
+    first: float = 0.0
+    last: float = 0.0
+
+    def pose(self, time: float) -> tuple[Array, Array]:
+        """(R, p) of the body at a time of the span."""
+        u = (time - self.begin) / max(self.end - self.begin, TOUCH)
+        angle = (1 - u) * self.first + u * self.last
+        R, p = self.place
+        if self.axis is not None:
+            R = R @ _numbers(rotation_about(self.axis, DM(angle)))
+        R = R @ self.rotation.T
+        return R, p - R @ self.point
+
+
+def planned(plan: FootPlan, t: Transcription, durations: list[float], q0: Array, step: float, speed: float) -> State:
+    """Makes the state as a function of the fraction s of the motion, from postures at every node, smoothed."""
+    problem, model = t.problem, t.problem.model
+    total = sum(durations)
+    tracks = _tracks(plan, t, durations, step)
+    begins = np.concatenate([[0.0], np.cumsum(durations)])
+    times = [
+        np.linspace(begin, begin + duration, phase.intervals + 1)[:-1]
+        for begin, duration, phase in zip(begins[:-1], durations, problem.phases, strict=True)
+    ]
+    nodes = np.concatenate([*times, [total]])
+    bodies = {body: [_pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
+    middle = np.mean([[p for _, p in poses] for poses in bodies.values()], axis=0)
+    base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
+    rise = np.mean([_ground_at(spans, nodes) for spans in tracks.values()], axis=0)
+    rise = rise - rise[0]  # the standing posture stands on the first of the grounds
+    fit = _Fit(model, list(bodies), q0, problem.limits)
+    q = q0
+    table = []
+    for k, time in enumerate(nodes):
+        goal = [(np.eye(3), base + np.array([speed * time, 0.0, rise[k]])), *(poses[k] for poses in bodies.values())]
+        q = fit(q, goal)
+        table.append(q)
+    return _smooth(t, fit, q0, nodes, table, step, total)
+
+
+def _smooth(
+    t: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
+) -> State:
+    """Makes the state as a function of the fraction s of the motion, from parabolas fitted to the postures nearby, so
+    that no joint moves in jerks.
+
+    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and
+    after.
+    """
+    model, mirror = t.problem.model, t.mirror
+    times, values = nodes, np.array([fit.difference(q0, q) for q in table])
+    if t.problem.periodic is not None:
+        image = values if mirror is None else values @ np.array(mirror.v_matrix.full()).T
+        ahead = np.eye(model.nv)[0] * step
+        times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
+        values = np.concatenate([image[:-1] - ahead, values, image[1:] + ahead])
+    width = max(SMOOTH, float(np.diff(nodes).max()))
+
+    def state(s: float) -> tuple[Array, Array]:
+        gap = times - s * total
+        weight = np.exp(-0.25 * (gap / width) ** 2)[:, None]  # the root of what a square counts
+        parabola = np.linalg.lstsq(weight * np.vander(gap, 3, increasing=True), weight * values)[0]
+        return fit.integrate(q0, parabola[0]), parabola[1]
+
+    return state
+
+
+def _tracks(plan: FootPlan, t: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
+    """Spans of every foot on the ground, by body, in the motion and, if it is periodic, in the periods before and after
+    it."""
+    total = sum(durations)
+    found: dict[int, list[Span]] = {}
+    for turn in (-1, 0, 1) if t.problem.periodic is not None else (0,):
+        begin = turn * total
+        for phase, duration in zip(t.problem.phases, durations, strict=True):
+            for f in phase.footholds:
+                span = _span(t, f, begin, begin + duration, turn, step)
+                _append(found.setdefault(span.body, []), span)
+            begin += duration
+    return {body: _with_angles(plan, spans) for body, spans in found.items()}
+
+
+def _span(t: Transcription, f: Foothold, begin: float, end: float, turn: int, step: float) -> Span:
+    model = t.problem.model
+    place, plane = place_value(t, f, t.program.start, step), f.plane
+    frame, point = resolve(model, f.contact.body), np.array(f.point)
+    axis = f.contact.axis if isinstance(f.contact, RollingContact) else None
+    if t.mirror is not None and turn % 2:
+        frame = t.mirror.frame(frame.name)
+        plane, place = plane.image(place, True, 0.0)
+        point = point * [1, -1, 1]
+        axis = None if axis is None else (-axis[0], axis[1], axis[2])
+    R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()
+    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([turn * step, 0.0, 0.0])
+    ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
+    return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, (ground, p))
+
+
+def _append(spans: list[Span], span: Span) -> None:
+    """Appends the span, or makes the last one longer if the foot keeps standing as it did."""
+    if spans and span.begin - spans[-1].end < TOUCH and np.allclose(spans[-1].point, span.point):
+        span = replace(spans.pop(), end=span.end)
+    spans.append(span)
+
+
+def _with_angles(plan: FootPlan, spans: list[Span]) -> list[Span]:
+    """Sets the angles of edges: `strike` if the foot comes from the air, `leave` if it leaves into the air."""
+    made = []
+    for k, span in enumerate(spans):
+        from_air = k == 0 or span.begin - spans[k - 1].end > TOUCH
+        to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TOUCH
+        edge = span.axis is not None
+        first, last = -plan.strike if edge and from_air else 0.0, plan.leave if edge and to_air else 0.0
+        made.append(replace(span, first=first, last=last))
+    return made
+
+
+def _pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]:
+    """(R, p) of a foot at a time: on the ground, or on the way to the next place."""
+    for span in spans:
+        if span.begin - TOUCH <= time <= span.end + TOUCH:
+            return span.pose(time)
+    before, after = [s for s in spans if s.end < time], [s for s in spans if s.begin > time]
+    if not before or not after:
+        return after[0].pose(after[0].begin) if after else before[-1].pose(before[-1].end)
+    (R0, p0), (R1, p1) = before[-1].pose(before[-1].end), after[0].pose(after[0].begin)
+    u = (time - before[-1].end) / (after[0].begin - before[-1].end)
+    s = u * u * (3 - 2 * u)
+    turn = quaternion_log(DM(matrix_quaternion(R0.T @ R1)))
+    R = R0 @ _numbers(quaternion_matrix(quaternion_exp(s * turn)))
+    return R, (1 - s) * p0 + s * p1 + np.array([0.0, 0.0, lift * math.sin(math.pi * u) ** 2])
+
+
+def _ground_at(spans: list[Span], times: Array) -> Array:
+    """Height of the ground under a foot at these times; between two places it changes linearly."""
+    ends = [(time, span.place[1][2]) for span in spans for time in (span.begin, span.end)]
+    return np.asarray(np.interp(times, *np.transpose(ends)), dtype=np.float64)
+
+
+class _Fit:
+    """Postures near q0 that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
+
+    POSTURE = 0.01
+    BASE = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; feet count as 1
+    HELD = 1e6
+    STEPS = 6
+    CLOSE = 1e-3  # a last step [rad, m] that no guess needs to be better than
+
+    def __init__(self, model: Model, bodies: list[int], q0: Array, limits: bool) -> None:
+        q = SX.sym("q", model.nq)
+        contacts = [Contact(model.body(model.body_names[i - 1])) for i in (1, *bodies)]
+        poses = [(SX.sym("R", 3, 3), SX.sym("p", 3)) for _ in contacts]
+        rows = [c.position_from(model, q, R, p) for c, (R, p) in zip(contacts, poses, strict=True)]
+        J = ca.vertcat(*(c.jacobian(model, q) for c in contacts))
+        away = model.difference(DM(q0), q)
+        inputs = [q, *(x for pose in poses for x in pose)]
+        self._function = ca.Function("fit", inputs, [ca.vertcat(*rows), ca.densify(J), away], {"cse": True})
+        v, q1 = SX.sym("v", model.nv), SX.sym("q1", model.nq)
+        self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
+        self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
+        self._weights = np.array([*self.BASE, *np.ones(6 * len(bodies))])[:, None]
+        self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
+
+    def __call__(self, q: Array, goal: list[tuple[Array, Array]]) -> Array:
+        flat: list[Any] = [x for pose in goal for x in pose]
+        for _ in range(self.STEPS):
+            r, J, away = (_numbers(x) for x in self._function(q, *flat))
+            A, b = self._weights * J, self._weights * r
+            damping = np.full(A.shape[1], self.POSTURE**2)
+            for _ in range(2):  # what a limit stops is held the second time, so that other joints do its part
+                right = A.T @ b + self.POSTURE**2 * away
+                v = np.asarray(np.linalg.solve(A.T @ A + np.diag(damping), -right), dtype=np.float64).ravel()
+                v *= min(1.0, 0.5 / np.abs(v).max())
+                ahead = np.clip(self.integrate(q, v), *self._limits)
+                stopped = np.abs(self.difference(q, ahead) - v) > TOUCH
+                if not stopped.any():
+                    break
+                damping = np.where(stopped, self.HELD, self.POSTURE**2)
+            q = ahead
+            if np.abs(v).max() < self.CLOSE:
+                break
+        return q
+
+    def integrate(self, q: Array, v: Array) -> Array:
+        """`Model.integrate` on numbers."""
+        return _numbers(self._integrate(q, v)).ravel()
+
+    def difference(self, q: Array, q1: Array) -> Array:
+        """`Model.difference` on numbers."""
+        return _numbers(self._difference(q, q1)).ravel()
+
+
+def _numbers(x: Any) -> Array:
+    return np.array(DM(x).full())

@@ -1,0 +1,178 @@
+"""A first guess from another solution, which may have another grid, other phases or another model.
+
+If both motions have the same number of phases, moments at the same fraction of a phase correspond, else moments at the
+same fraction of the whole motion. Dofs are matched by the names of their joints, contact forces and places by the names
+of the contacts. Values that the other solution does not have keep the library's first guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from casadi import DM
+
+from ..._types import Array, Indices
+from ...mechanism import Model
+from ..motion.motion import PhaseMotion
+from ..nlp.program import Slot, Variable
+from ..solution import Solution
+from ..transcription.variables import Transcription, number
+
+TOUCH = 1e-9
+"""Fraction of an interval: a moment that is this close to its end belongs to the next interval."""
+
+
+class Moment(NamedTuple):
+    """A time of the other solution: in interval k of a phase, at the fraction u of that interval."""
+
+    phase: PhaseMotion
+    k: int
+    u: float
+
+
+Find = Callable[[float], Moment]
+"""The moment that corresponds to a fraction of a phase."""
+
+
+class Shared(NamedTuple):
+    """Entries of q and of qd, in this model and in the other one, of the joints with equal names and kinds."""
+
+    q: tuple[Indices, Indices]
+    v: tuple[Indices, Indices]
+
+
+def carry_over(t: Transcription, guess: Solution) -> None:
+    """Sets first values from the solution; ValueError if its model shares no joint with the problem's model."""
+    shared = _shared(t.problem.model, guess.model)
+    same = len(guess.phases) == len(t.phases)
+    lengths = [float(_first(t, x.duration)[0]) for x in t.phases]
+    begins = np.concatenate([[0.0], np.cumsum(lengths)]) / sum(lengths)
+    for p, x in enumerate(t.phases):
+        if isinstance(x.duration, Variable):
+            share = guess.phases[p].duration if same else guess.duration * (begins[p + 1] - begins[p])
+            t.program.set_start(x.duration, share)
+
+        def moment(s: float, p: int = p) -> Moment:
+            if same:
+                return _inside(guess.phases[p], s)
+            return _at(guess, begins[p] + s * (begins[p + 1] - begins[p]))
+
+        _carry_states(t, p, shared, guess.model, moment)
+        _carry_controls(t, p, shared, moment)
+    _carry_places(t, guess)
+    if isinstance(t.step_length, Variable) and guess.step_length:
+        t.program.set_start(t.step_length, guess.step_length)
+    for impulse, found in zip(t.impulses, guess.impulses, strict=False):
+        if same and impulse is not None and impulse.size == np.size(found):
+            t.program.set_start(impulse, found)
+
+
+def _shared(here: Model, there: Model) -> Shared:
+    names = [n for n in here.joint_names if n in there.joint_names and _labels(here, n) == _labels(there, n)]
+    if not names:
+        raise ValueError(
+            f"guess must be a motion of a model that shares joints with {here!r}, got one of {there!r}: joints are matched "
+            f"by name and kind, here {', '.join(here.joint_names[:5])}, there {', '.join(there.joint_names[:5])}"
+        )
+    q, v = (
+        tuple(np.concatenate([np.arange(s.start, s.stop) for s in map(slices, names)]) for slices in pair)
+        for pair in ((here.q_slice, there.q_slice), (here.qd_slice, there.qd_slice))
+    )
+    return Shared((q[0], q[1]), (v[0], v[1]))
+
+
+def _labels(model: Model, joint: str) -> tuple[str, ...]:
+    found = model.joints[model.joint_names.index(joint) + 1]
+    return (*found.q_labels, *found.v_labels)
+
+
+def _inside(phase: PhaseMotion, s: float) -> Moment:
+    """The moment at which the fraction s of a phase has passed."""
+    position = s * len(phase.tau)
+    k = min(int(position + TOUCH), len(phase.tau) - 1)
+    return Moment(phase, k, position - k)
+
+
+def _at(guess: Solution, s: float) -> Moment:
+    """The moment at which the fraction s of the whole motion has passed."""
+    time = guess.phases[0].t[0] + s * guess.duration
+    ends = [phase.t[-1] for phase in guess.phases]
+    phase = guess.phases[min(int(np.searchsorted(ends, time)), len(ends) - 1)]
+    return _inside(phase, float(np.clip((time - phase.t[0]) / phase.duration, 0.0, 1.0)))
+
+
+def _carry_states(t: Transcription, p: int, shared: Shared, model: Model, moment: Find) -> None:
+    x, steps = t.phases[p], t.problem.steps
+
+    def state(s: float, q: Array, v: Array) -> tuple[Array, Array]:
+        phase, k, u = moment(s)
+        step = model.difference(DM(phase.q[k]), DM(phase.q[k + 1])) * u
+        q[shared.q[0]] = np.array(model.integrate(DM(phase.q[k]), step).full()).ravel()[shared.q[1]]
+        v[shared.v[0]] = ((1 - u) * phase.v[k] + u * phase.v[k + 1])[shared.v[1]]
+        return q, v
+
+    n = len(x.q) - 1
+    for k, (q, v) in enumerate(zip(x.q, x.v, strict=True)):
+        found = state(k / n, _first(t, q), _first(t, v))
+        for variable, value in zip((q, v), found, strict=True):
+            t.program.set_start(variable, value)
+    for k, inner in enumerate(x.inner):
+        own = _first(t, x.q[k]), _first(t, x.v[k])
+        parts = [state((k + j / steps) / n, *(part.copy() for part in own)) for j in range(1, steps)]
+        t.program.set_start(inner, np.concatenate([part for pair in parts for part in pair]))
+
+
+def _first(t: Transcription, slot: Slot) -> Array:
+    """The first value that a variable has now."""
+    return number(t, slot, t.program.start).copy()
+
+
+def _carry_controls(t: Transcription, p: int, shared: Shared, moment: Find) -> None:
+    """Sets torques, accelerations and contact forces from the interval of the other solution at the same moment."""
+    x, problem = t.phases[p], t.problem
+    n = len(x.q) - 1
+    for k, variable in enumerate(x.tau):
+        phase, j, u = moment((k + 0.5) / n if len(x.tau) == n else k / n)
+        full = np.zeros(problem.model.nv)
+        full[problem.actuated] = _first(t, variable)
+        found = phase.tau[j] + (u - 0.5) * (phase.t[j + 1] - phase.t[j]) * phase.tau_rate[j]
+        full[shared.v[0]] = found[shared.v[1]]
+        t.program.set_start(variable, full[problem.actuated])
+    for k, variable in enumerate(x.a):
+        phase, j, _ = moment((k + 0.5) / n)
+        stages = _first(t, variable).reshape(-1, problem.model.nv)
+        stages[:, shared.v[0]] = phase.a[j][shared.v[1]]
+        t.program.set_start(variable, stages.ravel())
+    held = problem.phases[p].held
+    rows = sum(f.size for f in held)
+    for k, variable in enumerate(x.lam):
+        phase, j, _ = moment((k + 0.5) / n)
+        stages = _first(t, variable).reshape(-1, rows)
+        there = dict(_rows_by_name(phase))
+        first = 0
+        for f in held:
+            rows_there = there.get(f.name)
+            if rows_there is not None and rows_there.stop - rows_there.start == f.size:
+                stages[:, first : first + f.size] = phase.lam[j, rows_there]
+            first += f.size
+        t.program.set_start(variable, stages.ravel())
+
+
+def _rows_by_name(phase: PhaseMotion) -> Iterator[tuple[str, slice]]:
+    first = 0
+    for contact in phase.contacts:
+        size = len(contact.rows)
+        yield str(getattr(contact, "name", type(contact).__name__)), slice(first, first + size)
+        first += size
+
+
+def _carry_places(t: Transcription, guess: Solution) -> None:
+    """Sets places of footholds: from the corresponding phase if it has them, else from any phase that has."""
+    known = {name: place for phase in guess.phases for name, place in phase.places.items()}
+    for p, phase in enumerate(t.problem.phases):
+        own = guess.phases[p].places if len(guess.phases) == len(t.phases) else {}
+        for f in phase.footholds:
+            if f in t.places and f.name in (known | own):
+                t.program.set_start(t.places[f], (known | own)[f.name])

@@ -1,0 +1,144 @@
+"""The library's first guess: the robot standing, moved forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from casadi import DM
+
+from ..._arguments import called, numbers
+from ..._types import Array, shown
+from ...casadi_functions.make import function
+from ...constraints import RollingContact, constraint_jacobian
+from ...dynamics.kinematics import point_position
+from ..equations import equations_of
+from ..nlp.program import Variable
+from ..statement.guesses import FootPlan
+from ..statement.instant import Foothold, Held
+from ..statement.statement import Statement
+from ..transcription.variables import Transcription, contacts, model_of, number
+from .foot_plan import planned
+
+
+def initial_guess(t: Transcription) -> None:
+    """Sets first values: the user's guess, or the robot standing, moved forward at the speed asked for, its weight on
+    its feet."""
+    problem, program = t.problem, t.program
+    speed = float(number(t, t.speed, program.start)[0]) if t.speed is not None else 0.0
+    durations = [float(number(t, x.duration, program.start)[0]) for x in t.phases]
+    total = sum(durations)
+    if isinstance(t.step_length, Variable) and speed:
+        program.set_start(t.step_length, speed * total)
+    step = float(number(t, t.step_length, program.start)[0]) if t.step_length is not None else 0.0
+    if isinstance(problem.guess, FootPlan):
+        state = planned(problem.guess, t, durations, standing(problem), step, speed)
+    else:
+        state = problem.guess or _standing_guess(problem, speed, total)
+    weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
+    begin = 0.0
+    for x, phase, duration in zip(t.phases, problem.phases, durations, strict=True):
+        for k in range(phase.intervals + 1):
+            found = _state_at(problem, state, (begin + duration * k / phase.intervals) / total)
+            for variable, values in zip((x.q[k], x.v[k]), found, strict=True):
+                program.set_start(variable, values)
+        for lam in x.lam:
+            rows = _weight_rows(phase.held, weight)
+            program.set_start(lam, np.tile(rows, lam.size // rows.size))
+        for k, inner in enumerate(x.inner):
+            fractions = (k + np.arange(1, problem.steps) / problem.steps) / phase.intervals
+            between = [_state_at(problem, state, (begin + duration * s) / total) for s in fractions]
+            program.set_start(inner, np.concatenate([part for pair in between for part in pair]))
+        begin += duration
+    if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
+        _follow_motion(t)
+
+
+MOST_ACCELERATION = 100.0
+"""Largest acceleration of a guess [rad/s^2, m/s^2]; larger ones come from corners of the guessed motion only."""
+
+
+def _follow_motion(t: Transcription) -> None:
+    """Sets accelerations from the guessed velocities, and torques from inverse dynamics, within half of their
+    limits."""
+    problem, program = t.problem, t.program
+    model, actuated = (
+        model_of(t, {name: DM(number(t, slot, program.start)) for name, slot in t.slots.items()}),
+        problem.actuated,
+    )
+    most = 0.5 * model.dofs.tau_max[actuated]
+    equations = equations_of(problem).of(model)
+    for x, phase in zip(t.phases, problem.phases, strict=True):
+        h = float(number(t, x.duration, program.start)[0]) / phase.intervals
+        feet = contacts(phase.held)
+        G = function(constraint_jacobian, model, feet) if feet else None
+        for k in range(phase.intervals):
+            q, v, v1 = (number(t, variable, program.start) for variable in (x.q[k], x.v[k], x.v[k + 1]))
+            a = np.clip((v1 - v) / h, -MOST_ACCELERATION, MOST_ACCELERATION)
+            program.set_start(x.a[k], np.tile(a, x.a[k].size // model.nv))
+            tau = equations.inverse_dynamics(q, v, a)
+            if G is not None:
+                jacobian = G(q)
+                tau = tau - jacobian.T @ DM(number(t, x.lam[k], program.start)[: jacobian.shape[0]])
+            program.set_start(x.tau[k], np.clip(np.array(tau.full()).ravel()[actuated], -most, most))
+
+
+def _state_at(problem: Statement, guess: Callable[[float], object], s: float) -> tuple[Array, Array]:
+    """(q, v) that a guess returns at s; ValueError if it returns anything else."""
+    nq, nv = problem.model.nq, problem.model.nv
+    found = called(f"guess at s = {s:.3g}", guess, s)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise ValueError(f"guess must return (q, v), got {shown(found)} at s = {s:.3g}")
+    try:
+        q, v = (numbers(part, "guess") for part in found)
+    except (TypeError, ValueError):
+        q = v = np.zeros(0)
+    if (q.size, v.size) != (nq, nv) or not np.all(np.isfinite([*q, *v])):
+        raise ValueError(
+            f"guess must return finite q (nq = {nq}) and v (nv = {nv}), got {shown(found[0])} and {shown(found[1])} at "
+            f"s = {s:.3g}"
+        )
+    return q, v
+
+
+def _standing_guess(problem: Statement, speed: float, total: float) -> Callable[[float], tuple[Array, Array]]:
+    q0, v = standing(problem), np.zeros(problem.model.nv)
+    if problem.periodic is not None:
+        v[0] = speed
+
+    def state(s: float) -> tuple[Array, Array]:
+        q = q0.copy()
+        if problem.periodic is not None:
+            q[0] += speed * total * (s - 0.5)
+        return q, v
+
+    return state
+
+
+def _weight_rows(held: tuple[Foothold | Held, ...], weight: float) -> Array:
+    """Contact rows with which the feet carry the weight in equal shares; zero for other constraints."""
+    share = weight / max(1, sum(isinstance(f, Foothold) for f in held))
+    parts = [_share_rows(f, share) if isinstance(f, Foothold) else np.zeros(f.size) for f in held]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _share_rows(f: Foothold, share: float) -> Array:
+    """Contact rows of one foot under a vertical force [N]."""
+    if isinstance(f.contact, RollingContact):
+        return np.array([*share * np.array(f.contact.sides.full())[:, 2], 0, 0])
+    return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
+
+
+def standing(problem: Statement) -> Array:
+    """The posture of the first guess, with the lowest foot on the ground."""
+    model = problem.model
+    dofs = model.dofs
+    q = np.array(model.neutral() if problem.posture is None else problem.posture, dtype=float)
+    if problem.limits:
+        q = np.clip(q, dofs.q_lower, dofs.q_upper)
+    feet = [f for f in problem.footholds if f.plane == problem.footholds[0].plane]  # later ones may lie elsewhere
+    if problem.posture is None and feet and np.allclose(model.root_shifts[:, :3], np.eye(3)[:, : model.nq]):
+        ground = feet[0].origin(DM([(low + high) / 2 for low, high in (feet[0].x, feet[0].y, feet[0].yaw)]))
+        heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]
+        q[2] -= min(heights) - float(ground[2])
+    return q

@@ -1,0 +1,1 @@
+"""Motions that were found, as data, tables and files."""

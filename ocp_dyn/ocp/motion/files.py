@@ -1,0 +1,337 @@
+"""Files of solutions: one .npz with everything, the model included.
+
+A file holds arrays, and the text "about", a JSON object with the model, the phases' names and contacts, and `ENTRIES`.
+Reading checks that the content fits together: the shapes of arrays fit the model and the time grid, and numbers are
+finite. Arrays and entries that were not finite when they were saved are named in "not_finite", and are read as they
+were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..._files import path_of, whole_file
+from ..._types import Array, ModelError
+from ...integrators import Scheme
+from ...io._classes import UnknownClass
+from ...io.constraints import constraint_from_dict, constraint_to_dict, finite, known_constraints
+from ...io.json import known_joints, model_from_dict, model_to_dict
+from ...io.npz import read_arrays
+from ...mechanism import Model
+from ...mechanism.loads import SLIP_SPEED, Loads
+from ..statement.planes import Plane
+from .motion import Motion, PhaseMotion
+from .program_table import Record
+
+M = TypeVar("M", bound=Motion)
+
+FILE_FORMAT = "ocp_dyn solution 1"
+PHASE_ARRAYS = ("t", "q", "v", "a", "tau", "lam", "tau_rate")
+ITERATE_ARRAYS = ("x", "lam_x", "lam_g")
+
+
+class Entry(NamedTuple):
+    """A field of a solution that is plain data.
+
+    check: returns the field's value for an entry of the file, or raises ValueError; finite: whether its numbers must be
+    finite; before: its value for files written before the field existed (`...`: the file must have it).
+    """
+
+    check: Callable[[Any], Any]
+    finite: bool = True
+    before: Any = ...
+
+
+def save_motion(solution: Motion, path: str | Path) -> Path:
+    """Writes everything to one .npz file, which appears complete or not at all; the folder is made if it is missing."""
+    path = path_of(path)
+    arrays: dict[str, Array] = {f"impulse{k}": impulse for k, impulse in enumerate(solution.impulses)}
+    arrays |= {f"iterate_{key}": value for key, value in solution.iterate.items()}
+    phases = []
+    for k, phase in enumerate(solution.phases):
+        arrays |= {f"{key}{k}": getattr(phase, key) for key in PHASE_ARRAYS}
+        phases.append(
+            {
+                "name": phase.name,
+                "contacts": [constraint_to_dict(c) for c in phase.contacts],
+                "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
+                "planes": {name: [plane.point, plane.normal] for name, plane in phase.planes.items()},
+            }
+        )
+    about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
+    about |= {key: getattr(solution, key) for key in ENTRIES}
+    about |= {key: getattr(solution.loads, key) for key in LOADS}
+    if isinstance(integrator := solution.stats.get("integrator"), Scheme):
+        about["stats"] = solution.stats | {"integrator": integrator.to_dict()}
+    if solution.record is not None:
+        arrays |= {f"record_{key}": value for key, value in solution.record.arrays().items()}
+        about["record"] = solution.record.names()
+    about["not_finite"] = [name for name, value in arrays.items() if not np.all(np.isfinite(value))]
+    about["not_finite"] += [key for key in ("phases", *ENTRIES, *LOADS) if not finite(about[key])]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as partial, partial.open("wb") as file:
+        np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+    return path
+
+
+def load_motion(path: str | Path, kind: type[M], *, joints: Any = (), constraints: Any = ()) -> M:
+    """Reads a file that `save_motion` wrote, as a motion of this kind.
+
+    joints, constraints: classes of the user's own joints and constraints in the file; a file never imports code.
+    Raises ModelError, a ValueError, that names the file, what is wrong and what to do, if it is another kind of file or
+    damaged, or names a class that is not given; OSError if it cannot be read.
+    """
+    known_joints(joints), known_constraints(constraints)  # wrong arguments are no fault of the file
+    path = path_of(path)
+    try:
+        return _motion(_Content.of(read_arrays(path)), kind, joints, constraints)
+    except UnknownClass as error:
+        raise ModelError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # the latter from JSON nested without end
+        raise ModelError(
+            f"{path} is not a solution file, or it is damaged: {error}; save the solution again with Solution.save"
+        ) from error
+
+
+class _Content(NamedTuple):
+    """Content of a file; lost: names of entries that may hold numbers that are not finite, None if all may."""
+
+    about: dict[str, Any]
+    arrays: dict[str, Array]
+    lost: frozenset[str] | None
+
+    @staticmethod
+    def of(arrays: dict[str, Array]) -> _Content:
+        text = arrays.pop("about", np.zeros(0))
+        if text.dtype.kind != "U" or text.shape:
+            raise ValueError("it lacks the text 'about'")
+        about = json.loads(str(text), parse_int=_integer)
+        if not isinstance(about, dict) or about.get("format") != FILE_FORMAT:
+            raise ValueError(f"it is not of the format {FILE_FORMAT!r}")
+        if "not_finite" in about:
+            lost: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
+        else:  # a file from before this entry
+            stats = about.get("stats")
+            converged = isinstance(stats, dict) and stats.get("converged") is True
+            lost = frozenset() if converged else None
+        return _Content(about, arrays, lost)
+
+    def entry(self, key: str) -> Any:
+        if key not in self.about:
+            raise ValueError(f"it lacks {key!r}")
+        return self.about[key]
+
+    def array(self, name: str, shape: tuple[int | None, ...]) -> Array:
+        """An array of real numbers of this shape, where None stands for any size."""
+        if name not in self.arrays:
+            raise ValueError(f"it lacks {name!r}")
+        found = self.arrays[name]
+        if found.dtype.kind not in "fiu":
+            raise ValueError(f"{name!r} holds {found.dtype}, expected real numbers")
+        if len(found.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):
+            raise ValueError(f"{name!r} has the shape {found.shape}, expected {_shape(shape)}")
+        values = found.astype(float)
+        self.check_finite(name, bool(np.all(np.isfinite(values))))
+        return values
+
+    def check_finite(self, name: str, found: bool) -> None:
+        if not found and self.lost is not None and name not in self.lost:
+            raise ValueError(f"{name!r} holds numbers that are not finite")
+
+
+def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> M:
+
+    saved = content.entry("phases")
+    if not isinstance(saved, list) or not saved:
+        raise _wrong("a list of phases", saved)
+    content.check_finite("phases", finite(saved))
+    model = model_from_dict(content.entry("model"), joints=joints)
+    kinds = known_constraints(constraints)
+    phases = tuple(_phase(content, model, kinds, k, phase) for k, phase in enumerate(saved))
+    record = _record(content)
+    return kind(
+        model=model,
+        phases=phases,
+        impulses=_impulses(content, phases),
+        iterate=_iterate(content, record),
+        record=record,
+        loads=Loads(**{key: _plain(content, key, entry) for key, entry in LOADS.items()}),
+        **{key: _plain(content, key, entry) for key, entry in ENTRIES.items()},
+    )
+
+
+def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, saved: Any) -> PhaseMotion:
+
+    where = f"phases[{k}]"
+    if not isinstance(saved, dict) or not {"name", "contacts", "places"} <= saved.keys():
+        raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
+    if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
+        raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
+    contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
+    places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
+    planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
+    t = content.array(f"t{k}", (None,))
+    if t.size < 2 or np.any(np.diff(t) < 0):
+        raise ValueError(f"'t{k}' must hold at least two times, in order")
+    n, m, nq, nv = t.size - 1, sum(len(c.rows) for c in contacts), model.nq, model.nv
+    shapes = {"q": (n + 1, nq), "v": (n + 1, nv), "a": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
+    arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
+    return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, planes=planes, **arrays)
+
+
+def _plane(saved: Any) -> Plane:
+    """The plane of a foothold, from its point and its normal."""
+    if not isinstance(saved, list) or len(saved) != 2:
+        raise _wrong("a point and a normal of a plane", saved)
+    point, normal = (_listed(part, 3) for part in saved)
+    return Plane((point[0], point[1], point[2]), normal)
+
+
+def _impulses(content: _Content, phases: tuple[PhaseMotion, ...]) -> tuple[Array, ...]:
+    """Impulses of every transition, the one that closes the period last; empty for a transition without impact."""
+    names = [name for name in content.arrays if name.startswith("impulse")]
+    found = []
+    for k in range(len(names)):
+        impulse = content.array(f"impulse{k}", (None,))
+        rows = sum(len(c.rows) for c in phases[(k + 1) % len(phases)].contacts)
+        if impulse.size not in (0, rows):
+            raise ValueError(f"'impulse{k}' has {impulse.size} numbers, expected {rows} or none")
+        found.append(impulse)
+    if len(found) > len(phases):
+        raise ValueError(f"it holds {len(found)} impulses, expected at most one for each of {len(phases)} phases")
+    return tuple(found)
+
+
+def _record(content: _Content) -> Record | None:
+    if "record" not in content.about:
+        return None
+    names = {key: tuple(_texts(value)) for key, value in _mapping(content.about["record"]).items()}
+    record = Record.of_file(names, _prefixed(content.arrays, "record_"))
+    for key in ("scale", "value", "values"):  # times and bounds need not be finite
+        content.array(f"record_{key}", (None,))
+    return record
+
+
+def _iterate(content: _Content, record: Record | None) -> dict[str, Array]:
+    """The solver's iterate, with the sizes that the record gives."""
+    names = _prefixed(content.arrays, "iterate_")
+    if not names:
+        return {}
+    found = {key: content.array(f"iterate_{key}", (None,)) for key in names}
+    if tuple(sorted(found)) != tuple(sorted(ITERATE_ARRAYS)):
+        raise ValueError(f"of the solver's point it holds {', '.join(found)}, expected {', '.join(ITERATE_ARRAYS)}")
+    if found["lam_x"].size != found["x"].size:
+        raise ValueError(f"it holds {found['lam_x'].size} multipliers for {found['x'].size} variables")
+    if record is not None and (record.variable.size, record.row.size) != (found["x"].size, found["lam_g"].size):
+        raise ValueError("its record tells of another number of variables or rows than its multipliers")
+    return found
+
+
+def _prefixed(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    return {key.removeprefix(prefix): x for key, x in arrays.items() if key.startswith(prefix)}
+
+
+# Plain data
+
+
+def _plain(content: _Content, key: str, entry: Entry) -> Any:
+    if key not in content.about and entry.before is not ...:
+        return entry.before
+    value = content.entry(key)
+    if entry.finite:
+        content.check_finite(key, finite(value))
+    try:
+        return entry.check(value)
+    except ValueError as error:
+        raise ValueError(f"{key!r}: {error}") from None
+
+
+def _integer(text: str) -> int | float:
+    """JSON's integers; those beyond 64 bits become floating-point numbers, as in other languages."""
+    return int(text) if len(text) < 19 else float(text)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong("an object", value)
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _wrong("a number", value)
+    return float(value)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong("true or false", value)
+    return value
+
+
+def _listed(value: Any, size: int) -> list[float]:
+    if not isinstance(value, list) or len(value) != size:
+        raise _wrong(f"a list of {size} numbers", value)
+    return [_number(x) for x in value]
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+        raise _wrong("a list of names", value)
+    return value
+
+
+def _cost(value: Any) -> dict[str, float]:
+    return {name: _number(x) for name, x in _mapping(value).items()}
+
+
+def _stats(value: Any) -> dict[str, Any]:
+    """Checks the types of those entries that other code reads."""
+    found = _mapping(value)
+    if "converged" in found:
+        _boolean(found["converged"])
+    if not isinstance(found.get("status", ""), str):
+        raise _wrong("a text as 'status'", found["status"])
+    _texts(found.get("transitions", []))
+    if isinstance(tableau := found.get("integrator", ""), dict):
+        return found | {"integrator": _integrator(tableau)}
+    return found
+
+
+def _integrator(tableau: dict[str, Any]) -> Scheme:
+    """The scheme of `Scheme.to_dict`."""
+    try:
+        return Scheme(**tableau)
+    except TypeError as error:
+        raise ValueError(f"'integrator' is no tableau: {error}") from None
+
+
+def _shape(shape: tuple[int | None, ...]) -> str:
+    return f"({', '.join('any' if n is None else str(n) for n in shape)})"
+
+
+def _wrong(expected: str, value: Any) -> ValueError:
+    text = repr(value)
+    return ValueError(f"{expected} was expected, got {text if len(text) <= 80 else text[:77] + '...'}")
+
+
+ENTRIES = {
+    "cost": Entry(_cost),
+    "step_length": Entry(_number),
+    "mirrored": Entry(_boolean),
+    "stats": Entry(_stats, finite=False),
+}
+"""Fields of a solution that a file holds as plain data. A new field must give its value for older files."""
+
+LOADS = {
+    # files of earlier versions lack these: joints had no passive forces and no rotor inertia then
+    "passive": Entry(_boolean, before=False),
+    "armature": Entry(_boolean, before=False),
+    "slip_speed": Entry(_number, before=SLIP_SPEED),
+}
+"""Fields of a solution's loads, likewise."""

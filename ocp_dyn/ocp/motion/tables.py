@@ -1,0 +1,79 @@
+"""Solutions as tables for other programs: .csv, in this library's layout or in MuJoCo's, Pinocchio's or RBDL's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from ..._files import path_of, whole_file
+from ..._types import Array, is_one_of, shown
+from ...io.layouts import Layout
+from .motion import Motion, PhaseMotion
+
+HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rbdl": ("q", "qdot", "tau")}
+"""Column names of other libraries for position, velocity and generalised force."""
+
+
+def table(solution: Motion, layout: str = "") -> dict[str, Array]:
+    """Columns by name, a line per node: time [s], phase (its number), positions, velocities, torques, contact rows.
+
+    Torques and contact rows are those of the interval that begins at the node; at the last node of a phase, nan. Where
+    phases meet there are two lines with the same time. layout: "" for this library's, with names of joints; "mujoco"
+    (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`, without contact rows.
+    """
+    if not is_one_of(layout, ("", *HEADS)):
+        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}")
+    phases = [_lines(solution, phase, layout) for phase in solution.phases]
+    t = np.concatenate([phase.t for phase in solution.phases])
+    number = np.concatenate([np.full(len(phase.t), k) for k, phase in enumerate(solution.phases)])
+    found: dict[str, Array] = {"time": t, "phase": number}
+    names = dict.fromkeys(name for columns in phases for name in columns)
+    for name in names:
+        nodes = [(columns, len(phase.t)) for columns, phase in zip(phases, solution.phases, strict=True)]
+        found[name] = np.concatenate([columns.get(name, np.full(count, np.nan)) for columns, count in nodes])
+    return found
+
+
+def to_csv(solution: Motion, path: str | Path, layout: str = "", delimiter: str = ",") -> Path:
+    """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path."""
+    path = path_of(path)
+    columns = table(solution, layout)
+    kinds = {"phase": [phase.name for phase in solution.phases]}
+    for name in [*columns, *kinds["phase"]]:
+        if delimiter in name:
+            raise ValueError(f"the name {name!r} holds the delimiter {delimiter!r}: give another one")
+    lines = [delimiter.join(columns)]
+    for row in zip(*columns.values(), strict=True):
+        cells = [
+            kinds[name][int(x)] if name in kinds else "" if np.isnan(x) else repr(float(x))
+            for name, x in zip(columns, row, strict=True)
+        ]
+        lines.append(delimiter.join(cells))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _lines(solution: Motion, phase: PhaseMotion, layout: str) -> dict[str, Array]:
+    """The columns of one phase."""
+    model, last = solution.model, np.full((1, solution.model.nv), np.nan)
+    q, v, tau = phase.q, phase.v, phase.tau
+    if not layout:
+        found = dict(zip((f"q {name}" for name in model.q_names), q.T, strict=True))
+        found |= dict(zip((f"v {name}" for name in model.qd_names), v.T, strict=True))
+        found |= dict(zip((f"tau {name}" for name in model.qd_names), np.vstack([tau, last]).T, strict=True))
+        rows = [f"lam {row}" for contact in phase.contacts for row in contact.rows]
+        return found | dict(zip(rows, np.vstack([phase.lam, np.full((1, len(rows)), np.nan)]).T, strict=True))
+    other = Layout(model, layout)
+    q_, v_ = _rows(other.to_q, q), _rows(other.to_qd, q, v)
+    tau_ = np.vstack([_rows(other.to_tau, q[:-1], tau), last])
+    parts = zip(HEADS[layout], (q_, v_, tau_), strict=True)
+    return {f"{head}{k}": column for head, part in parts for k, column in enumerate(part.T)}
+
+
+def _rows(convert: Any, *states: Array) -> Array:
+    return np.array([np.array(DM(convert(*row)).full()).ravel() for row in zip(*states, strict=True)])

@@ -1,0 +1,154 @@
+"""Functions of a whole program for solvers: CasADi Functions of (x, p), computed by an `Evaluator`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import MX
+
+from ..._types import Array
+from ...codegen.machine_code.batch import CompiledFunction
+from .blocks import Block
+from .evaluator import Evaluator, Key
+
+Outputs = Callable[[list[Array]], Sequence[Callable[[], Any]]]
+
+
+class Stopped(Exception):
+    """Raised within an evaluation, so that the solver stops."""
+
+
+class Numeric(ca.Callback):
+    """A CasADi Function computed in Python: `compute(arguments)` returns, for every output, a function without
+    arguments that is called if the output is wanted."""
+
+    def __init__(
+        self, name: str, inputs: Mapping[str, ca.Sparsity], outputs: Mapping[str, ca.Sparsity], compute: Outputs
+    ) -> None:
+        ca.Callback.__init__(self)
+        self._inputs, self._outputs, self._compute = dict(inputs), dict(outputs), compute
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return len(self._inputs)
+
+    def get_n_out(self) -> int:
+        return len(self._outputs)
+
+    def get_name_in(self, i: int) -> str:
+        return list(self._inputs)[i]
+
+    def get_name_out(self, i: int) -> str:
+        return list(self._outputs)[i]
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return list(self._inputs.values())[i]
+
+    def get_sparsity_out(self, i: int) -> ca.Sparsity:
+        return list(self._outputs.values())[i]
+
+    def has_eval_buffer(self) -> bool:
+        return True
+
+    def eval_buffer(self, arguments: Any, results: Any) -> int:
+        """Reads and writes the solver's own memory; an argument that is null stands for zeros."""
+        given = [
+            np.zeros(pattern.nnz()) if view is None or not len(view) else np.frombuffer(view)
+            for view, pattern in zip(arguments, self._inputs.values(), strict=True)
+        ]
+        try:
+            for view, thunk in zip(results, self._compute(given), strict=True):
+                if view is not None and len(view):
+                    np.frombuffer(view)[:] = thunk()
+        except Stopped:
+            return 1
+        return 0
+
+
+class Assembled:
+    """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
+
+    evaluator: computes them as numpy arrays. lock: held by the thread that uses the program. objective, constraints,
+    gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, named and shaped as `casadi.nlpsol` expects
+    its own.
+    """
+
+    def __init__(self, blocks: Sequence[Block], n: int, parameters: int, threads: int) -> None:
+        self.blocks, self.n, self.threads, self.parameters = list(blocks), n, threads, parameters
+        self.lower = np.concatenate([np.zeros(0), *(np.tile(b.lower, len(b.instances)) for b in blocks)])
+        self.upper = np.concatenate([np.zeros(0), *(np.tile(b.upper, len(b.instances)) for b in blocks)])
+        self.row_names = [n for b in self.blocks for _ in b.instances for n in (f"{b.name}: {r}" for r in b.row_names)]
+        self.cost_names = [name for b in self.blocks for name in b.cost_names]
+        self.constants = np.concatenate([np.zeros(0), *(value for b in self.blocks for value in b.values)])
+        self.lock = threading.RLock()
+        self.compiled: Mapping[Key, CompiledFunction] = {}
+        self.evaluator = self._evaluator()
+        self._make_functions()
+
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads, self.compiled)
+
+    def use(self, compiled: Mapping[Key, CompiledFunction]) -> None:
+        """Evaluates these blocks by their machine code from now on, and all others by CasADi's virtual machine."""
+        self.compiled = dict(compiled)
+        self.evaluator = self._evaluator()
+
+    def _make_functions(self) -> None:
+        dense = ca.Sparsity.dense
+        point = {"x": dense(self.n, 1), "p": dense(self.parameters, 1)}
+        m, number = self.lower.size, dense(1, 1)
+
+        def made(name: str, outputs: dict[str, ca.Sparsity], compute: Outputs, **more: ca.Sparsity) -> Numeric:
+            return Numeric(name, point | more, outputs, compute)
+
+        def both(z: list[Array]) -> Sequence[Callable[[], Any]]:
+            return lambda: self.evaluator.objective(*z), lambda: self.evaluator.constraints(*z)
+
+        jacobian, hessian = self.evaluator.jacobian_pattern, self.evaluator.hessian_pattern
+        self.objective = made("nlp_f", {"f": number}, lambda z: [lambda: self.evaluator.objective(*z)])
+        self.constraints = made("nlp_g", {"g": dense(m, 1)}, lambda z: [lambda: self.evaluator.constraints(*z)])
+        self.values = made("nlp_fg", {"f": number, "g": dense(m, 1)}, both)
+        self.gradient = made(
+            "nlp_grad_f",
+            {"f": number, "grad_f_x": dense(self.n, 1)},
+            lambda z: [lambda: self.evaluator.objective(*z), lambda: self.evaluator.gradient(*z)],
+        )
+        self.jacobian = made(
+            "nlp_jac_g",
+            {"g": dense(m, 1), "jac_g_x": jacobian},
+            lambda z: [lambda: self.evaluator.constraints(*z), lambda: self.evaluator.jacobian(*z)],
+        )
+        self.hessian = made(
+            "nlp_hess_l",
+            {"triu_hess_gamma_x_x": hessian},
+            lambda z: [lambda: self.evaluator.hessian(z[0], z[1], float(z[2][0]), z[3])],
+            lam_f=number,
+            lam_g=dense(m, 1),
+        )
+        self.cost_terms = made(
+            "cost_terms", {"terms": dense(len(self.cost_names), 1)}, lambda z: [lambda: self.evaluator.terms(*z)]
+        )
+        x, p = MX.sym("x", self.n), MX.sym("p", self.parameters)
+        f, g = self.values.call([x, p])
+        self.problem = {"x": x, "p": p, "f": f, "g": g}
+
+    def expression(self) -> dict[str, MX]:
+        """The program as a CasADi graph, which CasADi can differentiate; several times slower than the evaluator."""
+        x, p = MX.sym("x", self.n), MX.sym("p", self.parameters)
+        numbers = ca.vertcat(p, ca.DM(self.constants))
+        f, rows, first = MX(0), [MX(0, 1)], self.parameters
+        for b in self.blocks:
+            count = len(b.instances)
+            local = []
+            for source, indices in ((x, b.gather), (numbers, b.gather_given(first))):
+                local.append(ca.reshape(source[indices.ravel()], indices.shape[1], count))
+            first += b.constant_count
+            function = b.values_function.map(count) if count > 1 else b.values_function
+            terms, g = function.call(local)
+            f = f + ca.sum2(ca.sum1(terms)) if b.cost_names else f
+            rows.append(ca.vec(g))
+        return {"x": x, "p": p, "f": f, "g": ca.vertcat(*rows)}

@@ -1,0 +1,255 @@
+"""Blocks: one SX function per kind of stage, with its own derivatives, however many instances it has.
+
+A kind of block sees a short vector z of local variables and p of local parameters, and gives cost terms and
+constraint rows. Its Jacobian and its Lagrangian Hessian are made once, in SX: the size of every graph is that of
+one interval, whatever the horizon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._arguments import numbers
+from ..._types import Array, Expr, Indices, shown
+from ...casadi_functions.differentiated_dynamics import differentiated
+from ...codegen.machine_code.identity import digest, made_by
+from .chain_rule import Call, derivatives, gauss_newton
+from .derivative_cache import Derived, derived
+
+MAKERS = (__name__, differentiated.__module__)
+"""Modules whose source, with all that they import, determines the derivatives of given functions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """Some entries of the program's x: `x[index] = value / scale`."""
+
+    name: str
+    index: Indices
+    scale: Array
+
+    @property
+    def size(self) -> int:
+        return int(self.index.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """Some entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
+
+    `parameter[2:5]` is a part of it, which can fill a slot of a block as any other parameter.
+    """
+
+    name: str
+    index: Indices
+
+    @property
+    def size(self) -> int:
+        return int(self.index.size)
+
+    def __getitem__(self, part: slice) -> Parameter:
+        return Parameter(self.name, self.index[part])
+
+
+Slot = Variable | Parameter
+
+
+@dataclass
+class Rows:
+    """Collects the weighted cost terms and the bounded constraint rows that the body of a block defines."""
+
+    costs: list[tuple[str, SX]] = field(default_factory=list)
+    squares: list[list[tuple[SX, SX]]] = field(default_factory=list)
+    rows: list[tuple[str, SX, Array, Array]] = field(default_factory=list)
+    inners: list[tuple[SX, SX]] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+    def inner(self, value: Expr) -> SX:
+        """A symbol that stands for this value, an expression of the block's variables, in costs and rows.
+
+        Derivatives are then taken with respect to the symbol first: see `chain`.
+        """
+        self.inners.append((SX.sym("y", value.shape[0]), value))
+        return self.inners[-1][0]
+
+    def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr) -> SX:
+        """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
+
+        `differentiable` is called only when derivatives are needed, and may raise ValueError if f has none of its own
+        (see `chain`).
+        """
+        symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
+        self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable))
+        return self.calls[-1].e
+
+    def cost(self, name: str, value: Expr, squares: Iterable[tuple[Expr, Expr]] = ()) -> None:
+        """Adds a scalar cost term; squares: (factor, residual) pairs with value = sum of factor |residual|^2, if
+        known."""
+        value = SX(value)
+        if value.shape != (1, 1):
+            raise ValueError(f"cost {name!r} must be one number, got shape {value.shape}: sum it (casadi.sumsqr, say)")
+        self.costs.append((name, value))
+        self.squares.append([(SX(factor), ca.vec(ca.densify(SX(r)))) for factor, r in squares])
+
+    def constrain(self, name: str, value: Expr, lower: Any = 0.0, upper: Any = 0.0, scale: Any = 1.0) -> None:
+        """Adds `lower <= value <= upper` (equality to zero by default); value and bounds are divided by scale."""
+        value = SX(value)
+        size, columns = value.shape
+        if columns != 1:
+            raise ValueError(f"constraint {name!r} must be a column, got shape {value.shape}: casadi.vec makes it one")
+        if size:
+            s = np.broadcast_to(np.asarray(scale, dtype=float), (size,))
+            lo, up = (_bound(name, b, size) / s for b in (lower, upper))
+            if not np.all(lo <= up) or np.any(lo == np.inf) or np.any(up == -np.inf):
+                raise ValueError(f"constraint {name!r}: needs lower <= upper, got {shown(lower)} and {shown(upper)}")
+            self.rows.append((name, value / DM(s), lo, up))
+
+
+def _bound(name: str, bound: Any, size: int) -> Array:
+    found = numbers(bound, f"constraint {name!r}: a bound")
+    if found.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {found.size} bounds: give one number, or {size}")
+    return np.broadcast_to(found, (size,))
+
+
+def numbers_of(what: str, value: Any, size: int) -> Array:
+    """One number, or `size` finite ones."""
+    try:
+        found = numbers(value, what)
+    except TypeError:
+        raise TypeError(f"{what} takes one finite number or {size}, got {shown(value)}") from None
+    if found.size not in (1, size) or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} takes one finite number or {size}, got {shown(value)}")
+    return np.array(np.broadcast_to(found, (size,)))
+
+
+Body = Callable[[dict[str, SX], Rows], None]
+
+
+@dataclass
+class Block:
+    """One kind of block and its instances.
+
+    slots: the variables and parameters of one instance, by name, as representatives that give size and scale.
+    constants: sizes of the numbers that differ between instances and never change.
+    """
+
+    name: str
+    slots: dict[str, Slot]
+    body: Body
+    constants: dict[str, int] = field(default_factory=dict)
+    instances: list[list[Variable]] = field(default_factory=list)
+    given: list[list[Parameter]] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
+
+    def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
+        """Adds an instance: a variable or a parameter for every slot, as in `slots`, numbers for every constant."""
+        variables, parameters = [], []
+        for name, representative in self.slots.items():
+            slot = filled[name]
+            if type(slot) is not type(representative) or slot.size != representative.size:
+                raise ValueError(
+                    f"block {self.name!r}: slot {name!r} takes a {type(representative).__name__} of size "
+                    f"{representative.size}, got a {type(slot).__name__} of size {slot.size}"
+                )
+            variables += [slot] if isinstance(slot, Variable) else []
+            parameters += [slot] if isinstance(slot, Parameter) else []
+        self.instances.append(variables)
+        self.given.append(parameters)
+        numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
+        self.values.append(np.concatenate([np.zeros(0), *numbers]))
+
+    def build(self, name: str) -> None:
+        """Makes the SX functions of this kind of block, with names that contain `name`."""
+        z = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Variable)}
+        p = {name: SX.sym(name, v.size) for name, v in self.slots.items() if isinstance(v, Parameter)}
+        p |= {name: SX.sym(name, size) for name, size in self.constants.items()}
+        scaled = {name: z[name] * DM(v.scale) for name, v in self.slots.items() if isinstance(v, Variable)}
+        rows = Rows()
+        self.body(scaled | p, rows)
+        self.cost_names = [name for name, _ in rows.costs]
+        self.row_names = [name for name, value, _, _ in rows.rows for _ in range(value.shape[0])]
+        self.lower = np.concatenate([np.zeros(0), *(lo for _, _, lo, _ in rows.rows)])
+        self.upper = np.concatenate([np.zeros(0), *(up for _, _, _, up in rows.rows)])
+        zs, ps = ca.vertcat(*z.values()), ca.vertcat(SX(0, 1), *p.values())
+        self._differentiate(name, rows, zs, ps)
+
+    def _differentiate(self, name: str, rows: Rows, zs: SX, ps: SX) -> None:
+        terms = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value in rows.costs)))
+        g = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value, _, _ in rows.rows)))
+        pairs = [pair for listed in rows.squares for pair in listed]
+        residuals = ca.vertcat(SX(0, 1), *(r for _, r in pairs))
+        factors = ca.vertcat(SX(0, 1), *(ca.repmat(factor, r.shape[0], 1) for factor, r in pairs))
+        # Merging common subexpressions pays before differentiation; on the derivatives it only costs time.
+        ys, of_z = (ca.vertcat(SX(0, 1), *(pair[k] for pair in rows.inners)) for k in (0, 1))
+        es = ca.vertcat(SX(0, 1), *(call.e for call in rows.calls))
+        called = ca.Function("called", [zs, ys, ps], [ca.vertcat(SX(0, 1), *(call.value() for call in rows.calls))])
+        try:
+            outer = ca.Function(f"outer_{name}", [zs, ys, es, ps], [terms, g, residuals, factors], {"cse": True})
+        except RuntimeError:
+            self._refuse_strangers(rows, ca.vertcat(zs, ys, es, ps))
+            raise
+        whole = outer(zs, of_z, called(zs, of_z, ps), ps)
+        self.values_function = ca.Function(name, [zs, ps], [*whole[:2]])
+
+        def derive() -> Derived:
+            terms, g, _, _ = outer(zs, ys, es, ps)
+            f = ca.sum1(terms) if rows.costs else SX(0)
+            lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
+            gradient, jacobian, hessian = derivatives(f, g, lam_f, lam_g, zs, ys, of_z, rows.calls)
+            rest = sum((whole[0][k] for k, listed in enumerate(rows.squares) if not listed), start=SX(0))
+            gauss = gauss_newton(rest, whole[2], whole[3], lam_f, zs)
+            pattern = hessian.sparsity() + gauss.sparsity()
+            hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
+            first = [ca.densify(gradient) if rows.costs else SX(0, 1), _nonzeros(jacobian)]
+            return Derived(
+                ca.Function(f"first_{name}", [zs, ps], first),
+                ca.Function(f"second_{name}", [zs, ps, lam_f, lam_g], [_nonzeros(hessian)]),
+                ca.Function(f"gauss_{name}", [zs, ps, lam_f], [_nonzeros(gauss)]),
+                jacobian.sparsity(),
+                pattern,
+            )
+
+        squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
+        self.key = digest(self.values_function.serialize(), squares.serialize(), made_by(*MAKERS))
+        found = derived(self.key, derive)
+        self.first_function, self.second_function, self.gauss_function = found[:3]
+        self.jacobian_pattern, self.hessian_pattern = found[3:]
+
+    def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
+        """Raises ValueError if a cost or a row holds symbols that are not the block's."""
+        mine = {x.element_hash() for x in ca.vertsplit(inputs)}
+        for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
+            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
+            if strange:
+                raise ValueError(
+                    f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
+                    "gives, and a Parameter, stage.values[name], for other numbers"
+                )
+
+    @property
+    def gather(self) -> Indices:
+        """Indices into x of every instance's z: one row per instance."""
+        return np.array([np.concatenate([v.index for v in instance]) for instance in self.instances], dtype=int)
+
+    @property
+    def constant_count(self) -> int:
+        """Number of constants of all instances together."""
+        return sum(value.size for value in self.values)
+
+    def gather_given(self, first: int) -> Indices:
+        """Indices into [p; constants] of every instance's parameters, a row each; the constants begin at `first`."""
+        size = self.values[0].size
+        constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
+        given = [np.concatenate([*(p.index for p in g), c]) for g, c in zip(self.given, constants, strict=True)]
+        return np.array(given, dtype=int)
+
+
+def _nonzeros(x: SX) -> SX:
+    return SX(x.nz[:]) if x.nnz() else SX(0, 1)

@@ -1,0 +1,200 @@
+"""Evaluation of a whole program: every kind of block over all its instances at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import casadi as ca
+import numpy as np
+
+from ..._types import Array
+from ...codegen.machine_code.batch import CompiledFunction
+from .blocks import Block
+from .scatter import gradient_placement, hessian_placement, jacobian_placement
+
+LEVELS = ("values", "first", "second", "gauss")
+"""Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
+of the objective."""
+
+Key = tuple[int, str]
+"""A block, by its place in the program, and a level."""
+
+
+def run_in_machine(
+    f: ca.Function, inputs: Sequence[Array], outputs: Sequence[Array], threads: int
+) -> Callable[[], object]:
+    """A call that evaluates f by CasADi's virtual machine for all rows of `inputs`, into the rows of `outputs`."""
+    count = len(inputs[0])
+    if count > 1:
+        # starting a thread pays from some ten thousand instructions on
+        worth = threads > 1 and count >= 2 * threads and f.n_instructions() * count > 20_000
+        f = f.map(count, "thread", threads) if worth else f.map(count)
+    pair: Any = f.buffer()
+    buffer, trigger = pair
+    for i, x in enumerate(inputs):
+        buffer.set_arg(i, memoryview(cast(Any, x.reshape(-1))))
+    for j, y in enumerate(outputs):
+        buffer.set_res(j, memoryview(cast(Any, y.reshape(-1))))
+
+    def run(_alive: object = (buffer, f)) -> None:  # the trigger does not hold them
+        trigger()
+
+    return run
+
+
+def run_compiled(f: CompiledFunction, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
+    """The same by machine code, several instances at once in the lanes of a vector."""
+    if len(inputs[0]) == 1:
+        inputs, outputs = [x[0] for x in inputs], [y[0] for y in outputs]
+    return f.runner(inputs, outputs)
+
+
+class Evaluator:
+    """f, g, their first and second derivatives at (x, p): flat arrays, matrices by their nonzeros.
+
+    Solvers ask for several of them at one point, so results are kept until the point changes. The arrays returned are
+    overwritten by the next call. compiled: machine code of blocks; the virtual machine computes the rest.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        n: int,
+        constants: Array,
+        parameters: int,
+        threads: int = 1,
+        compiled: Mapping[Key, CompiledFunction] | None = None,
+    ) -> None:
+        self.n, self.rows = n, sum(len(b.instances) * b.lower.size for b in blocks)
+        self._blocks, self._threads, self._compiled = blocks, threads, compiled or {}
+        self._numbers = np.concatenate([np.zeros(parameters), constants])
+        self._x = np.full(n, np.nan)
+        self._p = self._numbers[:parameters]
+        first = parameters + np.cumsum([0, *(b.constant_count for b in blocks)])
+        self._gather = [b.gather for b in blocks]
+        self._given = [b.gather_given(int(k)) for b, k in zip(blocks, first, strict=False)]
+        self._z = [np.zeros(gather.shape) for gather in self._gather]
+        self._local = [np.zeros(given.shape) for given in self._given]
+        self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
+        self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
+        gradient, self._touched = gradient_placement(blocks, n)
+        jacobian, self.jacobian_pattern = jacobian_placement(blocks, self.rows, n)
+        hessian, self.hessian_pattern = hessian_placement(blocks, n)
+        self._placements = gradient, jacobian, hessian
+        self._fresh: set[str] = set()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Allocates the arrays that stay, and makes the calls that fill them."""
+        sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
+        self._flat: dict[str, list[Array]] = {}
+        self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in LEVELS}
+        for level, counts in (sizes | {"second": (self._hessian_of,), "gauss": (self._hessian_of,)}).items():
+            flats = [np.zeros(sum(len(b.instances) * size(b) for b in self._blocks)) for size in counts]
+            begin = [0] * len(counts)
+            for k, b in enumerate(self._blocks):
+                outputs = []
+                for j, size in enumerate(counts):
+                    length = len(b.instances) * size(b)
+                    outputs.append(flats[j][begin[j] : begin[j] + length].reshape(len(b.instances), size(b)))
+                    begin[j] += length
+                self._runs[level].append(self._run_of(k, level, outputs))
+            self._flat[level] = flats
+
+    def _run_of(self, k: int, level: str, outputs: list[Array]) -> Callable[[], object]:
+        weights = {"second": [self._lam_f[k], self._lam_g[k]], "gauss": [self._lam_f[k]]}
+        inputs = [self._z[k], self._local[k], *weights.get(level, [])]
+        compiled = self._compiled.get((k, level))
+        if compiled is not None:
+            return run_compiled(compiled, inputs, outputs)
+        return run_in_machine(getattr(self._blocks[k], f"{level}_function"), inputs, outputs, self._threads)
+
+    @staticmethod
+    def _terms_of(b: Block) -> int:
+        return len(b.cost_names)
+
+    @staticmethod
+    def _rows_of(b: Block) -> int:
+        return int(b.lower.size)
+
+    @staticmethod
+    def _gradient_of(b: Block) -> int:
+        return int(b.gather.shape[1]) if b.cost_names else 0
+
+    @staticmethod
+    def _jacobian_of(b: Block) -> int:
+        return int(b.jacobian_pattern.nnz())
+
+    @staticmethod
+    def _hessian_of(b: Block) -> int:
+        return int(b.hessian_pattern.nnz())
+
+    def _at(self, x: Array, p: Array) -> None:
+        """Moves to a point (x, p) and marks the results of another one as out of date."""
+        if np.array_equal(x, self._x) and np.array_equal(p, self._p):
+            return
+        self._fresh.clear()
+        self._x[:], self._p[:] = x, p
+        for gather, z, given, local in zip(self._gather, self._z, self._given, self._local, strict=True):
+            np.take(self._x, gather, out=z, mode="clip")
+            np.take(self._numbers, given, out=local, mode="clip")
+
+    def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
+        self._at(x, p)
+        if level not in self._fresh:
+            for run in self._runs[level]:
+                run()
+            self._fresh.add(level)
+        return self._flat[level]
+
+    def terms(self, x: Array, p: Array) -> Array:
+        """Every kind's cost terms, summed over its instances."""
+        flat, begin, found = self._evaluate("values", x, p)[0], 0, [np.zeros(0)]
+        for b in self._blocks:
+            size = len(b.instances) * len(b.cost_names)
+            found.append(flat[begin : begin + size].reshape(len(b.instances), -1).sum(axis=0) if size else np.zeros(0))
+            begin += size
+        return np.concatenate(found)
+
+    def objective(self, x: Array, p: Array) -> float:
+        return float(self._evaluate("values", x, p)[0].sum())
+
+    def constraints(self, x: Array, p: Array) -> Array:
+        return self._evaluate("values", x, p)[1]
+
+    def gradient(self, x: Array, p: Array) -> Array:
+        found = np.zeros(self.n)
+        found[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
+        return found
+
+    def jacobian(self, x: Array, p: Array) -> Array:
+        """Nonzeros of dg/dx, in the order of `jacobian_pattern`."""
+        return self._placements[1](self._evaluate("first", x, p)[1])
+
+    def hessian(self, x: Array, p: Array, lam_f: float, lam_g: Array) -> Array:
+        """Nonzeros of the upper triangle of the Hessian of lam_f f + lam_g' g, in the order of `hessian_pattern`."""
+        begin = 0
+        for rows in self._lam_g:
+            rows[:] = lam_g[begin : begin + rows.size].reshape(rows.shape)
+            begin += rows.size
+        return self._curvature("second", x, p, lam_f)
+
+    def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:
+        """The same for lam_f f, without the curvature of the residuals whose squares make up f."""
+        return self._curvature("gauss", x, p, lam_f)
+
+    def entries(self, x: Array, p: Array) -> tuple[Array, Array]:
+        """Nonzeros of the Jacobians and of the Gauss-Newton Hessians of all blocks, instance by instance."""
+        return self._evaluate("first", x, p)[1], self._curvatures("gauss", x, p, 1.0)
+
+    def _curvature(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
+        return self._placements[2](self._curvatures(level, x, p, lam_f))
+
+    def _curvatures(self, level: str, x: Array, p: Array, lam_f: float) -> Array:
+        self._at(x, p)
+        for weight in self._lam_f:
+            weight[:] = lam_f
+        for run in self._runs[level]:
+            run()
+        return self._flat[level][0]

@@ -1,0 +1,110 @@
+"""Machine code of blocks: selects those worth compiling, looks them up in the cache, compiles, and estimates the
+gain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+
+from ..._types import is_one_of, shown
+from ...codegen.machine_code.batch import CompiledFunction
+from ...codegen.machine_code.compile import cached, compiler_found
+from ...codegen.machine_code.compile import compile as compile_functions
+from .assembled import Assembled
+from .evaluator import LEVELS, Key
+
+WORTH = 20_000
+"""Instructions of all instances together; with fewer, CasADi's virtual machine takes no more than about 0.1 ms."""
+
+LANES = 8
+
+SECONDS_PER_INSTRUCTION = 1.5e-4
+"""Time to compile one instruction [s], on one processor."""
+
+
+def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[str], None]) -> str:
+    """Lets the blocks run as machine code and returns a sentence that says how they run now.
+
+    compile: "auto", use what the cache holds; True, use all that is worth it, and compile what is missing; False, use
+    none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
+    """
+    if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
+        raise ValueError(f'compile is True, False or "auto", got {shown(compile)}')
+    if compile is False:
+        if program.compiled:
+            program.use({})
+        return "virtual machine"
+    wanted = _wanted(program)
+    missing = {key: f for key, f in wanted.items() if key not in program.compiled}
+    if missing and compiler_found():
+        found = _from_cache(program, missing)
+        rest = {key: f for key, f in missing.items() if key not in found}
+        if compile is True and rest:
+            found |= _build(program, rest, tell)
+        if found:
+            program.use({**program.compiled, **found})
+    elif missing and compile is True:
+        raise RuntimeError(
+            "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
+            'variable CC, or leave compile="auto" for CasADi\'s virtual machine'
+        )
+    if not wanted:
+        return "virtual machine; it is too small to gain from machine code"
+    return _say(program, [f for key, f in wanted.items() if key not in program.compiled])
+
+
+def _say(program: Assembled, left: list[ca.Function]) -> str:
+    if not left:
+        return "machine code"
+    how = f"{len(program.compiled)} functions as machine code, {len(left)} in the virtual machine"
+    if not program.compiled:
+        how = "virtual machine"
+    if not compiler_found():
+        return how
+    seconds = sum(f.n_instructions() for f in left) * SECONDS_PER_INSTRUCTION
+    return f"{how}; compile=True would build them once, some {max(1.0, seconds):.0f} processor seconds, for derivatives in a tenth of the time"
+
+
+def _wanted(program: Assembled) -> dict[Key, ca.Function]:
+    functions = {(k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in LEVELS}
+    return {
+        key: f for key, f in functions.items() if f.n_instructions() * len(program.blocks[key[0]].instances) > WORTH
+    }
+
+
+def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tuple[int, dict[Key, ca.Function]]]:
+    """Groups functions by their number of lanes; a kind of block with one instance gains nothing from lanes."""
+    groups: dict[int, dict[Key, ca.Function]] = {1: {}, LANES: {}}
+    for key, f in functions.items():
+        groups[1 if len(program.blocks[key[0]].instances) == 1 else LANES][key] = f
+    return [(lanes, members) for lanes, members in groups.items() if members]
+
+
+def _options(program: Assembled, members: Mapping[Key, ca.Function], lanes: int) -> dict[str, Any]:
+    keys = [f"{program.blocks[k].key} {level}" for k, level in members]
+    return {"lanes": lanes, "threads": program.threads, "single": lanes == 1, "keys": keys}
+
+
+def _from_cache(program: Assembled, functions: dict[Key, ca.Function]) -> dict[Key, CompiledFunction]:
+    found: dict[Key, CompiledFunction] = {}
+    for lanes, members in _grouped(program, functions):
+        known = cached(members.values(), **_options(program, members, lanes))
+        found |= {key: known[f.name()] for key, f in members.items() if f.name() in known}
+    return found
+
+
+def _build(
+    program: Assembled, functions: dict[Key, ca.Function], tell: Callable[[str], None]
+) -> dict[Key, CompiledFunction]:
+    begin = time.perf_counter()
+    count = sum(f.n_instructions() for f in functions.values())
+    tell(f"compiling {len(functions)} functions of {count} instructions ...")
+    found: dict[Key, CompiledFunction] = {}
+    for lanes, members in _grouped(program, functions):
+        built = compile_functions(members.values(), **_options(program, members, lanes))
+        found |= {key: built[f.name()] for key, f in members.items()}
+    tell(f"compiled in {time.perf_counter() - begin:.0f} s")
+    return found

@@ -1,0 +1,116 @@
+"""Nonlinear programs put together from blocks: variables with bounds, parameters, blocks and their instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array, shown
+from .assembled import Assembled
+from .blocks import Block, Body, Parameter, Rows, Slot, Variable, numbers_of
+
+__all__ = ["Assembled", "Block", "Body", "Parameter", "Program", "Rows", "Slot", "Variable"]
+
+
+@dataclass
+class Program:
+    """A nonlinear program under construction: variables with bounds and first values, and blocks."""
+
+    threads: int = 2
+    variables: list[Variable] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    _lower: list[Array] = field(default_factory=list)
+    _upper: list[Array] = field(default_factory=list)
+    _start: list[Array] = field(default_factory=list)
+    _first: list[Array] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    _values: list[Array] = field(default_factory=list)
+    _declared: list[Array] = field(default_factory=list)
+    _place: dict[Variable, int] = field(default_factory=dict)
+    size: int = 0
+
+    def variable(self, name: str, size: int, lower: Any, upper: Any, start: Any, scale: Any = 1.0) -> Variable:
+        """Adds a variable of `size` entries (physical units; `scale` is its typical magnitude)."""
+        lo, up, x0, s = (np.array(np.broadcast_to(np.asarray(a, float), (size,))) for a in (lower, upper, start, scale))
+        open_to = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
+        if open_to or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
+            raise ValueError(
+                f"variable {name!r}: bounds must be ordered and the start finite: {shown(lo)}, {shown(x0)}, {shown(up)}"
+            )
+        variable = Variable(name, np.arange(self.size, self.size + size), s)
+        self.size += size
+        self._place[variable] = len(self.variables)
+        self.variables.append(variable)
+        for kept, value in ((self._lower, lo), (self._upper, up), (self._start, x0), (self._first, x0)):
+            kept.append(value / s)
+        return variable
+
+    def parameter(self, name: str, size: int, value: Any) -> Parameter:
+        """Adds a parameter of `size` entries with its present value; it may fill slots of blocks."""
+        if any(known.name == name for known in self.parameters):
+            raise ValueError(f"there is a parameter {name!r} already: give each a name of its own")
+        parameter = Parameter(name, np.arange(size) + sum(known.size for known in self.parameters))
+        self.parameters.append(parameter)
+        self._values.append(numbers_of(f"parameter {name!r}", value, size))
+        self._declared.append(self._values[-1])
+        return parameter
+
+    def block(self, name: str, slots: Mapping[str, Slot], body: Body, **constants: int) -> Block:
+        """Adds a kind of block, whose instances `Block.add` adds. constants: sizes, by name."""
+        self.blocks.append(Block(name, dict(slots), body, constants))
+        return self.blocks[-1]
+
+    @property
+    def lower(self) -> Array:
+        return np.concatenate(self._lower)
+
+    @property
+    def upper(self) -> Array:
+        return np.concatenate(self._upper)
+
+    @property
+    def start(self) -> Array:
+        return np.concatenate(self._start)
+
+    @property
+    def values(self) -> Array:
+        """The parameters' values."""
+        return np.concatenate([np.zeros(0), *self._values])
+
+    def set_value(self, name: str, value: Any) -> None:
+        """Changes a parameter's value without a rebuild; KeyError for an unknown name."""
+        names = [parameter.name for parameter in self.parameters]
+        if name not in names:
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}")
+        k = names.index(name)
+        self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
+
+    def reset(self) -> None:
+        """Restores first values and values of parameters as they were declared."""
+        self._start, self._values = list(self._first), list(self._declared)
+
+    def set_start(self, variable: Variable, value: Any) -> None:
+        """Changes a variable's first value (physical units)."""
+        k = self._place[variable]
+        self._start[k] = np.array(np.broadcast_to(np.asarray(value, float), (variable.size,))) / variable.scale
+
+    def set_bounds(self, variable: Variable, lower: Any, upper: Any) -> None:
+        """Changes a variable's bounds (physical units)."""
+        k = self._place[variable]
+        self._lower[k], self._upper[k] = (
+            np.array(np.broadcast_to(np.asarray(b, float), (variable.size,))) / variable.scale for b in (lower, upper)
+        )
+
+    def assemble(self) -> Assembled:
+        """Builds the blocks and puts the functions of the whole program together."""
+        self.blocks = [block for block in self.blocks if block.instances]
+        names: set[str] = set()
+        for k, block in enumerate(self.blocks):
+            name = "".join(c for c in block.name if c.isalnum())
+            name = f"{name}_{k}" if name in names else name
+            names.add(name)
+            block.build(f"block_{name}")
+        return Assembled(self.blocks, self.size, self.values.size, self.threads)

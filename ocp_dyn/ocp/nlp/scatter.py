@@ -1,0 +1,101 @@
+"""Positions of the blocks' numbers in the vectors and matrices of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ..._types import Array, Indices
+from .blocks import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Maps the entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
+
+    order: the entries sorted by the number they belong to; starts: index, in this order, of the first entry of every
+    number. Entries of one number are summed.
+    """
+
+    size: int
+    order: Indices
+    starts: Indices
+    weights: Array | None = None
+
+    def __call__(self, entries: Array) -> Array:
+        if self.weights is not None:
+            entries = entries * self.weights
+        sorted_entries = entries[self.order]
+        if self.size == sorted_entries.size:
+            return sorted_entries
+        return np.add.reduceat(sorted_entries, self.starts) if self.size else np.zeros(0)
+
+
+def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
+    """The placement of entries on the numbers that their keys name (none negative), and the distinct keys,
+    ascending."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return Placement(starts.size, order, starts, weights), ordered[starts]
+
+
+def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
+    """The placement for the gradient, on the entries of x that enter a cost, and the indices of these entries."""
+    keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
+    return placement(keys)
+
+
+def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
+    """The placement for the Jacobian of g, and its pattern: every block's nonzeros (no two blocks share a row)."""
+    keys, first = [], 0
+    for b in blocks:
+        r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
+        count, m = len(b.instances), b.lower.size
+        row = first + m * np.arange(count)[:, None] + r
+        keys.append((b.gather[:, c] * rows + row).ravel())
+        first += count * m
+    return _matrix(keys, (rows, n))
+
+
+def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sparsity]:
+    """The placement for the upper triangle of the Lagrangian's Hessian, and its pattern: every block's nonzeros,
+    summed."""
+    keys, weights = [], []
+    for b in blocks:
+        r, c = (np.array(k, dtype=int) for k in b.hessian_pattern.get_triplet())
+        i, j = b.gather[:, r], b.gather[:, c]
+        keys.append((np.maximum(i, j) * n + np.minimum(i, j)).ravel())
+        # one variable in two slots: an entry beside the diagonal, which counts twice by symmetry, falls on the diagonal
+        weights.append(np.where((i == j) & (r != c), 2.0, 1.0).ravel())
+    joined = np.concatenate([np.zeros(0), *weights])
+    return _matrix(keys, (n, n), joined if np.any(joined != 1.0) else None)
+
+
+def _matrix(keys: list[Indices], shape: tuple[int, int], weights: Array | None = None) -> tuple[Placement, ca.Sparsity]:
+    """Placement and pattern of entries at `column * rows + row`, CasADi's column-major order."""
+    placed, unique = placement(np.concatenate([np.zeros(0, dtype=int), *keys]), weights)
+    columns = np.searchsorted(unique, shape[0] * np.arange(shape[1] + 1))
+    pattern = ca.Sparsity(*shape, columns.tolist(), (unique % shape[0]).tolist()) if shape[0] else ca.Sparsity(*shape)
+    return placed, pattern
+
+
+def chosen_nonzeros(pattern: ca.Sparsity, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
+    """The pattern of pattern[rows, columns], and for each of its nonzeros the index of that nonzero in `pattern`."""
+    return _chosen(ca.DM(pattern, np.arange(1.0, pattern.nnz() + 1)), rows, columns)
+
+
+def symmetric_nonzeros(half: ca.Sparsity, chosen: Indices | None = None) -> tuple[ca.Sparsity, Indices]:
+    """The pattern of the symmetric matrix (its chosen rows and columns) with this upper half, and for each of its
+    nonzeros the index of that nonzero in the half."""
+    numbers = ca.triu2symm(ca.DM(half, np.arange(1.0, half.nnz() + 1)))
+    chosen = np.arange(half.size1()) if chosen is None else chosen
+    return _chosen(numbers, chosen, chosen)
+
+
+def _chosen(numbers: ca.DM, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
+    found = numbers[rows.tolist(), columns.tolist()]
+    return found.sparsity(), np.array(found.nonzeros(), dtype=int) - 1

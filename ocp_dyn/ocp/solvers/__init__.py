@@ -1,0 +1,1 @@
+"""Solvers: each is given a program and a start, and returns an iterate."""

@@ -1,0 +1,117 @@
+"""Monitor of a running solver: shows its iterates, keeps the best of them, and stops it on demand."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+import casadi as ca
+import numpy as np
+
+from ..._types import Array
+from ..nlp.assembled import Assembled
+
+EVERY = 10
+"""Iterations between two lines of progress, unless SECONDS have passed."""
+
+SECONDS = 2.0
+
+
+def violation(program: Assembled, g: Array) -> float:
+    """The largest amount by which a row is out of its bounds."""
+    return float(np.max(np.maximum(program.lower - g, g - program.upper), initial=0.0))
+
+
+def tell(progress: bool, line: str) -> None:
+    """Shows a line on standard error, if progress is asked for; a closed stream does not end the run."""
+    if progress:
+        with contextlib.suppress(OSError, ValueError):
+            print(line, file=sys.stderr, flush=True)
+
+
+class Monitor(ca.Callback):
+    """Called with every iterate: shows progress on a stream (or nowhere), keeps the best iterate, stops on demand.
+
+    best: the iterate of least cost among those within `tolerance` of feasible; if there is none, the least infeasible
+    one.
+    """
+
+    def __init__(self, program: Assembled, tolerance: float, stream: TextIO | None = None) -> None:
+        ca.Callback.__init__(self)
+        self._program, self._tolerance, self._stream = program, tolerance, stream
+        self._begin = self._said = time.perf_counter()
+        self._last: Array | None = None
+        self._merit = (np.inf, np.inf)
+        self.iteration, self.stop = 0, False
+        self.best: dict[str, Array] = {}
+        m = program.lower.size
+        self._shapes = [program.n, 1, m, program.n, m, program.parameters]
+        self.construct("progress", {})
+
+    def get_n_in(self) -> int:
+        return int(ca.nlpsol_n_out())
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(self._shapes[i], 1)
+
+    def eval(self, arguments: Any) -> list[int]:
+        x, f, g, lam_x, lam_g = (np.array(argument).ravel() for argument in arguments[:5])
+        return [int(self.see(x, float(f[0]), g, lam_x, lam_g))]
+
+    def see(self, x: Array, f: float, g: Array, lam_x: Array, lam_g: Array) -> bool:
+        """Records an iterate; True if the solver is to stop."""
+        broken = violation(self._program, g)
+        step = 0.0 if self._last is None else float(np.max(np.abs(x - self._last), initial=0.0))
+        merit = (max(0.0, broken - self._tolerance), f)
+        if merit < self._merit:
+            self._merit, self.best = merit, {"x": x, "lam_x": lam_x, "lam_g": lam_g}
+        now = time.perf_counter()
+        if self._stream is not None and (self.iteration % EVERY == 0 or now - self._said > SECONDS):
+            self._said = now
+            self._show(f, broken, step)
+        self._last = x
+        self.iteration += 1
+        return self.stop
+
+    def say(self, line: str) -> None:
+        """Shows a line."""
+        if self._stream is None:
+            return
+        try:
+            print(f"  {line}", file=self._stream, flush=True)
+        except (OSError, ValueError):  # a stream that is closed must not end the run
+            self._stream = None
+
+    def _show(self, f: float, broken: float, step: float) -> None:
+        seconds = time.perf_counter() - self._begin
+        self.say(
+            f"iteration {self.iteration:4d}   cost {f:12.6g}   infeasibility {broken:8.1e}   step {step:8.1e}   "
+            f"{seconds:6.1f} s"
+        )
+
+
+@contextlib.contextmanager
+def interruptible(monitor: Monitor) -> Iterator[None]:
+    """Ctrl-C stops the solver after the iteration it is in; a second one stops the program as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: Any) -> None:
+        monitor.stop = True
+        signal.signal(signal.SIGINT, before)
+        print("stopping after this iteration; the best iterate is kept", file=sys.stderr, flush=True)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,240 @@
+"""Sequential quadratic programming, with a QP solver of CasADi's.
+
+At x with multipliers lam, the step d minimises the quadratic model under the linearised constraints,
+
+    min d' B d / 2 + grad_f' d   with   lower_g <= g + J d <= upper_g,   lower_x <= x + d <= upper_x,
+
+with B the Hessian of the Lagrangian, or the Gauss-Newton Hessian of the objective. The step is shortened until the
+merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimization, 2006, algorithm 18.3).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, cast
+
+import casadi as ca
+import numpy as np
+
+from ..._types import Array, Indices, shown
+from ..nlp.assembled import Assembled
+from ..nlp.scatter import chosen_nonzeros, symmetric_nonzeros
+from ..nlp.stage_orders import Chain
+from .interface import Orders, Outcome, Settings, Start
+from .monitor import Monitor, violation
+
+HESSIANS = ("exact", "gauss-newton")
+SHORTEST = 0.01
+"""The shortest step that is tried."""
+
+LEAST, LARGEST = 1e-4, 1e8
+"""First number that is added to the diagonal of B if the QP needs it, and the limit at which the solver gives up."""
+
+MEMORY = 4
+"""Number of last iterates with whose largest merit a step is compared: a monotone search rejects good full steps."""
+
+CHAINED = ("hpipm",)
+"""QP solvers that need a chain of stages."""
+
+QP_OPTIONS: dict[str, dict[str, Any]] = {
+    "qrqp": {"print_iter": False, "print_header": False, "print_info": False},
+    "qpoases": {"printLevel": "none"},
+    "osqp": {"osqp": {"verbose": False}},
+}
+
+
+def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
+    """Raises ValueError for a QP solver that is not installed, for options that it does not have, and for an unknown
+    Hessian."""
+    if not isinstance(hessian, str) or hessian not in HESSIANS:
+        raise ValueError(f"hessian is {' or '.join(map(repr, HESSIANS))}, got {shown(hessian)}")
+    if not (isinstance(qp, str) and ca.has_conic(qp)):
+        raise ValueError(f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'")
+    if not options or qp in CHAINED:
+        return
+    one = ca.Sparsity.dense(1, 1)
+    try:
+        ca.conic("probe", qp, {"h": one, "a": one}, {"print_time": False} | QP_OPTIONS.get(qp, {}) | options)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
+
+
+class QuadraticModel:
+    """The QP at a point of a program: linearised once, solved for any values of the constraints.
+
+    hessian: "exact", of the Lagrangian; or "gauss-newton", of the objective alone, which leaves out the curvature of
+    the residuals where the objective is a sum of squares; it needs no multipliers and is then positive semidefinite.
+    """
+
+    def __init__(
+        self, program: Assembled, qp: str, hessian: str, options: dict[str, Any], ordered: Chain | None = None
+    ) -> None:
+        check_qp(qp, hessian)
+        self._program, self._exact = program, hessian == "exact"
+        n, m, e = program.n, program.lower.size, program.evaluator
+        self._x, self._g = (ordered.columns, ordered.rows) if ordered is not None else (np.arange(n), np.arange(m))
+        self._h_order, self._diagonal, h = _with_diagonal(e.hessian_pattern, self._x)
+        a, self._a_order = chosen_nonzeros(e.jacobian_pattern, self._g, self._x)
+        self._rows, self._columns = (np.array(k, dtype=int) for k in a.get_triplet())
+        made = {"print_time": False, "error_on_fail": False} | QP_OPTIONS.get(qp, {}) | options
+        made |= ordered.options if ordered is not None else {}
+        try:
+            self._qp = ca.conic("qp", qp, {"h": h, "a": a}, made)
+        except RuntimeError as error:
+            raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
+        self._connect()
+        self._hessian = self._given["h"].copy()
+
+    def _connect(self) -> None:
+        """Makes the arrays that the QP solver reads and writes in place."""
+        self._given = {name: np.zeros(self._qp.nnz_in(name)) for name in self._qp.name_in()}
+        self._found = {name: np.zeros(self._qp.nnz_out(name)) for name in self._qp.name_out()}
+        self._memory = int(self._qp.checkout())  # the buffer will use this one
+        self._qp.release(self._memory)
+        pair: Any = self._qp.buffer()
+        self._buffer, self._solve = pair
+        for i, name in enumerate(self._qp.name_in()):
+            self._buffer.set_arg(i, memoryview(cast(Any, self._given[name])))
+        for i, name in enumerate(self._qp.name_out()):
+            self._buffer.set_res(i, memoryview(cast(Any, self._found[name])))
+
+    def linearise(self, x: Array, p: Array, lam_g: Array) -> None:
+        """Computes the derivatives at x."""
+        e = self._program.evaluator
+        self.gradient = e.gradient(x, p)
+        self._given["g"][:] = self.gradient[self._x]
+        self._given["a"][:] = e.jacobian(x, p)[self._a_order]
+        values = e.hessian(x, p, 1.0, lam_g) if self._exact else e.gauss_newton(x, p, 1.0)
+        np.take(np.append(values, 0.0), self._h_order, out=self._hessian)  # where there is only a diagonal: zero
+
+    def slope(self, lam_x: Array, lam_g: Array) -> Array:
+        """The gradient of the Lagrangian by the variables of the QP."""
+        weights = self._given["a"] * lam_g[self._g][self._rows]
+        return self._given["g"] + np.bincount(self._columns, weights, self._x.size) + lam_x[self._x]
+
+    def step(
+        self, g: Array, lower: Array, upper: Array, regularisation: float, start: tuple[Array, Array]
+    ) -> tuple[Array, Array, Array, bool]:
+        """(d, lam_x, lam_g, solved) for constraint values g; lower, upper: bounds of d; start: multipliers."""
+        program, x, rows = self._program, self._x, self._g
+        values = {"h": self._hessian, "lba": (program.lower - g)[rows], "uba": (program.upper - g)[rows]}
+        values |= {"lbx": lower[x], "ubx": upper[x], "lam_x0": start[0][x], "lam_a0": start[1][rows]}
+        for name, value in values.items():
+            self._given[name][:] = value
+        self._given["h"][self._diagonal] += regularisation
+        self._solve()
+        d, lam_x, lam_g = np.zeros(program.n), np.zeros(program.n), np.zeros(program.lower.size)
+        d[x], lam_x[x], lam_g[rows] = self._found["x"], self._found["lam_x"], self._found["lam_a"]
+        solved = bool(self._qp.stats(self._memory)["success"]) and all(
+            np.all(np.isfinite(z)) for z in (d, lam_x, lam_g)
+        )
+        return d, lam_x, lam_g, solved
+
+
+def _refusal(error: Exception) -> str:
+    """CasADi's message in one line: the unknown option if it names one, else its last line."""
+    lines = str(error).strip().splitlines()
+    unknown = [line[line.index("Unknown option") :] for line in lines if "Unknown option" in line]
+    return (unknown or lines[-1:])[0][:300]
+
+
+def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices, ca.Sparsity]:
+    """For chosen rows and columns of the symmetric matrix with this upper half, and a full diagonal: the nonzero of the
+    half from which every nonzero is taken (one past the last: none), the indices of the diagonal, and the pattern."""
+    symmetric, source = symmetric_nonzeros(half, chosen)
+    pattern = symmetric + ca.Sparsity.diag(chosen.size)
+    row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
+    keys, known = ((np.array(c) * chosen.size + np.array(r)) for r, c in ((row, column), symmetric.get_triplet()))
+    order = np.full(pattern.nnz(), half.nnz())
+    order[np.searchsorted(keys, known)] = source
+    return order, np.flatnonzero(row == column), pattern
+
+
+def solve_by_sqp(program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor) -> Outcome:
+    """Solves a program by full or shortened QP steps; options: qp (CasADi's name), hessian, and those of the QP
+    solver."""
+    options = dict(settings.options)
+    qp = options.pop("qp", "piqp")
+    ordered = orders.unshared() if qp in CHAINED else None
+    model = QuadraticModel(program, qp, options.pop("hessian", "exact"), options, ordered)
+    p = start.p
+    x = np.clip(start.x, start.lower, start.upper)
+    lam_x = start.lam_x if start.lam_x is not None else np.zeros(program.n)
+    lam_g = start.lam_g if start.lam_g is not None else np.zeros(program.lower.size)
+    penalty, regularisation, status = 0.0, 0.0, "Maximum_Iterations_Exceeded"
+    seen: deque[tuple[float, float]] = deque(maxlen=MEMORY)
+    f, g = _values(program, x, p)
+    for iteration in range(settings.max_iterations + 1):
+        model.linearise(x, p, lam_g)
+        scale = max(1.0, float(np.max(np.abs(lam_g), initial=0.0)) / 100)
+        slack = _slack(lam_g, g, program.lower, program.upper), _slack(lam_x, x, start.lower, start.upper)
+        residual = max(float(np.max(np.abs(model.slope(lam_x, lam_g)), initial=0.0)), *slack)
+        if monitor.see(x, f, g, lam_x, lam_g):
+            status = "Interrupted"
+            break
+        if residual < settings.tolerance * scale and violation(program, g) < settings.tolerance:
+            return Outcome(x, lam_x, lam_g, "Solve_Succeeded", True, iteration)
+        if iteration == settings.max_iterations:
+            break
+        seen.append((f, _sum_broken(program, g)))
+        length = 0.0
+        while length == 0.0:  # a direction in which nothing falls gives way to one closer to the gradient's
+            found = _regularised(model, g, start.lower - x, start.upper - x, regularisation, (lam_x, lam_g))
+            if found is None:
+                break
+            d, new_x, new_g, regularisation = found
+            penalty = max(penalty, 1.1 * float(np.max(np.abs(new_g), initial=0.0)))
+            length, f, g = _search(program, x, p, d, float(model.gradient @ d), list(seen), penalty)
+            regularisation = regularisation / 10 if length else max(10 * regularisation, LEAST)
+        if found is None:
+            status = "Search_Direction_Becomes_Too_Small" if regularisation >= LARGEST else "Infeasible_QP"
+            break
+        x = np.clip(x + length * d, start.lower, start.upper)
+        lam_x, lam_g = lam_x + length * (new_x - lam_x), lam_g + length * (new_g - lam_g)
+    return Outcome(x, lam_x, lam_g, status, False, iteration)
+
+
+def _regularised(
+    model: QuadraticModel, g: Array, lower: Array, upper: Array, first: float, start: tuple[Array, Array]
+) -> tuple[Array, Array, Array, float] | None:
+    """The QP's step, with the multiple of the identity added to B with which the QP can be solved; None if there is
+    none."""
+    weight = first if first > LEAST / 100 else 0.0
+    while weight < LARGEST:
+        d, lam_x, lam_g, solved = model.step(g, lower, upper, weight, start)
+        if solved:
+            return d, lam_x, lam_g, weight
+        weight = max(10 * weight, LEAST)
+    return None
+
+
+def _search(
+    program: Assembled, x: Array, p: Array, d: Array, slope: float, seen: list[tuple[float, float]], penalty: float
+) -> tuple[float, float, Array]:
+    """Length of the step along d at which the merit function falls below its largest value in `seen` (0: none), and f,
+    g there."""
+    merit = max(f + penalty * broken for f, broken in seen)
+    slope = min(slope - penalty * seen[-1][1], 0.0)
+    length = 1.0
+    while length > SHORTEST:
+        there = x + length * d
+        f, g = _values(program, there, p)
+        now = f + penalty * _sum_broken(program, g)
+        if np.isfinite(now) and now <= merit + 1e-4 * length * slope + 1e-10 * (1.0 + abs(merit)):
+            return length, f, g
+        length /= 2
+    return 0.0, *_values(program, x, p)
+
+
+def _values(program: Assembled, x: Array, p: Array) -> tuple[float, Array]:
+    return program.evaluator.objective(x, p), program.evaluator.constraints(x, p).copy()
+
+
+def _slack(lam: Array, value: Array, lower: Array, upper: Array) -> float:
+    """Complementarity error: the largest of min(|lam|, distance to the bound that lam belongs to)."""
+    distance = np.where(lam > 0, upper - value, value - lower)
+    return float(np.max(np.minimum(np.abs(lam), np.maximum(distance, 0.0)), initial=0.0))
+
+
+def _sum_broken(program: Assembled, g: Array) -> float:
+    return float(np.sum(np.maximum(np.maximum(program.lower - g, g - program.upper), 0.0)))

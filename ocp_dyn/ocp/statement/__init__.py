@@ -1,0 +1,1 @@
+"""Problems as their users write them: phases, footholds, path constraints, costs."""

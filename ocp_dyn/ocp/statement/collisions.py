@@ -1,0 +1,139 @@
+"""Bodies that must not touch: spheres and capsules fixed to frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from ..._arguments import finite, known, label, not_negative, point, truth
+from ..._types import Expr, Vector, sequence, shown
+from ...dynamics.kinematics import point_position
+from ...mechanism import Model
+from .instant import Stage
+from .path_constraints import Bounded
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """All points within `radius` [m] of the segment from `start` to `end`, in the coordinates of `frame`; a sphere if
+    end is None."""
+
+    frame: str
+    radius: float
+    start: Vector = (0.0, 0.0, 0.0)
+    end: Vector | None = None
+
+    def __post_init__(self) -> None:
+        label(self.frame, "Capsule frame")
+        _check_shape(self, f"Capsule on {self.frame!r}")
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A capsule that stands still in the world; a sphere if end is None."""
+
+    start: Vector
+    radius: float
+    end: Vector | None = None
+
+    def __post_init__(self) -> None:
+        _check_shape(self, "Obstacle")
+
+
+Shape = Capsule | Obstacle
+
+
+def _check_shape(shape: Shape, what: str) -> None:
+    not_negative(shape.radius, f"{what}: radius [m]")
+    start = point(shape.start, f"{what}: start [m]")
+    if shape.end is not None and np.array_equal(point(shape.end, f"{what}: end [m]"), start):
+        raise ValueError(f"{what}: start and end are one point, {shown(shape.end)}: leave out end, for a sphere")
+
+
+@dataclass(frozen=True)
+class NoCollision:
+    """Every pair of shapes keeps `margin` [m] between its surfaces, at the nodes.
+
+    ends: at the first and the last node of the phase too.
+    Rows are d^2 - (r_1 + r_2 + margin)^2, divided by 2 (r_1 + r_2 + margin): smooth where segments cross, and in metres
+    near contact.
+    """
+
+    pairs: Sequence[tuple[Shape, Shape]]
+    margin: float = 0.0
+    ends: bool = True
+    where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        finite(self.margin, "NoCollision margin [m]")
+        truth(self.ends, "NoCollision ends")
+        remedy = "NoCollision pairs must be a sequence of pairs of Capsule and Obstacle"
+        given = sequence(self.pairs, remedy)
+        pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in given)
+        for pair in pairs:
+            if len(pair) != 2 or not all(isinstance(shape, (Capsule, Obstacle)) for shape in pair):
+                raise TypeError(f"{remedy}, got {shown(pair)} among them")
+        object.__setattr__(self, "pairs", pairs)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for shape in (shape for pair in self.pairs for shape in pair):
+            if isinstance(shape, Capsule):
+                known(shape.frame, model.frame_names, "NoCollision: Capsule", "frame")
+
+    def rows(self, stage: Stage) -> Bounded:
+        rows = []
+        for one, other in self.pairs:
+            apart = one.radius + other.radius + self.margin
+            if apart <= 0:
+                raise ValueError(f"NoCollision: {one} and {other} have no size: give them radii, or a margin")
+            distance = distance_squared(_ends(stage, one), _ends(stage, other))
+            rows.append((distance - apart**2) / (2 * apart))
+        return ca.vertcat(ca.SX(0, 1), *rows), 0.0, np.inf
+
+
+Segment = tuple[Expr, Expr | None]
+
+
+def distance_squared(one: Segment, other: Segment) -> Expr:
+    """Squared distance of two segments (start, end), or points (start, None) [m^2].
+
+    Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first
+    again [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; its derivatives are continuous except where a
+    clamp becomes active.
+    """
+    if one[1] is None and other[1] is None:
+        return ca.sumsqr(one[0] - other[0])
+    if one[1] is None:
+        return ca.sumsqr(one[0] - _nearest(one[0], other[0], other[1]))
+    if other[1] is None:
+        return distance_squared(other, one)
+    p, d1, d2 = one[0] - other[0], one[1] - one[0], other[1] - other[0]
+    a, b, e = ca.sumsqr(d1), ca.dot(d1, d2), ca.sumsqr(d2)
+    c, f = ca.dot(d1, p), ca.dot(d2, p)
+    # parallel segments have no unique nearest points: any s will do, the clamps below correct it
+    s = _clamp((b * f - c * e) / (a * e - b * b + 1e-9 * a * e))
+    t = _clamp((b * s + f) / e)
+    s = _clamp((b * t - c) / a)
+    return ca.sumsqr(p + s * d1 - t * d2)
+
+
+def _nearest(point: Expr, start: Expr, end: Expr) -> Expr:
+    """The point of a segment nearest to a point."""
+    d = end - start
+    return start + _clamp(ca.dot(point - start, d) / ca.sumsqr(d)) * d
+
+
+def _clamp(s: Expr) -> Expr:
+    return ca.fmin(1, ca.fmax(0, s))
+
+
+def _ends(stage: Stage, shape: Shape) -> Segment:
+    """Start and end of a shape in the world."""
+    if isinstance(shape, Obstacle):
+        return ca.SX(ca.DM(shape.start)), None if shape.end is None else ca.SX(ca.DM(shape.end))
+    start = point_position(stage.model, shape.frame, stage.q, shape.start)
+    return start, None if shape.end is None else point_position(stage.model, shape.frame, stage.q, shape.end)

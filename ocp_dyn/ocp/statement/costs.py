@@ -1,0 +1,393 @@
+"""Objectives by name: integrands over the motion, costs of rates, terminal costs.
+
+Each is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is squared, so
+that Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A
+weight of zero switches a term off. Only a user's own term may have a negative weight, which maximises the term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import casadi as ca
+import numpy as np
+
+from ..._arguments import (
+    all_positive,
+    finite,
+    known,
+    label,
+    not_negative,
+    number,
+    numbers,
+    point,
+    positive,
+    scaled,
+    truth,
+)
+from ..._types import Array, Expr, Vector, shown
+from ...dynamics.kinematics import point_acceleration_6d
+from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
+from ...mechanism import Model
+from .instant import Stage
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
+
+    Beyond these, an objective may have: `residual(stage)`, where the integrand is its sum of squares;
+    `slack_size(model)` and `slack_rows(stage)`, for non-negative variables `stage.slacks[self]` and the rows that
+    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `stage.references[self]`.
+    """
+
+    @property
+    def weight(self) -> float: ...
+
+    def integrand(self, stage: Stage) -> Expr: ...
+
+
+@runtime_checkable
+class RateObjective(Protocol):
+    """An integrand of the rate of a quantity of the stage, such as its torques, within a phase; see `rates`.
+
+    Beyond these, it may have `rate_residual(rate)`, where the integrand is its sum of squares, and `continues = True` if
+    the quantity is the torques and the cost goes on from the end of a phase into the next one.
+    """
+
+    @property
+    def weight(self) -> float: ...
+
+    def quantity(self, stage: Stage) -> Expr: ...
+
+    def rate_integrand(self, rate: Expr) -> Expr: ...
+
+
+class Weighed:
+    """Base of the library's own terms: checks their weight and scale.
+
+    `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
+    """
+
+    of_dofs: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        if not 0 <= number(getattr(self, "weight", 1.0), f"{what} weight") < np.inf:
+            raise ValueError(
+                f"{what} weight must be finite and not negative, got {shown(getattr(self, 'weight', 1.0))}"
+            )
+        check = all_positive if "scale" in self.of_dofs else positive
+        check(getattr(self, "scale", 1.0), f"{what} scale")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        """Raises KeyError or ValueError if names or sizes do not fit the model; feet: names of the problem's
+        footholds."""
+        for key in self.of_dofs:
+            per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
+
+
+class LeastSquares(Weighed):
+    """An objective that is the sum of squares of its residual."""
+
+    def residual(self, stage: Stage) -> Expr:
+        raise NotImplementedError
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.sumsqr(self.residual(stage))
+
+
+class RateSquared(Weighed):
+    """A cost of the squared rate of a quantity over its scale: one number, or one per entry."""
+
+    def quantity(self, stage: Stage) -> Expr:
+        raise NotImplementedError
+
+    def rate_residual(self, rate: Expr) -> Expr:
+        return scaled(rate, getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
+
+    def rate_integrand(self, rate: Expr) -> Expr:
+        return ca.sumsqr(self.rate_residual(rate))
+
+
+@dataclass(frozen=True)
+class TorqueSquared(LeastSquares):
+    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
+
+    weight: float = 1.0
+    scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def residual(self, stage: Stage) -> Expr:
+        return stage.tau / per_dof(self.scale, stage.tau.shape[0], "TorqueSquared scale")
+
+
+@dataclass(frozen=True)
+class TorqueRateSquared(RateSquared):
+    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
+
+    In a periodic motion the first interval follows the last one.
+    """
+
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: ClassVar[str] = "TorqueRateSquared"
+    continues: ClassVar[bool] = True
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.tau
+
+
+@dataclass(frozen=True)
+class AccelerationSquared(LeastSquares):
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: with those of a floating or planar root."""
+
+    weight: float = 1.0
+    base: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        truth(self.base, "AccelerationSquared base")
+
+    def residual(self, stage: Stage) -> Expr:
+        return stage.a[0 if self.base else base_size(stage.model) :]
+
+
+@dataclass(frozen=True)
+class JerkSquared(RateSquared):
+    """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
+
+    Jumps of the accelerations across an impact are not counted.
+    """
+
+    weight: float = 1.0
+    name: ClassVar[str] = "JerkSquared"
+
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.a
+
+
+@dataclass(frozen=True)
+class JointAngleSquared(LeastSquares):
+    """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
+
+    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root does not count.
+    """
+
+    weight: float = 1.0
+    stiffness: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("stiffness",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        stiffness = numbers(self.stiffness, "JointAngleSquared stiffness")
+        if not np.all((stiffness >= 0) & np.isfinite(stiffness)):
+            raise ValueError(
+                f"JointAngleSquared stiffness must be finite and not negative, got {shown(self.stiffness)}"
+            )
+
+    def residual(self, stage: Stage) -> Expr:
+        model = stage.model
+        k = per_dof(self.stiffness, model.nv, "JointAngleSquared stiffness")[base_size(model) :]
+        first = 2 if base_size(model) else 1
+        angles = [
+            joint.difference(ca.DM(joint.neutral()), q)
+            for joint, q in zip(model.joints[first:], model.split_q(stage.q)[first:], strict=True)
+        ]
+        return ca.DM(k) * ca.vertcat(*angles)
+
+
+@dataclass(frozen=True)
+class ForceSquared(LeastSquares):
+    """sum of (f / scale)^2 over the contact wrenches [moment; force]."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return ca.vertcat(ca.SX(0, 1), *stage.wrenches.values()) / self.scale
+
+
+@dataclass(frozen=True)
+class ForceRateSquared(RateSquared):
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+    name: ClassVar[str] = "ForceRateSquared"
+
+    def quantity(self, stage: Stage) -> Expr:
+        return stage.lam
+
+
+@dataclass(frozen=True)
+class MechanicalWork(Weighed):
+    """Work of the joints, sum of sqrt((tau qd)^2 + smoothing^2) - smoothing [J]: |power|, rounded where it changes
+    sign.
+
+    kind: "absolute"; or "positive", only the work that the joints add (tau qd > 0). smoothing [W]. Divided by weight
+    and distance it is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the
+    same without rounding.
+    """
+
+    weight: float = 1.0
+    kind: str = "absolute"
+    smoothing: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_kind(self.kind)
+        positive(self.smoothing, "MechanicalWork smoothing [W], which SlackWork does without,")
+
+    def integrand(self, stage: Stage) -> Expr:
+        power = stage.tau * stage.v
+        magnitude = ca.sum1(ca.sqrt(power**2 + self.smoothing**2) - self.smoothing)
+        return magnitude if self.kind == "absolute" else (magnitude + ca.sum1(power)) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class SlackWork(Weighed):
+    """Work of the joints, exact: sum of s with s >= |tau qd| (kind "absolute") or s >= tau qd, s >= 0 ("positive") [J].
+
+    One non-negative variable per dof and interval; a floating or planar root does no work. This is the form of linear
+    terms in |power| that suits interior-point solvers best.
+    """
+
+    weight: float = 1.0
+    kind: str = "absolute"
+    scale: ClassVar[float] = 100.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_kind(self.kind)
+
+    def slack_size(self, model: Model) -> int:
+        return model.nv - base_size(model)
+
+    def slack_rows(self, stage: Stage) -> Expr:
+        """Rows that must not be negative."""
+        first = base_size(stage.model)
+        power, s = (stage.tau * stage.v)[first:], stage.slacks[self]
+        return ca.vertcat(s - power, s + power) if self.kind == "absolute" else s - power
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.sum1(stage.slacks[self])
+
+
+@dataclass(frozen=True)
+class AngularMomentumSquared(LeastSquares):
+    """|angular momentum about the centre of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
+    walk."""
+
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return centroidal_momentum(stage.model, stage.q, stage.v)[:3] / self.scale
+
+
+@dataclass(frozen=True)
+class HeadStabilisation(LeastSquares):
+    """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
+
+    frame: of the head; point [m] in it, such as the eyes; arm [m]: weight of angular against linear acceleration.
+    """
+
+    frame: str = "head"
+    weight: float = 1.0
+    point: Vector = (0.0, 0.0, 0.0)
+    arm: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        label(self.frame, "HeadStabilisation frame")
+        point(self.point, "HeadStabilisation point [m]")
+        not_negative(self.arm, "HeadStabilisation arm [m]")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        known(self.frame, model.frame_names, "HeadStabilisation", "frame")
+
+    def residual(self, stage: Stage) -> Expr:
+        a = point_acceleration_6d(stage.model, self.frame, stage.q, stage.v, stage.a, point=self.point)
+        return ca.vertcat(self.arm * a[:3], a[3:])
+
+
+@dataclass(frozen=True)
+class CapturePointSquared(LeastSquares):
+    """|capture point - middle of the feet|^2 [m^2], in the ground plane; the capture point is c + c' / omega, omega^2 =
+    g / c_z.
+
+    Small if the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
+    humanoid push recovery, Humanoids 2006]. No cost in phases without a foot on the ground.
+    """
+
+    weight: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        return capture_point(stage) - middle_of_feet(stage) if stage.places else ca.SX(0, 1)
+
+
+@dataclass(frozen=True)
+class ZeroMomentPointSquared(LeastSquares):
+    """|zero-moment point - middle of the feet|^2 [m^2]: the smaller, the larger the margin of balance. No cost in
+    flight."""
+
+    weight: float = 1.0
+
+    def residual(self, stage: Stage) -> Expr:
+        if not stage.places:
+            return ca.SX(0, 1)
+        return zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2] - middle_of_feet(stage)
+
+
+@dataclass(frozen=True)
+class Duration:
+    """Duration of the phase [s]; as an objective of every phase, the duration of the motion."""
+
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        finite(self.weight, "Duration weight")
+
+    def integrand(self, stage: Stage) -> Expr:
+        return ca.SX(1)
+
+
+def objective_name(objective: Any) -> str:
+    """Name of a cost term in reports."""
+    return str(getattr(objective, "name", type(objective).__name__))
+
+
+def capture_point(stage: Stage) -> Expr:
+    """c + c' / omega (2) [m], omega^2 = g / c_z: the point at which the inverted pendulum comes to rest."""
+    c = center_of_mass(stage.model, stage.q)
+    speed = center_of_mass_velocity(stage.model, stage.q, stage.v)
+    g = float(np.linalg.norm(stage.model.gravity))
+    return c[:2] + speed[:2] * ca.sqrt(c[2] / g)
+
+
+def base_size(model: Model) -> int:
+    """Number of degrees of freedom of a floating root; 0 if the root is a joint like the others."""
+    return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
+
+
+def per_dof(value: Any, size: int, what: str) -> Array:
+    """One number, or one per degree of freedom, as `size` numbers."""
+    found = numbers(value, what)
+    if found.size not in (1, size):
+        raise ValueError(f"{what}: give one number, or nv = {size}, got {found.size}")
+    return np.array(np.broadcast_to(found, (size,)))
+
+
+def middle_of_feet(stage: Stage) -> Expr:
+    """Mean (x, y) of the points at which feet stand."""
+    places = [foothold.origin(place)[:2] for foothold, place in stage.places.items()]
+    return sum(places, start=ca.SX(2, 1)) / len(places)
+
+
+def _check_kind(kind: str) -> None:
+    if not isinstance(kind, str) or kind not in ("absolute", "positive"):
+        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {shown(kind)}")

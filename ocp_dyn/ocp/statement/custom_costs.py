@@ -1,0 +1,136 @@
+"""Costs that the user defines: integrals, rates, peaks, costs of the first and last state, soft path constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..._arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
+from ..._types import Expr, shown
+from ...mechanism import Model
+from .costs import RateSquared, Weighed
+from .instant import Stage
+from .path_constraints import PathConstraint
+
+
+@dataclass(frozen=True)
+class Integral:
+    """A user's own objective: the integral of function(stage) over time."""
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    name: str = "integral"
+
+    def __post_init__(self) -> None:
+        _check_own(self)
+
+    def integrand(self, stage: Stage) -> Expr:
+        return scalar(self.function(stage), f"cost {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Rate(RateSquared):
+    """A cost of the rate of any quantity: the integral of sum of (d(function(stage))/dt / scale)^2 over a phase.
+
+    function(stage) returns a number or a column: a torque, a contact force, the velocity of the mass centre. scale: a
+    number, or one per entry. The rates are difference quotients over the intervals, see `ocp_dyn.ocp.transcription.rate_costs`.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    name: str = "rate"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Rate")
+        not_negative(self.weight, "Rate weight")
+        all_positive(self.scale, "Rate scale")
+        label(self.name, "Rate name")
+
+    def quantity(self, stage: Stage) -> Expr:
+        return self.function(stage)
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(stage)| / scale <= s throughout.
+
+    function(stage) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
+    there is one per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value above zero.
+    scale: typical size, a number or one per entry. One Peak in several phases is one peak over all of them.
+    """
+
+    function: Callable[[Stage], Expr]
+    weight: float = 1.0
+    scale: Any = 1.0
+    each: bool = False
+    kind: str = "absolute"
+    name: str = "peak"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Peak")
+        not_negative(self.weight, "Peak weight")
+        all_positive(self.scale, "Peak scale")
+        truth(self.each, "Peak each")
+        choice(self.kind, ("absolute", "positive"), "Peak kind")
+        label(self.name, "Peak name")
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A user's own cost of the first and the last state (Mayer term): function(start, end), once; in
+    `Problem(terminal=...)`.
+
+    start, end: the first and the last `Stage`, with the values `time` and `step_length`.
+    """
+
+    function: Callable[[Stage, Stage], Expr]
+    weight: float = 1.0
+    name: str = "terminal"
+
+    def __post_init__(self) -> None:
+        _check_own(self)
+
+
+@dataclass(frozen=True)
+class Soft(Weighed):
+    """A soft path constraint: it may be violated, at the cost of the integral of the squared violations of its rows."""
+
+    constraint: PathConstraint
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.constraint, type) or not callable(getattr(self.constraint, "rows", None)):
+            raise TypeError(f"Soft needs a path constraint, such as ocp.PowerLimit(200), got {shown(self.constraint)}")
+        super().__post_init__()
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        check = getattr(self.constraint, "check", None)
+        if check is not None:
+            check(model, feet)
+
+    @property
+    def name(self) -> str:
+        return f"Soft {type(self.constraint).__name__}"
+
+    def integrand(self, stage: Stage) -> Expr:
+        value, lower, upper = bounded(self.constraint.rows(stage), self.name)
+        cost = ca.SX(0)
+        for bound, sign in ((lower, 1.0), (upper, -1.0)):
+            limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
+            held = [k for k in range(value.shape[0]) if np.isfinite(limit[k])]
+            if held:
+                cost = cost + ca.sumsqr(ca.fmax(0, sign * (ca.DM(limit[held]) - value[held])))
+        return cost
+
+
+def _check_own(term: Integral | Terminal) -> None:
+    """Checks a term of the user's. Its weight may be negative, which maximises the term."""
+    what = type(term).__name__
+    function(term.function, what)
+    finite(term.weight, f"{what} weight")
+    label(term.name, f"{what} name")

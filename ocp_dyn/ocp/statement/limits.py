@@ -1,0 +1,132 @@
+"""Path constraints of motors, of joints and of balance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from ..._arguments import all_positive, not_negative, positive, truth
+from ...dynamics.momentum import zero_moment_point
+from ...mechanism import Model
+from .costs import base_size, capture_point, middle_of_feet, per_dof
+from .instant import Stage
+from .path_constraints import Bounded
+
+
+@dataclass(frozen=True)
+class PowerLimit:
+    """-maximum <= tau qd <= maximum [W] in every joint; maximum: a number, or one per entry of tau (inf: no limit)."""
+
+    maximum: Any
+    where: ClassVar[str] = "interval"
+
+    def __post_init__(self) -> None:
+        all_positive(self.maximum, "PowerLimit maximum [W], inf for none,", infinite=True)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        per_dof(self.maximum, model.nv, "PowerLimit maximum")
+
+    def rows(self, stage: Stage) -> Bounded:
+        first = base_size(stage.model)
+        limit = per_dof(self.maximum, stage.model.nv, "PowerLimit maximum")[first:]
+        return (stage.tau * stage.v)[first:], -limit, limit
+
+
+@dataclass(frozen=True)
+class TorqueSpeedCurve:
+    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: a motor's torque falls to zero at its no-load
+    speed.
+
+    Linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of the model
+    exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without
+    both limits have no rows.
+    """
+
+    tau_max: Any = None
+    qd_max: Any = None
+    where: ClassVar[str] = "interval"
+
+    def __post_init__(self) -> None:
+        for key in ("tau_max", "qd_max"):
+            if getattr(self, key) is not None:
+                all_positive(getattr(self, key), f"TorqueSpeedCurve {key}", infinite=True)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for key in ("tau_max", "qd_max"):
+            if getattr(self, key) is not None:
+                per_dof(getattr(self, key), model.nv, f"TorqueSpeedCurve {key}")
+
+    def rows(self, stage: Stage) -> Bounded:
+        model = stage.model
+        dofs = model.dofs
+        torque = per_dof(dofs.tau_max if self.tau_max is None else self.tau_max, model.nv, "TorqueSpeedCurve tau_max")
+        speed = per_dof(dofs.qd_max if self.qd_max is None else self.qd_max, model.nv, "TorqueSpeedCurve qd_max")
+        limited = [k for k in range(base_size(model), model.nv) if np.isfinite(torque[k]) and np.isfinite(speed[k])]
+        drive = [stage.tau[k] / float(torque[k]) + stage.v[k] / float(speed[k]) for k in limited]
+        return ca.vertcat(ca.SX(0, 1), *drive), -1.0, 1.0
+
+
+@dataclass(frozen=True)
+class JointMargin:
+    """Joint angles stay `margin` [rad, m] inside the model's limits, where it has them; at the nodes.
+
+    ends: at the first and the last node of the phase too.
+    """
+
+    margin: float
+    ends: bool = True
+    where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        not_negative(self.margin, "JointMargin", ": it is inside the limits")
+        truth(self.ends, "JointMargin ends")
+
+    def rows(self, stage: Stage) -> Bounded:
+        lower, upper = stage.model.dofs.q_lower, stage.model.dofs.q_upper
+        limited = [k for k in range(stage.model.nq) if np.isfinite(lower[k]) or np.isfinite(upper[k])]
+        narrow = [k for k in limited if upper[k] - lower[k] < 2 * self.margin]
+        if narrow:
+            names = ", ".join(stage.model.q_names[k] for k in narrow)
+            raise ValueError(f"JointMargin of {self.margin}: nothing is left of the range of {names}: make it smaller")
+        q = ca.vertcat(ca.SX(0, 1), *(stage.q[k] for k in limited))
+        return q, lower[limited] + self.margin, upper[limited] - self.margin
+
+
+@dataclass(frozen=True)
+class CaptureMargin:
+    """The capture point stays within `radius` [m] of the middle of the feet on the ground, so that the walker could
+    come to rest."""
+
+    radius: float
+    where: ClassVar[str] = "interval"
+
+    def __post_init__(self) -> None:
+        positive(self.radius, "CaptureMargin radius [m]")
+
+    def rows(self, stage: Stage) -> Bounded:
+        return _within(stage, capture_point(stage), self.radius)
+
+
+@dataclass(frozen=True)
+class ZeroMomentPointMargin:
+    """The zero-moment point stays within `radius` [m] of the middle of the feet on the ground."""
+
+    radius: float
+    where: ClassVar[str] = "interval"
+
+    def __post_init__(self) -> None:
+        positive(self.radius, "ZeroMomentPointMargin radius [m]")
+
+    def rows(self, stage: Stage) -> Bounded:
+        return _within(stage, zero_moment_point(stage.model, stage.q, stage.v, stage.a)[:2], self.radius)
+
+
+def _within(stage: Stage, point: Any, radius: float) -> Bounded:
+    """Distance from the middle of the feet, squared and divided by the radius: a row in metres. No rows in flight."""
+    if not stage.places:
+        return ca.SX(0, 1), 0.0, 0.0
+    return ca.sumsqr(point - middle_of_feet(stage)) / radius, -np.inf, radius

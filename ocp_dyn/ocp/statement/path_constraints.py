@@ -1,0 +1,263 @@
+"""Path constraints by name. Each is data with one method; a user's own is a class or a function.
+
+`where` says what a path constraint needs: "node" (q, v), at every node of a phase; "interval" (also a, tau and
+contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
+
+A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False: for conditions
+that footholds imply there, such as the height of a foot that is set down. If a constraint or an objective has a method
+`check(model, feet)`, it checks names and sizes when the problem is made; feet: names of the problem's footholds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import casadi as ca
+import numpy as np
+
+from ..._arguments import (
+    bounds,
+    called,
+    choice,
+    expression,
+    finite,
+    framed_points,
+    function,
+    known,
+    not_negative,
+    numbers,
+    positive,
+    truth,
+)
+from ..._types import Expr, Vector, sequence, shown
+from ...dynamics.kinematics import point_position
+from ...mechanism import Model
+from .instant import Foothold, Stage
+
+WHERE = ("node", "interval", "wrench")
+
+Bounded = tuple[Expr, Any, Any]
+"""An expression with its lower and upper bounds."""
+
+
+@runtime_checkable
+class PathConstraint(Protocol):
+    """Rows that hold throughout a phase."""
+
+    @property
+    def where(self) -> str: ...
+
+    def rows(self, stage: Stage) -> Bounded: ...
+
+
+@dataclass(frozen=True)
+class Unilateral:
+    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact, in N s, the minimum is zero."""
+
+    minimum: float = 0.0
+    where: ClassVar[str] = "wrench"
+
+    def __post_init__(self) -> None:
+        finite(self.minimum, "Unilateral minimum [N]")
+
+    def rows(self, stage: Stage) -> Bounded:
+        least = 0.0 if stage.impulse else self.minimum
+        return _stack([w[5] for _, w in _on_planes(stage)], least, np.inf)
+
+
+@dataclass(frozen=True)
+class FrictionCone:
+    """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
+
+    x, y and z are the axes of the plane on which the foot stands. The pyramid implies that contacts push. `Unilateral`
+    beside it changes no solution, but its row meets the rows of the pyramid at its apex, which makes some problems harder
+    to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are
+    forces; it needs `Unilateral` beside it.
+    """
+
+    mu: float = 0.7
+    mu_yaw: float = 0.03
+    second_order: bool = False
+    where: ClassVar[str] = "wrench"
+
+    def __post_init__(self) -> None:
+        for key in ("mu", "mu_yaw"):
+            numbers(getattr(self, key), f"FrictionCone needs mu > 0 and mu_yaw >= 0: {key}")
+        positive(self.mu, "FrictionCone needs mu > 0 and mu_yaw >= 0: mu")
+        not_negative(self.mu_yaw, "FrictionCone needs mu > 0 and mu_yaw >= 0: mu_yaw")
+        truth(self.second_order, "FrictionCone second_order")
+
+    def rows(self, stage: Stage) -> Bounded:
+        rows = []
+        for foothold, w in _on_planes(stage):
+            limit = self.mu / math.sqrt(2) * w[5]
+            if self.second_order:
+                weight = stage.model.mass * float(np.linalg.norm(stage.model.gravity))
+                rows.append(((self.mu * w[5]) ** 2 - w[3] ** 2 - w[4] ** 2) / weight)
+            else:
+                rows += [limit - w[3], limit + w[3], limit - w[4], limit + w[4]]
+            if foothold.kind != "point":
+                rows += [self.mu_yaw * w[5] - w[2], self.mu_yaw * w[5] + w[2]]
+        return _stack(rows, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class CentreOfPressure:
+    """The centre of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends."""
+
+    margin: float = 0.005
+    where: ClassVar[str] = "wrench"
+
+    def __post_init__(self) -> None:
+        not_negative(self.margin, "CentreOfPressure margin [m]")
+
+    def rows(self, stage: Stage) -> Bounded:
+        rows = []
+        for foothold, w in _on_planes(stage):
+            if foothold.kind == "point":
+                continue
+            halves = (foothold.half_width,) if foothold.kind == "edge" else (foothold.half_width, foothold.half_length)
+            if min(halves) <= self.margin:
+                raise ValueError(
+                    f"CentreOfPressure: the sole of {foothold.name!r} is no larger than the margin of {self.margin} m, "
+                    f"got Foothold(half_length={foothold.half_length}, half_width={foothold.half_width}): give its size"
+                )
+            forward = foothold.heading(stage.places[foothold])[:2]
+            about = (ca.dot(forward, w[:2]), -forward[1] * w[0] + forward[0] * w[1])
+            for moment, half in zip(about, halves, strict=False):
+                rows += [(half - self.margin) * w[5] - moment, (half - self.margin) * w[5] + moment]
+        return _stack(rows, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m], s the phase's
+    fraction.
+
+    part: the part of the swing that the phase covers, if not the whole: (0, 0.5) for the first half, z >= height sin(pi
+    s / 2)^2. terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
+    No rows at the ends of the phase, where the foot leaves the ground and meets it.
+    """
+
+    points: Sequence[tuple[str, Vector]]
+    height: float = 0.03
+    terrain: Callable[[Expr, Expr], Expr] | None = None
+    part: tuple[float, float] = (0.0, 1.0)
+    where: ClassVar[str] = "node"
+    ends: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", framed_points(self.points, "Clearance points"))
+        not_negative(self.height, "Clearance height [m]")
+        part = numbers(self.part, "Clearance part")
+        if part.size != 2 or not 0 <= part[0] < part[1] <= 1:
+            raise ValueError(
+                f"Clearance part must be (begin, end) with 0 <= begin < end <= 1, fractions of the swing, got {shown(self.part)}"
+            )
+        if self.terrain is not None:
+            function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1 for a step, say")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in self.points:
+            known(frame, model.frame_names, "Clearance points", "frame")
+
+    def rows(self, stage: Stage) -> Bounded:
+        begin, end = self.part
+        need = self.height * ca.sin(math.pi * (begin + (end - begin) * stage.s)) ** 2
+        rows = []
+        for point in self.points:
+            p = _position(stage, *point)
+            rows.append(p[2] - self._ground(p) - need)
+        return _stack(rows, 0.0, np.inf)
+
+    def _ground(self, p: Expr) -> Expr:
+        if self.terrain is None:
+            return 0.0
+        height = expression(called("Clearance terrain", self.terrain, p[0], p[1]), "Clearance terrain")
+        if height.shape != (1, 1):
+            raise ValueError(f"Clearance terrain must return one height [m], got shape {height.shape}")
+        return height
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y).
+
+    ends: at the first and the last node of the phase too; False if footholds fix the distance of the feet there.
+    """
+
+    pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
+    distance: float
+    ends: bool = True
+    where: ClassVar[str] = "node"
+
+    def __post_init__(self) -> None:
+        what = "Separation pairs"
+        given = sequence(self.pairs, f"{what} must be a sequence of ((frame, point), (frame, point)) pairs")
+        pairs = tuple(framed_points(pair, what) for pair in given)
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError(
+                f"{what} must hold two points each, one of the left and one of the right, got {shown(pairs)}"
+            )
+        object.__setattr__(self, "pairs", pairs)
+        finite(self.distance, "Separation distance [m]")
+        truth(self.ends, "Separation ends")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in (point for pair in self.pairs for point in pair):
+            known(frame, model.frame_names, "Separation pairs", "frame")
+
+    def rows(self, stage: Stage) -> Bounded:
+        gaps = [_position(stage, *left)[1] - _position(stage, *right)[1] for left, right in self.pairs]
+        return _stack(gaps, self.distance, np.inf)
+
+
+KNOWN = 'tau and a are known with where="interval" only'
+
+
+@dataclass(frozen=True)
+class Path:
+    """A user's own path constraint: lower <= function(stage) <= upper, at every "node" or "interval", or "wrench".
+
+    At a "node" the stage has q and v; tau and a belong to an "interval", wrenches to "interval" and "wrench", which
+    holds for the impulse of an impact too: there `stage.impulse` is True and wrenches are in N s. ends: for "node", at
+    the first and the last node of the phase too; False if footholds or a Boundary imply the rows there.
+    """
+
+    function: Callable[[Stage], Expr]
+    lower: Any = 0.0
+    upper: Any = 0.0
+    where: str = "node"
+    ends: bool = True
+
+    def __post_init__(self) -> None:
+        function(self.function, "Path")
+        choice(self.where, WHERE, "Path: where")
+        bounds(self.lower, self.upper, "Path")
+        truth(self.ends, "Path ends")
+
+    def rows(self, stage: Stage) -> Bounded:
+        hint = "" if stage.tau is not None else f"; {KNOWN}"
+        try:
+            value = self.function(stage)
+        except TypeError as error:
+            raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}){hint}") from error
+        if isinstance(value, tuple):
+            hint = ": limits go to Path(function, lower, upper)"
+        return expression(value, f"Path: the function, at a {self.where!r} stage,", hint), self.lower, self.upper
+
+
+def _on_planes(stage: Stage) -> list[tuple[Foothold, Expr]]:
+    """Every foothold with its wrench along the axes of its plane."""
+    return [(foothold, foothold.plane.components(w)) for foothold, w in stage.wrenches.items()]
+
+
+def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:
+    return ca.vertcat(ca.SX(0, 1), *rows), lower, upper
+
+
+def _position(stage: Stage, frame: str, point: Vector) -> Expr:
+    return point_position(stage.model, frame, stage.q, point)

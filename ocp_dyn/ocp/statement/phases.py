@@ -1,0 +1,279 @@
+"""Parts of a problem: phases, transitions between them, parameters, and conditions on the ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from casadi import DM, MX, SX
+
+from ..._arguments import bounds, choice, finite, function, label, not_negative, numbers, truth, whole
+from ..._types import shown
+from ...constraints import Constraint, as_set
+from .costs import Objective, RateObjective
+from .custom_costs import Peak, Terminal
+from .instant import Foothold, Held, Stage, as_bounds
+from .path_constraints import WHERE, Bounded, PathConstraint
+
+
+def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
+    """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
+    members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type, SX, MX, DM)):
+        members = (value,)
+    members = tuple(members)
+    for member in members:
+        if isinstance(member, type) or not isinstance(member, kinds):
+            wanted = " or ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"{what} must hold {wanted} objects, got {shown(member)}{_remedy(member, kinds)}")
+    return members
+
+
+PARTS: dict[type, tuple[str, ...]] = {
+    PathConstraint: ("where", "rows"),
+    Objective: ("weight", "integrand"),
+    RateObjective: ("weight", "quantity", "rate_integrand"),
+}
+"""Members that a class of the user's own needs to be one of these."""
+
+
+def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
+    """Advice for an object of the wrong kind: what was probably meant; empty if nothing is known."""
+    if isinstance(member, type):
+        return f": write {member.__name__}()"
+    if not callable(member):
+        for kind, needed in PARTS.items():
+            lacks = [part for part in needed if not hasattr(member, part)]
+            if kind in kinds and 0 < len(lacks) < len(needed):
+                return (
+                    f": for {kind.__name__} its class needs {' and '.join(needed)}, and it lacks {' and '.join(lacks)}"
+                )
+        return ""
+    wrappers = "Jump" if Jump in kinds else "Terminal" if Terminal in kinds else "Path, Integral or Boundary"
+    return f": wrap a function in {wrappers}"
+
+
+RESERVED = frozenset(
+    [
+        "q",
+        "v",
+        "q1",
+        "v1",
+        "a",
+        "tau",
+        "tau1",
+        "lam",
+        "Lam",
+        "inner",
+        "T",
+        "k",
+        "s",
+        "time",
+        "step_length",
+        "speed",
+        "v_plus",
+        "q_end",
+        "v_end",
+        "q_before",
+        "v_before",
+    ]
+)
+"""Names that stages and blocks use themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A number, or several, that terms find in `stage.values[name]`; its `value` may change without a rebuild.
+
+    Problem(parameters=...) declares it and `problem.solve(values={name: ...})` gives it another value. With bounds
+    (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several phases,
+    it is one variable or number for all of them.
+
+    Names of `ocp_dyn.mechanism.parameters` ("gravity", "mass:torso", ...) are parameters of the model; "slope" [rad] tilts the
+    ground, upwards along x for positive values: gravity turns in the axes of the ground.
+    """
+
+    name: str
+    value: Any = None
+    bounds: Any = None
+    size: int = field(init=False, default=1)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or self.name in RESERVED:
+            raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {shown(self.name)}")
+        if self.value is None and self.bounds is None:
+            raise ValueError(
+                f"Parameter {shown(self.name)} needs a value, or bounds (lower, upper) between which it is free"
+            )
+        here = f"Parameter {shown(self.name)}"
+        if self.free and (not isinstance(self.bounds, (tuple, list, np.ndarray)) or len(self.bounds) != 2):
+            raise ValueError(f"{here}: bounds must be (lower, upper), got {shown(self.bounds)}")
+        if self.free:
+            low, high = self.bounds
+            limits = bounds(low, high, here)
+        else:
+            limits = (numbers(self.value, f"{here}: value"),) * 2
+        size = max(n.size for n in limits)
+        if any(n.size not in (1, size) for n in limits) or not size:
+            raise ValueError(f"{here}: lower and upper must be of one size, got {shown(self.bounds)}")
+        object.__setattr__(self, "size", size)
+        if self.free:
+            object.__setattr__(self, "bounds", limits)
+        if self.value is None:
+            low, high = (np.clip(n, -1e3, 1e3) for n in limits)
+            object.__setattr__(self, "value", (low + high) / 2)
+        elif not np.all(np.isfinite(found := numbers(self.value, f"{here}: value"))) or found.size not in (1, size):
+            raise ValueError(f"{here}: value must be one finite number or {size}, got {shown(self.value)}")
+
+    @property
+    def free(self) -> bool:
+        """Whether it is a decision variable."""
+        return self.bounds is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A part of a motion in which the contacts do not change.
+
+    intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
+    path: constraints that hold throughout the phase; objective: costs, summed. constraints: of the robot itself
+    (`od.Loop`, `od.JointCoupling` and the like), held as the contacts are.
+    """
+
+    name: str
+    intervals: int
+    duration: Any
+    footholds: Sequence[Foothold] = ()
+    path: Sequence[PathConstraint] = ()
+    objective: Sequence[Objective | RateObjective | Peak] = ()
+    constraints: Sequence[Constraint] = ()
+    held: tuple[Foothold | Held, ...] = field(init=False)
+    """Footholds and constraints: everything that has constraint rows."""
+    shared_duration: Parameter | None = field(init=False, default=None)
+    """The Parameter that was given as the duration."""
+
+    def __post_init__(self) -> None:
+        here = f"phase {shown(label(self.name, 'Phase name'))}"
+        whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
+        shared = self.duration if isinstance(self.duration, Parameter) else None
+        if shared is not None and shared.size != 1:
+            raise ValueError(
+                f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
+            )
+        duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
+        object.__setattr__(self, "shared_duration", shared)
+        object.__setattr__(self, "duration", as_bounds(np.ravel(duration) if shared else duration, f"{here}: duration"))
+        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
+            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
+        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
+        for key, kind in kinds.items():
+            object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
+        for term in self.path:
+            choice(term.where, WHERE, f"{here}: where of {shown(term)}")
+        for cost in self.objective:
+            finite(cost.weight, f"{here}: weight of {shown(cost)}")
+        none = isinstance(self.constraints, (tuple, list)) and not self.constraints
+        object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
+        names = [foothold.name for foothold in self.footholds]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
+        if len({foothold.root for foothold in self.footholds}) < len(names):
+            raise ValueError(f"{here}: of the footholds derived from one another a phase can have one, got {names}")
+        object.__setattr__(self, "held", (*self.footholds, *(Held(constraint) for constraint in self.constraints)))
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """The next phase starts in the state in which this one ends; contacts may end, or begin at rest."""
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The next phase's contacts are hit: `H (v_plus - v) = G' Lam`, `G v_plus = 0`, the impulse Lam a variable.
+
+    Wrench constraints of the next phase (push only, friction cone, centre of pressure) hold for the impulse too, under
+    every foot. If another foot stays on the ground almost no impulse is admissible: that foot cannot be pulled, and two
+    flat feet allow an impulse in singular postures only. The multipliers then grow without bound, and `Continuous`, a
+    soft landing, finds the same motion in half the iterations.
+
+    weight: cost of sum of Lam^2 [1/(N s)^2].
+    """
+
+    weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        not_negative(self.weight, "Impact weight")
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A transition of the user's own: lower <= function(end, start) <= upper on the states before and after it.
+
+    No other condition links the two phases, so that positions may jump too; footholds of the next phase that were not
+    there before are put on the ground. In a mirrored period, `end` is the mirror image.
+    """
+
+    function: Callable[[Stage, Stage], Bounded]
+    name: str = "jump"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Jump")
+        label(self.name, "Jump name")
+
+
+Transition = Continuous | Impact | Jump
+TRANSITIONS = (Continuous, Impact, Jump)
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
+
+    transition: the link from the end to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length =
+    speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative backwards. A number for
+    either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
+    """
+
+    speed: float | None = None
+    mirror: bool = True
+    transition: Transition = field(default_factory=Impact)
+    step_length: Any = (0.05, 3.0)
+
+    def __post_init__(self) -> None:
+        low, high = as_bounds(self.step_length, "Periodic step_length")
+        object.__setattr__(self, "step_length", (low, high))
+        truth(self.mirror, "Periodic mirror")
+        if not isinstance(self.transition, TRANSITIONS):
+            raise TypeError(
+                f"Periodic transition must be one Continuous, Impact or Jump, got {shown(self.transition)}"
+                f"{_remedy(self.transition, TRANSITIONS) or ': a period is closed by one, such as transition=Impact()'}"
+            )
+        if self.speed is None:
+            return
+        try:
+            speed = finite(self.speed, "speed")
+        except (TypeError, ValueError):
+            raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
+        if not np.sign(low) <= np.sign(speed) <= np.sign(high):
+            raise ValueError(
+                f"Periodic speed {speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                "speed and step_length must have one sign (both negative backwards)"
+            )
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Conditions on the first and the last state: function(start, end) gives (expression, lower, upper).
+
+    Do not repeat conditions that footholds imply: with both feet flat on given places the joints of the legs follow
+    from the root's pose, and their rates from its velocity. `Problem.check` names rows that are too many.
+    """
+
+    function: Callable[[Stage, Stage], Bounded]
+    name: str = "boundary"
+
+    def __post_init__(self) -> None:
+        function(self.function, "Boundary")
+        label(self.name, "Boundary name")

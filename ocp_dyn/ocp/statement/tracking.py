@@ -1,0 +1,148 @@
+"""Objectives that follow recordings: joint angles, markers, ground reaction forces.
+
+A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one from samples.
+Its values are data of the intervals and no part of the graph, whose size does not depend on the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..._arguments import called, framed_points, function, known, listed_names, numbers
+from ..._types import Array, Expr, Vector, shown
+from ...dynamics.kinematics import point_position
+from ...mechanism import Model
+from .costs import LeastSquares, per_dof
+from .instant import Stage
+
+Recording = Callable[[float], Any]
+
+
+def recording(times: Any, values: Any) -> Recording:
+    """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
+    flat = numbers(values, "a recording must be finite, its gaps filled or left out: it")
+    x = np.reshape(flat, values.shape if isinstance(values, DM) else np.shape(values))
+    t = numbers(times, "times of a recording")
+    if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
+        raise ValueError(f"a recording needs increasing times and a row of values for each, got {t.size} and {x.shape}")
+    if not np.all(np.isfinite(x)):
+        raise ValueError("a recording must be finite: fill its gaps, or leave those samples out")
+    s, columns = (t - t[0]) / (t[-1] - t[0]), x.reshape(t.size, -1)
+    return lambda fraction: np.array([np.interp(fraction, s, column) for column in columns.T])
+
+
+@dataclass(frozen=True, eq=False)
+class TrackJoints(LeastSquares):
+    """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
+
+    reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
+    """
+
+    reference: Recording
+    weight: float = 1.0
+    joints: Sequence[str] | None = None
+    scale: Any = 1.0
+    of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_reference(self)
+        if self.joints is not None:
+            object.__setattr__(self, "joints", listed_names(self.joints, "TrackJoints joints"))
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        super().check(model, feet)
+        for joint in self.joints or ():
+            known(joint, model.joint_names, "TrackJoints joints", "joint")
+
+    def reference_size(self, model: Model) -> int:
+        return model.nq
+
+    def residual(self, stage: Stage) -> Expr:
+        model = stage.model
+        gap = model.difference(stage.references[self], stage.q)
+        gap = gap / ca.DM(per_dof(self.scale, model.nv, "TrackJoints scale"))
+        if self.joints is None:
+            return gap
+        return ca.vertcat(*(gap[model.qd_slice(name)] for name in self.joints))
+
+
+@dataclass(frozen=True, eq=False)
+class TrackMarkers(LeastSquares):
+    """sum of |p - p_ref|^2 over points of the body [m^2].
+
+    points: (frame, point in it [m]) each; reference: s -> (x, y, z) of all of them, world axes (3 k).
+    """
+
+    points: Sequence[tuple[str, Vector]]
+    reference: Recording
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", framed_points(self.points, "TrackMarkers points"))
+        super().__post_init__()
+        _check_reference(self)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for frame, _ in self.points:
+            known(frame, model.frame_names, "TrackMarkers points", "frame")
+
+    def reference_size(self, model: Model) -> int:
+        return 3 * len(self.points)
+
+    def residual(self, stage: Stage) -> Expr:
+        found = [point_position(stage.model, frame, stage.q, point) for frame, point in self.points]
+        return ca.vertcat(*found) - stage.references[self]
+
+
+@dataclass(frozen=True, eq=False)
+class TrackForces(LeastSquares):
+    """sum of |f - f_ref|^2 / scale^2 over the feet [N^2 for scale 1].
+
+    feet: names of the contact frames, in the order of the reference; feet on which the phase does not stand are left
+    out. reference: s -> (f_x, f_y, f_z) on each, world axes (3 k).
+    """
+
+    feet: Sequence[str]
+    reference: Recording
+    weight: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "feet", listed_names(self.feet, "TrackForces feet"))
+        super().__post_init__()
+        _check_reference(self)
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        for foot in self.feet:
+            known(foot, feet, "TrackForces feet", "foothold in any phase of the problem")
+
+    def reference_size(self, model: Model) -> int:
+        return 3 * len(self.feet)
+
+    def residual(self, stage: Stage) -> Expr:
+        forces = {foothold.name: wrench[3:] for foothold, wrench in stage.wrenches.items()}
+        wanted: Any = ca.vertsplit(stage.references[self], 3)
+        gaps = [forces[foot] - f for foot, f in zip(self.feet, wanted, strict=True) if foot in forces]
+        return ca.vertcat(ca.SX(0, 1), *gaps) / self.scale
+
+
+def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
+    what = type(term).__name__
+    function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s of samples")
+
+
+def reference_numbers(term: Any, model: Model, s: float) -> Array:
+    """Values of a term's reference at s, checked."""
+    what, size = f"{type(term).__name__}: reference(s)", term.reference_size(model)
+    given = called(what, term.reference, s)
+    found = numbers(given, what)
+    if found.size != size or not np.all(np.isfinite(found)):
+        raise ValueError(f"{what} must return {size} finite numbers, got {found.size}: {shown(given)} at s = {s:.3g}")
+    return found

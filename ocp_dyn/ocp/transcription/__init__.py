@@ -1,0 +1,1 @@
+"""Transcription: a statement becomes a program, and a point of the program becomes a motion."""

@@ -1,0 +1,105 @@
+"""Collects the motion that a point x of the program describes: its Solution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from casadi import DM
+
+from ..._types import Array
+from ...constraints import Constraint
+from ...mechanism import Model
+from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
+from ..equations import Equations, equations_of
+from ..motion.motion import PhaseMotion
+from ..nlp.program import Assembled, Variable
+from ..solution import Solution
+from ..statement.planes import GROUND
+from ..statement.statement import Statement
+from .tabulate import record
+from .variables import Transcription, number, place_value
+
+
+def collect(t: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
+    """The solution at a point x of the program."""
+    problem, model = t.problem, _model_at(t, x)
+
+    def value(variable: Variable) -> Array:
+        return np.asarray(x[variable.index] * variable.scale)
+
+    step_length = float(number(t, t.step_length, x)[0]) if t.step_length is not None else 0.0
+    phases, begin = [], 0.0
+    for variables, phase in zip(t.phases, problem.phases, strict=True):
+        duration = float(number(t, variables.duration, x)[0])
+        times = begin + duration * np.linspace(0.0, 1.0, phase.intervals + 1)
+        begin += duration
+        q, v = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.v))
+        tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), duration / phase.intervals)
+        contacts = tuple(held.contact for held in phase.held)
+        if problem.form == "implicit":
+            a = _mean(problem, np.array([value(k) for k in variables.a]))
+            lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
+        else:
+            a, lam = _explicit_forces(equations_of(problem).of(model), contacts, q, v, tau)
+        places = {f.name: place_value(t, f, x, step_length) for f in phase.footholds}
+        planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
+        phases.append(PhaseMotion(phase.name, times, q, v, a, tau, lam, contacts, places, tau_rate, planes))
+    terms = np.array(program.cost_terms(x, t.program.values)).ravel()
+    cost: dict[str, float] = {}
+    for name, term in zip(program.cost_names, terms, strict=True):
+        cost[name] = cost.get(name, 0.0) + float(term)
+    return Solution(
+        model=model,
+        phases=tuple(phases),
+        cost=cost,
+        impulses=tuple(value(k) if k is not None else np.zeros(0) for k in t.impulses),
+        step_length=step_length,
+        mirrored=t.mirror is not None,
+        stats=stats | _about(problem),
+        record=record(t, program, x),
+        loads=problem.loads,
+    )
+
+
+def _about(problem: Statement) -> dict[str, Any]:
+    """Settings of the problem that its solution keeps in `stats`."""
+    closing = [problem.periodic.transition] if problem.periodic is not None else []
+    transitions = [type(transition).__name__ for transition in (*problem.transitions, *closing)]
+    transcription = ("form", "integrator", "steps", "torque", "contact_level", "baumgarte")
+    return {key: getattr(problem, key) for key in transcription} | {"transitions": transitions}
+
+
+def _model_at(t: Transcription, x: Array) -> Model:
+    """The problem's model, with the values of the model parameters among the problem's parameters."""
+    model = t.problem.model
+    values = {name: number(t, slot, x) for name, slot in t.slots.items() if name.partition(":")[0] in MODEL_PARAMETERS}
+    if "slope" in t.slots:
+        slope, g = float(number(t, t.slots["slope"], x)[0]), float(np.linalg.norm(model.gravity))
+        values["gravity"] = np.array([-g * np.sin(slope), 0.0, -g * np.cos(slope)])
+    return with_parameters(model, values) if values else model
+
+
+def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
+    """Mean and rate of the torques (N, nv) on every interval."""
+    full = np.zeros((len(tau), problem.model.nv))
+    full[:, problem.actuated] = tau
+    if problem.torque == "constant":
+        return full, np.zeros_like(full)
+    return (full[1:] + full[:-1]) / 2, (full[1:] - full[:-1]) / h
+
+
+def _mean(problem: Statement, stages: Array) -> Array:
+    """Mean of stage values over every interval, by the weights of the scheme; the stages of an interval follow one
+    another."""
+    weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
+    return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
+
+
+def _explicit_forces(
+    equations: Equations, contacts: tuple[Constraint, ...], q: Array, v: Array, tau: Array
+) -> tuple[Array, Array]:
+    """Accelerations and contact rows at the start of every interval."""
+    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, v, tau, strict=False)]
+    a, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
+    return a, lam

@@ -1,0 +1,95 @@
+"""Contacts along an interval: the level at which they are held, and how drift is prevented.
+
+The contact rows phi(q) = 0 imply G v = 0 and G a = gamma. A step of s stages has s contact forces, so it can meet s of
+these conditions. In the implicit form, `contact_level` selects them:
+
+| level | at the end of the step | at the stages |
+|---|---|---|
+| position | phi = 0, and G v = 0 if s > 1 | G a = gamma, except for the first and the last |
+| velocity | G v = 0 | G a = gamma, except for the last |
+| acceleration | - | G a = gamma |
+
+With "position" nothing drifts; with "velocity" phi drifts by the error of the scheme, with "acceleration" G v too. In
+the explicit form the forces always follow from G a = gamma, and the end of a step is projected: v along H^-1 G' on
+G v = 0 (level "velocity"), q by one Newton step along H^-1 G' on phi = 0 too ("position"), which
+squares the drift of a step. Baumgarte (Comp. Meth. Appl. Mech. Eng. 1, 1972): G a = gamma is replaced everywhere by
+G a = gamma - 2 alpha d(phi)/dt - alpha^2 phi, a critically damped return.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from ..._types import Expr
+from ...constraints import constraint_hessian, constraint_jacobian
+from ...integrators import Scheme
+from ...mechanism import Model
+from ..equations import Equations
+from ..nlp.program import Rows
+from ..statement.instant import Foothold, Held
+from .variables import contacts
+
+
+@dataclass(frozen=True)
+class Feet:
+    """The equations of motion, the feet that stand in a phase, their places, and the rate alpha [1/s] at which drift
+    decays."""
+
+    equations: Equations
+    footholds: tuple[Foothold | Held, ...]
+    places: dict[Any, Expr]
+    baumgarte: float
+
+    @property
+    def model(self) -> Model:
+        return self.equations.model
+
+    @property
+    def size(self) -> int:
+        return sum(foothold.size for foothold in self.footholds)
+
+    def position(self, q: Expr) -> Expr:
+        """phi of all rows."""
+        return ca.vertcat(*(f.position(self.model, q, self.places.get(f)) for f in self.footholds))
+
+    def velocity(self, q: Expr, v: Expr) -> Expr:
+        """G v of all rows."""
+        return constraint_jacobian(self.model, contacts(self.footholds), q) @ v
+
+    def correction(self, q: Expr, v: Expr) -> Expr:
+        """2 alpha d(phi)/dt + alpha^2 phi."""
+        alpha = self.baumgarte
+        return 2 * alpha * self.velocity(q, v) + alpha**2 * self.position(q) if alpha else 0
+
+
+def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Expr, v: Expr, a: Expr) -> None:
+    """Constrains G a = gamma at stage k, if the level requires it."""
+    free = {"position": (0, method.stages - 1), "velocity": (method.stages - 1,), "acceleration": ()}[level]
+    if not feet.footholds or k in free:
+        return
+    G = constraint_jacobian(feet.model, contacts(feet.footholds), q)
+    gamma = constraint_hessian(feet.model, contacts(feet.footholds), q, v)
+    rows.constrain("contact acceleration", G @ a - gamma + feet.correction(q, v))
+
+
+def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, v: Expr) -> None:
+    """Constrains the contacts at the end of a step as the level requires: phi = 0, G v = 0, both or none."""
+    if level == "position":
+        for f in feet.footholds:
+            rows.constrain(f"pose of {f.name}", f.position(feet.model, q, feet.places.get(f)))
+    if feet.footholds and (level == "velocity" or (level == "position" and method.stages > 1)):
+        rows.constrain("contact velocity", feet.velocity(q, v))
+
+
+def project(feet: Feet, q: Expr, v: Expr, level: str) -> tuple[Expr, Expr]:
+    """(q, v) projected onto the contact rows by the least step in the metric of the mass matrix."""
+    if not feet.footholds or level == "acceleration":
+        return q, v
+    if level == "position":
+        step = feet.equations.least_step(contacts(feet.footholds), q, -feet.position(q))
+        q = feet.model.integrate(q, step)
+    v, _ = feet.equations.impact(contacts(feet.footholds), q, v)
+    return q, v

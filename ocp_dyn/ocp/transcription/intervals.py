@@ -1,0 +1,198 @@
+"""One interval of the motion, in the implicit and in the explicit form, by any Runge-Kutta scheme.
+
+Multiple shooting: if the accelerations follow from forward dynamics and the scheme is explicit, the state at the end is
+an expression of the state at the start and the torques.
+
+Collocation: otherwise the accelerations a_i at the stages are variables (so are the contact forces lam_i in the
+implicit form), the equations of motion at the stages are constraints, and the states between are expressions of them:
+
+    implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
+    explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma,
+
+ID and FD are those of `equations`, with springs, losses and rotors of the joints.
+
+Each function writes its gaps into `rows` and returns the stages at which path constraints and objectives are evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from ..._types import Expr
+from ...constraints import constraint_jacobian
+from ...integrators import Scheme, explicit_step, stage_states
+from ...mechanism import Model
+from ..nlp.program import Rows
+from ..statement.instant import Stage
+from ..statement.phases import Phase
+from ..statement.statement import Statement
+from .contact_rows import Feet, hold_end, hold_stage, project
+from .variables import FORCE_SCALE, Transcription, contacts, equations_at, full_tau, model_of, places, wrenches
+
+
+@dataclass(frozen=True)
+class Point:
+    """A stage of an interval: its fraction of the interval, from 0 to 1, its weight in the mean, and its `Stage`."""
+
+    fraction: float
+    weight: float
+    stage: Stage
+
+
+def interval_points(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Adds the gaps of an interval to the rows and returns its stages."""
+    return (_collocated if t.problem.collocated else _shot)(t, phase, z, rows)
+
+
+def control_points(t: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
+    """The stages of an interval with the torques, accelerations and forces that are variables; all else in them are
+    free symbols."""
+    problem, model = t.problem, model_of(t, z)
+    feet = Feet(equations_at(t, z), phase.held, places(t, phase.held, z), problem.baumgarte)
+    count = problem.scheme.stages
+    states = [(SX.sym("q", model.nq), SX.sym("v", model.nv))] * count
+    a = ca.horzsplit(ca.reshape(z["a"] if "a" in z else SX.sym("a", model.nv * count * problem.steps), model.nv, -1))
+    lam = [SX.sym("lam", feet.size)] * len(a)
+    if "lam" in z:
+        lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
+    points: list[Point] = []
+    for step in range(problem.steps):
+        here = slice(step * count, (step + 1) * count)
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in problem.scheme.c]
+        points += _points(t, step, feet, z, states, list(zip(a[here], lam[here], strict=True)), torques)
+    return points
+
+
+def _shot(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Explicit form and explicit scheme: `problem.steps` steps one after the other."""
+    problem, equations, method = t.problem, equations_at(t, z), t.problem.scheme
+    model = equations.model
+    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
+    h = z["T"] / phase.intervals / problem.steps
+    q, v = z["q"], z["v"]
+    points: list[Point] = []
+    for step in range(problem.steps):
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
+        found: list[tuple[Expr, Expr]] = []
+
+        def rate(q: Expr, v: Expr, torques: list[Expr] = torques, found: list[tuple[Expr, Expr]] = found) -> Expr:
+            found.append(_forward_dynamics(feet, q, v, torques[len(found)]))
+            return found[-1][0]
+
+        states, (q, v) = explicit_step(model, method, rate, q, v, h)
+        q, v = project(feet, q, v, problem.contact_level)
+        points += _points(t, step, feet, z, states, found, torques)
+    rows.constrain("velocity step", z["v1"] - v)
+    rows.constrain("position step", z["q1"] - q)
+    return points
+
+
+def _collocated(t: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
+    """Stage accelerations as variables: `problem.steps` steps; the states between the steps are variables too."""
+    problem, equations, method = t.problem, equations_at(t, z), t.problem.scheme
+    model = equations.model
+    feet = Feet(equations, phase.held, places(t, phase.held, z), problem.baumgarte)
+    h = z["T"] / phase.intervals / problem.steps
+    a = ca.horzsplit(ca.reshape(z["a"], model.nv, -1))
+    lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(a)
+    ends = [*_inner_states(model, z, problem.steps), (z["q1"], z["v1"])]
+    q, v = z["q"], z["v"]
+    points: list[Point] = []
+    for step, (q_end, v_end) in enumerate(ends):
+        here = slice(step * method.stages, (step + 1) * method.stages)
+        torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
+        states, (q1, v1) = stage_states(model, method, q, v, a[here], h)
+        states = _lifted(rows, method, states, (q_end, v_end))
+        found = list(zip(a[here], lam[here], strict=True))
+        for k, (state, (a_k, lam_k), tau) in enumerate(zip(states, found, torques, strict=True)):
+            if problem.form == "implicit":
+                rows.constrain("dynamics", _force_gap(rows, feet, *state, a_k, lam_k, tau), scale=FORCE_SCALE)
+                hold_stage(rows, feet, method, k, problem.contact_level, *state, a_k)
+            else:
+                found[k] = _forward_dynamics(feet, *state, tau)
+                rows.constrain("dynamics", a_k - found[k][0])
+        if problem.form == "explicit":
+            q1, v1 = project(feet, q1, v1, problem.contact_level)
+        rows.constrain("velocity step", v_end - v1)
+        rows.constrain("position step", q_end - q1)
+        if problem.form == "implicit":
+            hold_end(rows, feet, method, problem.contact_level, q_end, v_end)
+        points += _points(t, step, feet, z, states, found, torques)
+        q, v = q_end, v_end
+    return points
+
+
+def _lifted(
+    rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
+) -> list[tuple[Expr, Expr]]:
+    """The states at the stages as inner variables; a stage at a node has the state of the node."""
+    last = method.stages - 1 if method.ends_at_stage else method.stages
+    inside = [
+        (rows.inner(q), rows.inner(v)) if np.any(row) else (q, v)
+        for (q, v), row in zip(states, method.A[:last], strict=False)
+    ]
+    return [*inside, end] if method.ends_at_stage else inside
+
+
+def _inner_states(model: Model, z: dict[str, SX], steps: int) -> list[tuple[Expr, Expr]]:
+    """The states between the steps of an interval."""
+    if steps == 1:
+        return []
+    columns = ca.horzsplit(ca.reshape(z["inner"], model.nq + model.nv, -1))
+    return [(x[: model.nq], x[model.nq :]) for x in columns]
+
+
+def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:
+    """tau (nv) at a fraction of the interval."""
+    tau = z["tau"] if "tau1" not in z else (1 - fraction) * z["tau"] + fraction * z["tau1"]
+    return full_tau(problem, tau)
+
+
+def _force_gap(rows: Rows, feet: Feet, q: Expr, v: Expr, a: Expr, lam: Expr, tau: Expr) -> Expr:
+    """ID(q, v, a) - tau - G' lam."""
+    force = feet.equations.force_rows(rows, q, v, a) - tau
+    if feet.footholds:
+        force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
+    return force
+
+
+def _forward_dynamics(feet: Feet, q: Expr, v: Expr, tau: Expr) -> tuple[Expr, Expr]:
+    """(qdd, lam) under tau."""
+    held = contacts(feet.footholds)
+    if feet.footholds and feet.baumgarte:
+        return feet.equations.corrected_dynamics(held, q, v, tau, feet.correction(q, v))
+    return feet.equations.forward_dynamics(held, q, v, tau)
+
+
+def _points(
+    t: Transcription,
+    step: int,
+    feet: Feet,
+    z: dict[str, SX],
+    states: list[tuple[Expr, Expr]],
+    found: list[tuple[Expr, Expr]],
+    torques: list[Expr],
+) -> list[Point]:
+    method, steps = t.problem.scheme, t.problem.steps
+    return [
+        Point(
+            fraction=float(step + c) / steps,
+            weight=float(b) / steps,
+            stage=Stage(
+                feet.model,
+                q,
+                v,
+                a=a,
+                tau=tau,
+                wrenches=wrenches(feet.footholds, lam, feet.places),
+                places=feet.places,
+                values=z,
+                lam=lam,
+            ),
+        )
+        for b, c, (q, v), (a, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)
+    ]

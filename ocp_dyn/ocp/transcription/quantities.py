@@ -1,0 +1,117 @@
+"""A quantity of the stage over a phase: where it is sampled, and its samples as expressions of the variables there.
+
+A quantity of the state alone (and of torques, where they are linear along the intervals) is sampled at the nodes, any
+other at the stages of the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+from casadi import SX
+
+from ..._arguments import called, expression
+from ..._types import Expr
+from ..nlp.program import Rows, Slot
+from ..statement.instant import Stage
+from .intervals import control_points, interval_points
+from .variables import Transcription, full_tau, model_of, place_slots, places, wrenches
+
+SAME_DEPTH = 20
+"""Depth to which two expressions are compared."""
+
+Expressions = dict[str, SX]
+
+
+class _Plain(Rows):
+    """Rows that give back the expressions themselves, in place of symbols for them."""
+
+    def inner(self, value: Expr) -> SX:
+        return SX(value)
+
+    def call(self, f: ca.Function, differentiable: Any, *arguments: Expr) -> SX:
+        return SX(f(*arguments))
+
+
+class PhaseQuantity:
+    """The quantity function(stage) in phase p. what: its name in messages.
+
+    size: number of its entries; at_nodes: whether it is sampled at nodes; last: number of the last node or interval.
+    """
+
+    def __init__(self, t: Transcription, p: int, what: str, function: Callable[[Stage], Expr]) -> None:
+        self._t, self._p, self._phase = t, p, t.problem.phases[p]
+        self._what, self._function = f"phase {self._phase.name!r}: {what}", function
+        self._shared = place_slots(t, self._phase.held) | t.slots | {"T": t.phases[p].duration}
+        self._free = self._free_stage()
+        value = self._of(self._free)
+        self.size = int(value.numel())
+        parts = {name: getattr(self._free, name) for name in ("q", "v", "a", "tau", "lam")}
+        needs = {name for name, x in parts.items() if x.numel() and ca.depends_on(value, x)}
+        self.at_nodes = needs <= ({"q", "v", "tau"} if t.problem.torque == "linear" else {"q", "v"})
+        self.last = self._phase.intervals - (not self.at_nodes)
+        controls = {"tau", *(["a"] if t.problem.collocated else []), *(["lam"] if t.problem.form == "implicit" else [])}
+        self._by_controls = needs <= controls
+
+    def slots(self, k: int) -> dict[str, Slot]:
+        """Slots of node k, or of interval k."""
+        x = self._t.phases[self._p]
+        if not self.at_nodes:
+            return x.interval(k) | self._shared
+        return {"q": x.q[k], "v": x.v[k]} | ({"tau": x.tau[k]} if len(x.tau) == len(x.q) else {}) | self._shared
+
+    def samples(self, z: Expressions) -> list[tuple[float, SX]]:
+        """The quantity at the node, or at the stages of the interval, of number z["k"], with its weight in the mean.
+
+        Stages at which it is the same expression are one sample.
+        """
+        t, phase = self._t, self._phase
+        if self.at_nodes:
+            node = replace(self._free, model=model_of(t, z), q=z["q"], v=z["v"], s=z["k"] / phase.intervals, values=z)
+            node.places = places(t, phase.held, z)
+            node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau
+            return [(1.0, self._of(node))]
+        points = control_points(t, phase, z) if self._by_controls else interval_points(t, phase, z, _Plain())
+        found = []
+        for point in points:
+            point.stage.s = (z["k"] + point.fraction) / phase.intervals
+            found.append((point.weight, self._of(point.stage)))
+        same = all(ca.is_equal(x, found[0][1], SAME_DEPTH) for _, x in found)
+        return [(1.0, found[0][1])] if same else found  # weights add up to 1 but for rounding
+
+    def mean(self, z: Expressions) -> SX:
+        """The quantity at the node, or its mean over the interval."""
+        (weight, first), *rest = self.samples(z)
+        return sum((w * x for w, x in rest), start=weight * first)
+
+    def _free_stage(self) -> Stage:
+        """A stage of free symbols: the quantity's value there tells what it depends on."""
+        t, phase = self._t, self._phase
+        nq, nv = t.problem.model.nq, t.problem.model.nv
+        values = {name: SX.sym(name, slot.size) for name, slot in self._shared.items()}
+        here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in phase.held))
+        q, v, a, tau = SX.sym("q", nq), SX.sym("v", nv), SX.sym("a", nv), SX.sym("tau", nv)
+        forces = wrenches(phase.held, lam, here)
+        return Stage(model_of(t, values), q, v, SX.sym("s"), a, tau, forces, here, values, lam=lam)
+
+    def _of(self, stage: Stage) -> SX:
+        found = called(self._what, self._function, stage, values=stage.values)
+        value = expression(found, f"{self._what}: the quantity")
+        if value.numel() and value.shape[1] != 1:
+            raise ValueError(
+                f"{self._what}: the quantity must be a column, got shape {value.shape}: casadi.vec makes it one"
+            )
+        return value
+
+
+def needed(slots: dict[str, Slot], build: Callable[[Expressions], SX]) -> tuple[dict[str, Slot], Expressions]:
+    """The slots that an expression depends on, and symbols that stand for the others.
+
+    build: makes the expression from the slots' expressions and "k", the number of the instance.
+    """
+    free = {name: SX.sym(name, slot.size) for name, slot in slots.items()}
+    used = ca.vertcat(SX(0, 1), *ca.symvar(build(free | {"k": SX.sym("k")})))
+    return {name: slot for name, slot in slots.items() if ca.depends_on(used, free[name])}, free

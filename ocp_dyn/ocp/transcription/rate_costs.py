@@ -1,0 +1,100 @@
+"""Costs of rates: of torques, accelerations, contact forces, or any quantity of the stage.
+
+A rate is a difference quotient within a phase, over the length h of an interval: between neighbouring nodes, or between
+the means of neighbouring intervals, see `quantities`. The cost is the sum of h times the integrand: its limit, as
+intervals become shorter, is the integral over the phase. Costs of torques go on from phase to phase.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from casadi import SX
+
+from ..._arguments import called, scalar
+from ..nlp.program import Rows, Slot
+from ..statement.costs import RateObjective, objective_name
+from ..statement.phases import Phase
+from .quantities import PhaseQuantity, needed
+from .variables import FORCE_SCALE, Transcription, full_tau
+
+
+def add_rates(t: Transcription, p: int, phase: Phase) -> None:
+    """Adds the rate costs of a phase: within it and, for torques, from its end into the next phase."""
+    terms = [term for term in phase.objective if isinstance(term, RateObjective)]
+    for term in terms:
+        _add_inside(t, p, phase, term)
+    continuing = [term for term in terms if getattr(term, "continues", False)]
+    if continuing:
+        _add_between(t, p, phase, continuing)
+
+
+def _add_inside(t: Transcription, p: int, phase: Phase, term: RateObjective) -> None:
+    """Adds the cost within a phase."""
+    quantity = PhaseQuantity(t, p, f"{type(term).__name__} {objective_name(term)!r}", term.quantity)
+    first, names = _pair(quantity.slots(0), quantity.slots(min(1, quantity.last)))
+
+    def difference(z: dict[str, SX]) -> SX:
+        after = z | {name: z[key] for name, key in names.items()} | {"k": z["k"] + 1}
+        return quantity.mean(after) - quantity.mean(z)
+
+    slots, free = needed(first, difference)
+    slots |= {"T": t.phases[p].duration} | _per_distance(t)
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        h = z["T"] / phase.intervals
+        _cost(t, rows, [term], difference(free | z) / h, h, z)
+
+    block = t.program.block(f"{objective_name(term)} in {phase.name}", slots, body, k=1)
+    for k in range(quantity.last if quantity.size else 0):
+        block.add(_pair(quantity.slots(k), quantity.slots(k + 1))[0] | _per_distance(t), k=k)
+
+
+def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot], dict[str, str]]:
+    """The slots of two nodes or intervals, a variable once, and the names of the second one's slots among them."""
+    shared = {slot: name for name, slot in one.items()}
+    names = {name: shared.get(slot, f"next {name}") for name, slot in other.items()}
+    return one | {names[name]: slot for name, slot in other.items()}, names
+
+
+def _add_between(t: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
+    """Adds the costs from the phase's last torques to the next phase's first; in a periodic motion from the last to the
+    first.
+
+    Torques that are linear along the intervals are constrained to be continuous there; for constant ones the difference
+    has a cost.
+    """
+    problem, x = t.problem, t.phases[p]
+    last = p == len(problem.phases) - 1
+    if last and problem.periodic is None:
+        return
+    following = (p + 1) % len(problem.phases)
+    y, other = t.phases[following], problem.phases[following]
+    slots = {"x": x.tau[-1], "x1": y.tau[0], "T": x.duration} | _per_distance(t)
+    slots |= {"T1": y.duration} if y is not x else {}
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        h = (z["T"] / phase.intervals + z.get("T1", z["T"]) / other.intervals) / 2
+        before, after = (full_tau(problem, z[key]) for key in ("x", "x1"))
+        turned = t.mirror.qd(before) if last and t.mirror is not None else before
+        if problem.torque == "linear":  # a jump would have no rate
+            rows.constrain("continuous torque", (after - turned)[problem.actuated], scale=FORCE_SCALE)
+            return
+        _cost(t, rows, terms, (after - turned) / h, h, z)
+
+    t.program.block(f"torque rate after {phase.name}", slots, body).add(slots)
+
+
+def _cost(t: Transcription, rows: Rows, terms: list[RateObjective], rate: Any, h: SX, z: dict[str, SX]) -> None:
+    per = 1 / z["step_length"] if t.problem.per_distance else 1.0
+    for term in terms:
+        name = objective_name(term)
+        integrand = scalar(called(name, term.rate_integrand, rate), f"cost {name!r}")
+        residual = getattr(term, "rate_residual", None)
+        squares = [(term.weight * h * per, residual(rate))] if residual is not None else []
+        rows.cost(name, term.weight * h * per * integrand, squares)
+
+
+def _per_distance(t: Transcription) -> dict[str, Slot]:
+    """The slot of the step length, if costs are divided by it."""
+    return {"step_length": t.step_length} if t.problem.per_distance and t.step_length is not None else {}

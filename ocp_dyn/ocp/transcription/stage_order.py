@@ -1,0 +1,81 @@
+"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables (any program: see `carried`).
+
+Stage k has the state x_k = (q_k, v_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._types import Indices
+from ..nlp.assembled import Assembled
+from ..nlp.program import Variable
+from ..nlp.stage_orders import GAPS, Chain, gap_kinds
+from ..statement.phases import Continuous
+from .variables import Transcription
+
+
+def chain(t: Transcription, program: Assembled) -> Chain:
+    """The chain of a program's stages; ValueError, with the reason, if the program is no chain."""
+    states, controls = _variables(t)
+    stage = np.full(program.n, -1)
+    for k, members in enumerate([*zip(states, controls, strict=True)]):
+        for variable in (*members[0], *members[1]):
+            stage[variable.index] = k
+    _check_shared(t, stage)
+    column = np.concatenate([v.index for pair in zip(states, controls, strict=True) for part in pair for v in part])
+    rows, ng = _rows(program, stage, len(states))
+    nx = [sum(v.size for v in part) for part in states]
+    nu = [sum(v.size for v in part) for part in controls]
+    return Chain(column, rows, nx, nu, ng)
+
+
+def _variables(t: Transcription) -> tuple[list[list[Variable]], list[list[Variable]]]:
+    """State and control variables of every stage; the last has no controls."""
+    problem = t.problem
+    if problem.periodic is not None:
+        raise ValueError(_refusal("the motion is periodic: its last stage is tied to its first"))
+    if not all(isinstance(transition, Continuous) for transition in problem.transitions):
+        raise ValueError(_refusal("velocities jump between phases"))
+    if problem.torque != "constant":
+        raise ValueError(_refusal("torques are linear, and so belong to two intervals each"))
+    states: list[list[Variable]] = []
+    controls: list[list[Variable]] = []
+    for x, phase in zip(t.phases, problem.phases, strict=True):
+        for k in range(phase.intervals):
+            states.append([x.q[k], x.v[k]])
+            controls.append([listed[k] for listed in (x.tau, x.a, x.lam, x.inner) if listed])
+    return [*states, [t.phases[-1].q[-1], t.phases[-1].v[-1]]], [*controls, []]
+
+
+def _check_shared(t: Transcription, stage: Indices) -> None:
+    free = t.program.lower < t.program.upper
+    shared = [v.name for v in t.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
+    if shared:
+        listed = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
+        raise ValueError(_refusal(f"all stages share the free variables {listed}: fix them"))
+
+
+def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, list[int]]:
+    """Rows sorted by stage, gaps first, and the number of other rows of every stage."""
+    pattern = program.evaluator.jacobian_pattern
+    row, owner = np.array(pattern.row(), dtype=int), stage[np.array(pattern.get_col(), dtype=int)]
+    m = program.lower.size
+    low, high = np.full(m, stages), np.full(m, -1)
+    inside = owner >= 0
+    np.minimum.at(low, row[inside], owner[inside])
+    np.maximum.at(high, row[inside], owner[inside])
+    kind = gap_kinds(program)
+    gap = kind < len(GAPS)
+    for k in np.flatnonzero(~gap & (high > low)):
+        raise ValueError(_refusal(f"{program.row_names[k]} ties stage {low[k]} to stage {high[k]}"))
+    at = np.where(gap, high - 1, np.where(high < 0, 0, high))
+    order = np.lexsort((np.arange(m), kind, at))
+    return order, [int(np.sum(~gap & (at == k))) for k in range(stages)]
+
+
+def _refusal(reason: str) -> str:
+    return (
+        f"hpipm and riccati need a chain of stages that share nothing, and this problem is none: {reason}; or use "
+        "solver='ipopt' or 'fatrop', in real-time iterations qp='piqp'"
+    )

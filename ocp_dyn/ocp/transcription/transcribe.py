@@ -1,0 +1,331 @@
+"""Multiple shooting and collocation: a Problem becomes a Program, one block per kind of stage.
+
+The equations of an interval are in `steps`, those of contacts in `contact_levels`. The pose of a foot at the first node
+is constrained only where the foot is set down: otherwise the interval before, or periodicity, implies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._arguments import bounded, called, scalar
+from ..._types import Array, Expr
+from ...constraints import constraint_jacobian
+from ..nlp.program import Program, Rows
+from ..statement.costs import Objective, objective_name
+from ..statement.instant import Foothold, Held, Stage
+from ..statement.path_constraints import PathConstraint
+from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
+from ..statement.statement import Statement
+from .intervals import Point, interval_points
+from .peaks import add_peaks
+from .rate_costs import add_rates
+from .term_variables import OwnNumbers
+from .variables import (
+    FORCE_SCALE,
+    Transcription,
+    add_variables,
+    contacts,
+    equations_at,
+    model_of,
+    place_slots,
+    places,
+    wrenches,
+)
+
+SAME_DEPTH = 20
+"""Depth to which two expressions are compared."""
+
+
+def transcribe(problem: Statement, threads: int = 2) -> Transcription:
+    """The nonlinear program of a problem, by its form and its integrator."""
+    t = Transcription(problem, Program(threads), problem.mirror())
+    add_variables(t)
+    for p, phase in enumerate(problem.phases):
+        _add_intervals(t, p, phase)
+        add_rates(t, p, phase)
+        _add_path(t, p, phase)
+        _add_arrivals(t, p)
+    add_peaks(t)
+    for p, transition in enumerate(problem.transitions):
+        if isinstance(transition, Impact):
+            _add_impact(t, p, transition)
+        elif isinstance(transition, Jump):
+            _add_jump(t, p, transition)
+    _add_ends(t)
+    return t
+
+
+def _constrain_path(rows: Rows, phase: Phase, terms: Iterable[PathConstraint], stage: Stage) -> None:
+    for term in terms:
+        value, lower, upper = _rows(phase, term, stage)
+        if value.numel():
+            scale = FORCE_SCALE if term.where == "wrench" else 1.0
+            rows.constrain(type(term).__name__, value, lower, upper, scale)
+
+
+def _rows(phase: Phase, term: PathConstraint, stage: Stage) -> tuple[SX, Any, Any]:
+    """Rows of a path constraint, checked, since users write their own."""
+    here = f"phase {phase.name!r}: {type(term).__name__}"
+    return bounded(called(here, term.rows, stage, values=stage.values), here)
+
+
+def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
+    """Adds path constraints at the stages of an interval; rows that are the same at several stages are added once."""
+    seen: list[tuple[SX, Array, Array]] = []
+    terms = [term for term in phase.path if term.where != "node"]
+    for point in points:
+        found = Rows()
+        _constrain_path(found, phase, terms, point.stage)
+        for name, value, lower, upper in found.rows:
+            if not any(_same((value, lower, upper), other) for other in seen):
+                rows.rows.append((name, value, lower, upper))
+            seen.append((value, lower, upper))
+
+
+def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
+    """Whether two rows (value, lower, upper) are the same constraint."""
+    alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
+    return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
+
+
+def _add_intervals(t: Transcription, p: int, phase: Phase) -> None:
+    x, problem = t.phases[p], t.problem
+    slots = x.interval(0) | place_slots(t, phase.held) | t.slots
+    own = OwnNumbers(t, phase)
+    slots |= own.slots(0)
+    duration = phase.duration[0]
+    fixed = duration == phase.duration[1] and phase.shared_duration is None
+    if fixed:  # a number, and with it the steps are linear
+        del slots["T"]
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        z = z | {"T": SX(duration)} if fixed else z
+        points = interval_points(t, phase, z, rows)
+        for point in points:
+            point.stage.s = (z["k"] + point.fraction) / phase.intervals
+            own.give(z, point)
+        own.constrain(rows, points)
+        _constrain_stages(rows, phase, points if problem.collocated else points[:1])
+        per = 1 / z["step_length"] if problem.per_distance else 1.0
+        for objective in _integrands(phase):
+            mean = sum((p.weight * _integrand(phase, objective, p.stage) for p in points), start=SX(0))
+            factor = objective.weight * z["T"] / phase.intervals * per
+            residual = getattr(objective, "residual", None)
+            squares = [(factor * p.weight, residual(p.stage)) for p in points] if residual is not None else []
+            rows.cost(objective_name(objective), factor * mean, squares)
+
+    block = t.program.block(phase.name, slots, body, k=1, **own.parameters)
+    for k in range(phase.intervals):
+        block.add(slots | x.interval(k) | own.slots(k), k=k, **own.numbers(k))
+
+
+def _integrand(phase: Phase, objective: Objective, stage: Stage) -> SX:
+    """Integrand of an objective, checked, since users write their own."""
+    here = f"phase {phase.name!r}: {type(objective).__name__} {objective_name(objective)!r}"
+    return scalar(called(here, objective.integrand, stage, values=stage.values), f"{here}: cost")
+
+
+def _integrands(phase: Phase) -> list[Objective]:
+    return [term for term in phase.objective if isinstance(term, Objective)]
+
+
+def _add_path(t: Transcription, p: int, phase: Phase) -> None:
+    """Adds node constraints at every node of the phase; not at its ends if a constraint has `ends = False`."""
+    x = t.phases[p]
+    for term in phase.path:
+        if term.where != "node":
+            continue
+
+        def body(z: dict[str, SX], rows: Rows, term: PathConstraint = term) -> None:
+            _constrain_path(rows, phase, (term,), _node_stage(t, z))
+
+        name = f"{phase.name} {type(term).__name__}"
+        block = t.program.block(name, {"q": x.q[0], "v": x.v[0]} | t.slots, body, s=1)
+        ends = getattr(term, "ends", True)
+        first, last = (int(_repeated(t, p, term)), phase.intervals) if ends else (1, phase.intervals - 1)
+        for k in range(first, last + 1):
+            block.add({"q": x.q[k], "v": x.v[k]} | t.slots, s=k / phase.intervals)
+
+
+def _node_stage(t: Transcription, z: dict[str, SX]) -> Stage:
+    return Stage(model_of(t, z), z["q"], z["v"], s=z["s"], values=z)
+
+
+def _repeated(t: Transcription, p: int, term: PathConstraint) -> bool:
+    """Whether the rows of a node constraint at the first node of phase p are those at the last node before it.
+
+    They are if the phase before holds the same constraint at its end and its rows depend only on what is the same
+    there: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
+    across a period.
+    """
+    problem = t.problem
+    if p == 0 and (problem.periodic is None or t.mirror is not None):
+        return False
+    before = problem.phases[p - 1]
+    transition = problem.transitions[p - 1] if p or problem.periodic is None else problem.periodic.transition
+    if isinstance(transition, Jump) or not any(other is term for other in before.path):
+        return False
+    model = problem.model
+    z = {"q": SX.sym("q", model.nq), "v": SX.sym("v", model.nv), "s": SX.sym("s")}
+    rows = _rows(before, term, _node_stage(t, z | {name: SX.sym(name, slot.size) for name, slot in t.slots.items()}))[0]
+    changed = [z["s"]]
+    if isinstance(transition, Impact):
+        changed.append(z["v"])
+    if p == 0:
+        changed.append(z["q"][0])
+    return not any(ca.depends_on(rows, x) for x in changed)
+
+
+def _add_arrivals(t: Transcription, p: int) -> None:
+    """Adds the conditions at the start of a phase that the interval before does not imply: poses and rest of new
+    contacts."""
+    problem, phase, x = t.problem, t.problem.phases[p], t.phases[p]
+    closing = problem.periodic.transition if problem.periodic is not None else None
+    transition = problem.transitions[p - 1] if p else closing
+    before = {held: _held_before(t, p, held) for held in phase.held}
+    stood = tuple(f for f in before.values() if f is not None and f not in phase.held)
+    if not phase.held:
+        return
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        model = model_of(t, z)
+        where: dict[Any, Expr] = dict(places(t, (*phase.held, *stood), z))
+        for held, was in before.items():
+            here, there = where.get(held), where.get(was)
+            rows.constrain(f"pose of {held.name}", held.arrival(model, z["q"], here, was, there))
+            if isinstance(transition, Continuous | None):
+                rate = held.arrival_rate(model, z["q"], z["v"], was, there)
+                rows.constrain(f"rest of {held.name}", rate)
+        if isinstance(transition, Impact):
+            rows.constrain("feet at rest", constraint_jacobian(model, contacts(phase.held), z["q"]) @ z["v"])
+
+    slots = {"q": x.q[0], "v": x.v[0]} | place_slots(t, (*phase.held, *stood)) | t.slots
+    t.program.block(f"start of {phase.name}", slots, body).add(slots)
+
+
+def _held_before(t: Transcription, p: int, held: Foothold | Held) -> Any:
+    """The foothold of the same foot, or the same constraint, that was held just before phase p; None if there was
+    none."""
+    if p == 0:
+        return held if held in t.standing else None
+    same = [h for h in t.problem.phases[p - 1].held if h == held or (_root(h) is not None and _root(h) is _root(held))]
+    return same[0] if same else None
+
+
+def _root(held: Foothold | Held) -> Foothold | None:
+    return held.root if isinstance(held, Foothold) else None
+
+
+def _impact_rows(
+    t: Transcription, rows: Rows, phase: Phase, transition: Impact, q: Expr, v: Expr, v_plus: Expr, z: dict[str, SX]
+) -> None:
+    equations = equations_at(t, z)
+    model = equations.model
+    G = constraint_jacobian(model, contacts(phase.held), q)
+    change = equations.momentum_rows(rows, q, v_plus - v)
+    rows.constrain("impact", change - G.T @ z["Lam"], scale=10.0)
+    here = places(t, phase.held, z)
+    forces = wrenches(phase.held, z["Lam"], here)
+    stage = Stage(model, q, v_plus, wrenches=forces, places=here, values=z, impulse=True)
+    _constrain_path(rows, phase, [term for term in phase.path if term.where == "wrench"], stage)
+    if transition.weight:
+        rows.cost("Impact", transition.weight * ca.sumsqr(z["Lam"]))
+
+
+def _add_impact(t: Transcription, p: int, transition: Impact) -> None:
+    """Adds the impact between phase p and the next: positions are shared, velocities jump."""
+    before, after, phase = t.phases[p], t.phases[p + 1], t.problem.phases[p + 1]
+    impulse = t.impulses[p]
+    slots = {"q": after.q[0], "v": before.v[-1], "v_plus": after.v[0]} | place_slots(t, phase.held)
+    slots |= t.slots | {"Lam": impulse} if impulse is not None else {}
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        if impulse is None:
+            rows.constrain("velocity", z["v_plus"] - z["v"])
+        else:
+            _impact_rows(t, rows, phase, transition, z["q"], z["v"], z["v_plus"], z)
+
+    t.program.block(f"impact to {phase.name}", slots, body).add(slots)
+
+
+def _add_jump(t: Transcription, p: int, transition: Jump) -> None:
+    """Adds the user's own transition between phase p and the next."""
+    before, after = t.phases[p], t.phases[p + 1]
+    slots = {"q_before": before.q[-1], "v_before": before.v[-1], "q": after.q[0], "v": after.v[0]} | t.slots
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        end = Stage(model_of(t, z), z["q_before"], z["v_before"], s=1.0, values=z)
+        _jump_rows(rows, transition, end, Stage(end.model, z["q"], z["v"], values=z))
+
+    t.program.block(f"{transition.name} to {t.problem.phases[p + 1].name}", slots, body).add(slots)
+
+
+def _jump_rows(rows: Rows, transition: Jump, end: Stage, start: Stage) -> None:
+    what = f"Jump {transition.name!r}"
+    found = called(what, transition.function, end, start, values=start.values)
+    rows.constrain(transition.name, *bounded(found, what))
+
+
+def _add_ends(t: Transcription) -> None:
+    """Adds periodicity, boundary conditions, unit quaternions at the start, speed, and terminal costs."""
+    problem, model = t.problem, t.problem.model
+    start, end = t.phases[0], t.phases[-1]
+    slots = {"q": start.q[0], "v": start.v[0], "q_end": end.q[-1], "v_end": end.v[-1]} | t.slots
+    slots |= {f"T{p}": x.duration for p, x in enumerate(t.phases)}
+    if t.step_length is not None:
+        slots |= place_slots(t, problem.phases[0].held)
+    if t.speed is not None:
+        slots["speed"] = t.speed
+    if problem.periodic is not None and t.impulses[-1] is not None:
+        slots["Lam"] = t.impulses[-1]
+
+    def body(z: dict[str, SX], rows: Rows) -> None:
+        time = sum((z[f"T{p}"] for p in range(len(t.phases))), start=SX(0))
+        values = z | {"time": time}
+        for i, _ in model.edges:
+            quaternion = model.split_q(z["q"])[i]
+            if model.joints[i].nq > model.joints[i].nv:
+                rows.constrain("unit quaternion", ca.sumsqr(quaternion[-4:]) - 1)
+        if problem.periodic is not None:
+            _close_period(t, rows, problem.periodic.transition, z)
+            if "speed" in z:
+                rows.constrain("speed", z["step_length"] - z["speed"] * time)
+        here = model_of(t, z)
+        first = Stage(here, z["q"], z["v"], values=values)
+        last = Stage(here, z["q_end"], z["v_end"], s=1.0, values=values)
+        for condition in problem.boundary:
+            what = f"Boundary {condition.name!r}"
+            found = called(what, condition.function, first, last, values=values)
+            rows.constrain(condition.name, *bounded(found, what))
+        for term in problem.terminal:
+            what = f"Terminal {term.name!r}"
+            found = called(what, term.function, first, last, values=values)
+            rows.cost(term.name, term.weight * scalar(found, f"{what}: cost"))
+
+    t.program.block("ends", slots, body).add(slots)
+
+
+def _close_period(t: Transcription, rows: Rows, transition: Transition, z: dict[str, SX]) -> None:
+    """Constrains the start to the image of the end, one step back, after the closing transition."""
+    model = t.problem.model
+    q, v = z["q_end"], z["v_end"]
+    if t.mirror is not None:
+        q, v = t.mirror.q(q), t.mirror.qd(v)
+    back = DM(model.nq, 1)
+    back[0] = 1
+    if isinstance(transition, Jump):
+        here = model_of(t, z)
+        end = Stage(here, q - back * z["step_length"], v, s=1.0, values=z)
+        _jump_rows(rows, transition, end, Stage(here, z["q"], z["v"], values=z))
+        return
+    rows.constrain("periodic position", model.difference(q - back * z["step_length"], z["q"]))
+    if isinstance(transition, Continuous) or "Lam" not in z:
+        rows.constrain("periodic velocity", z["v"] - v)
+    else:
+        _impact_rows(t, rows, t.problem.phases[0], transition, z["q"], v, z["v"], z)

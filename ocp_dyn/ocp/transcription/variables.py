@@ -1,0 +1,268 @@
+"""The variables of a transcribed problem and their places in its program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._types import Array, Expr, sparse, split
+from ...constraints import Constraint
+from ...mechanism import Model
+from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
+from ...symmetry.mirror import MirrorMap
+from ..equations import Equations, equations_of
+from ..nlp.program import Program, Slot, Variable
+from ..statement.instant import Foothold, Held, turned
+from ..statement.phases import Impact, Jump
+from ..statement.statement import Statement
+
+FORCE_SCALE = 100.0
+"""Typical size of torques [N m], forces [N] and impulses: halves the iterations of the solver."""
+
+
+@dataclass
+class PhaseVariables:
+    """The variables of one phase: states at its nodes, controls on its intervals (linear torques: at its nodes).
+
+    a, lam: all stages of an interval, one after the other; inner: the states between its steps.
+    """
+
+    duration: Slot
+    q: list[Variable] = field(default_factory=list)
+    v: list[Variable] = field(default_factory=list)
+    a: list[Variable] = field(default_factory=list)
+    tau: list[Variable] = field(default_factory=list)
+    lam: list[Variable] = field(default_factory=list)
+    inner: list[Variable] = field(default_factory=list)
+
+    def interval(self, k: int) -> dict[str, Slot]:
+        """Variables and parameters of interval k, by the names of its slots."""
+        seen: dict[str, Slot] = {"q": self.q[k], "v": self.v[k], "q1": self.q[k + 1], "v1": self.v[k + 1]}
+        seen |= {"tau": self.tau[k], "T": self.duration}
+        seen |= {"tau1": self.tau[k + 1]} if len(self.tau) == len(self.q) else {}
+        return seen | {key: getattr(self, key)[k] for key in ("a", "lam", "inner") if getattr(self, key)}
+
+
+@dataclass
+class Transcription:
+    """The program of a problem, and the variables and parameters in it by their meaning."""
+
+    problem: Statement
+    program: Program
+    mirror: MirrorMap | None
+    phases: list[PhaseVariables] = field(default_factory=list)
+    places: dict[Foothold, Variable] = field(default_factory=dict)
+    images: dict[Foothold, Foothold] = field(default_factory=dict)
+    """Maps each foothold of the first phase that already stood to the foothold of the last phase whose (shifted,
+    mirrored) place it repeats."""
+    standing: dict[Foothold | Held, Foothold | Held] = field(default_factory=dict)
+    """Maps everything that the first phase holds and that was held before the start to its image in the last phase."""
+    impulses: list[Variable | None] = field(default_factory=list)
+    """Impulse of every transition, the one that closes the period last; None without an impact."""
+    step_length: Slot | None = None
+    speed: Slot | None = None
+    slots: dict[str, Slot] = field(default_factory=dict)
+    """The problem's parameters, by name."""
+
+
+def add_variables(t: Transcription) -> None:
+    """Allocates all variables: places, durations, states, controls, impulses."""
+    problem, model, program = t.problem, t.problem.model, t.program
+    _add_parameters(t)
+    _find_images(t)
+    for foothold in dict.fromkeys(f.root for f in problem.footholds):
+        if foothold not in t.images:
+            low, high = np.transpose([foothold.x, foothold.y, foothold.yaw])
+            t.places[foothold] = program.variable(f"place of {foothold.name}", 3, low, high, (low + high) / 2)
+    dofs = model.dofs
+    unlimited = np.full(model.nq, np.inf)
+    q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
+    v_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
+    tau_max = (dofs.tau_max if problem.limits else np.full(model.nv, np.inf))[problem.actuated]
+    neutral = model.neutral()
+    for p, phase in enumerate(problem.phases):
+        low, high = phase.duration
+        shared = phase.shared_duration and t.slots[phase.shared_duration.name]
+        x = PhaseVariables(shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2))
+        m = sum(held.size for held in phase.held)
+        for k in range(phase.intervals + 1):
+            here = f"{phase.name}[{k}]"
+            joined = p and k == 0 and not isinstance(problem.transitions[p - 1], Jump)
+            before = t.phases[p - 1] if joined else None
+            hit = before is not None and isinstance(problem.transitions[p - 1], Impact)
+            x.q.append(before.q[-1] if before else program.variable(f"q {here}", model.nq, q_low, q_high, neutral))
+            if before and not hit:
+                x.v.append(before.v[-1])
+            else:
+                x.v.append(program.variable(f"v {here}", model.nv, -v_max, v_max, 0.0))
+            if k < phase.intervals or problem.torque == "linear":
+                x.tau.append(program.variable(f"tau {here}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
+            if k == phase.intervals or not problem.collocated:
+                continue
+            stages = problem.steps * problem.scheme.stages
+            x.a.append(program.variable(f"a {here}", stages * model.nv, -np.inf, np.inf, 0.0))
+            if m and problem.form == "implicit":
+                x.lam.append(program.variable(f"lam {here}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
+            if problem.steps > 1:
+                size = (problem.steps - 1) * (model.nq + model.nv)  # without limits: those hold at the nodes
+                x.inner.append(program.variable(f"inner states {here}", size, -np.inf, np.inf, 0.0))
+        t.phases.append(x)
+    closing = [problem.periodic.transition] if problem.periodic else []
+    for p, transition in enumerate([*problem.transitions, *closing]):
+        size = sum(held.size for held in problem.phases[(p + 1) % len(problem.phases)].held)
+        hit = isinstance(transition, Impact) and size > 0
+        t.impulses.append(program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if hit else None)
+
+
+def _add_parameters(t: Transcription) -> None:
+    """Adds the problem's parameters, and those of its period: decision variables if they are free in bounds."""
+    program, periodic = t.program, t.problem.periodic
+    for p in t.problem.parameters:
+        if p.free:
+            low, high = p.bounds
+            t.slots[p.name] = program.variable(p.name, p.size, low, high, np.clip(p.value, low, high))
+        else:
+            t.slots[p.name] = program.parameter(p.name, p.size, p.value)
+    if periodic is None:
+        return
+    low, high = periodic.step_length
+    if low == high:
+        t.step_length = program.parameter("step_length", 1, low)
+    else:
+        t.step_length = program.variable("step_length", 1, low, high, np.clip(0.5, low, high))
+    if periodic.speed is not None:
+        t.speed = program.parameter("speed", 1, periodic.speed)
+
+
+def number(t: Transcription, slot: Slot, x: Array) -> Array:
+    """The value of a variable at a point x of the program, or that of a parameter."""
+    if isinstance(slot, Variable):
+        return np.asarray(x[slot.index] * slot.scale)
+    return np.asarray(t.program.values[slot.index])
+
+
+def model_of(t: Transcription, z: Mapping[str, Expr]) -> Model:
+    """The problem's model, with the values of the model parameters among the problem's parameters."""
+    model = t.problem.model
+    own = {name: z[name] for name in t.slots if name.partition(":")[0] in MODEL_PARAMETERS}
+    if "slope" in t.slots:
+        g = float(np.linalg.norm(model.gravity))
+        own["gravity"] = -g * ca.vertcat(ca.sin(z["slope"]), 0, ca.cos(z["slope"]))
+    return with_parameters(model, own) if own else model
+
+
+def equations_at(t: Transcription, z: Mapping[str, Expr]) -> Equations:
+    """The problem's equations of motion, for the model with its parameters."""
+    return equations_of(t.problem).of(model_of(t, z))
+
+
+def _find_images(t: Transcription) -> None:
+    """Finds the footholds of the first phase that are images of the last phase's: those feet stood there before the
+    start."""
+    if t.problem.periodic is None:
+        return
+    first, last = t.problem.phases[0], t.problem.phases[-1]
+    t.standing |= {held: held for held in first.held if isinstance(held, Held) and held in last.held}
+    feet = {f: g for f in first.footholds for g in last.footholds if _is_image(t, f, g)}
+    for f, g in feet.items():
+        t.standing[f] = g
+        if f.of is not None and g.of is None:
+            raise ValueError(
+                f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
+                f"derive {g.name!r} from a foothold, too"
+            )
+        _check_image(t, f, g)
+        t.images[f if f.of is None else f.root] = g if f.of is None else g.root
+    for g in t.images.values():
+        if g.root in t.images:
+            raise ValueError(
+                f"Foothold {g.name!r} stands in the first and in the last phase, but a periodic motion moves it "
+                "on by the step length: give the last phase a Foothold of its own, after a phase in which it is lifted"
+            )
+
+
+def _is_image(t: Transcription, f: Foothold, g: Foothold) -> bool:
+    """Whether f is, by body and point, the contact of g, or its mirror image in a mirrored motion: names of frames may
+    differ."""
+    body, _, place = f.level(t.problem.model)
+    other, _, image = g.level(t.problem.model)
+    if t.mirror is not None:
+        other, image = t.mirror.point(other, image)
+    return f.kind == g.kind and body == other and np.allclose(place, image, atol=1e-6)
+
+
+def _check_image(t: Transcription, f: Foothold, g: Foothold) -> None:
+    """Checks that a step forward carries the plane of f to that of g."""
+    heights = [foothold.plane.point[2] for foothold in (f, g)]
+    if not (f.plane.level and g.plane.level) or abs(heights[0] - heights[1]) > 1e-9:
+        raise ValueError(
+            f"Foothold {g.name!r} stands in the last phase and, a step back, as {f.name!r} in the first: a periodic motion "
+            f"needs both on level planes of one height, got {f.plane} and {g.plane}"
+        )
+
+
+def _owner(t: Transcription, f: Foothold) -> Variable:
+    """The variable from which the place of a foothold follows."""
+    if f in t.images:
+        return _owner(t, t.images[f])
+    return t.places[f] if f.of is None else _owner(t, f.of)
+
+
+def place_of(t: Transcription, f: Foothold, place: Expr, step_length: Expr) -> Expr:
+    """(x, y, yaw) of a foothold from its owner's `place`: the place itself, set off on the same foot, or the image of
+    the end."""
+    if f in t.images:
+        g = t.images[f]
+        x, y, yaw = split(place_of(t, g, place, step_length))
+        side = -1.0 if t.mirror else 1.0
+        dx, dy, _ = (side * b - a for a, b, side in zip(f.plane.point, g.plane.point, (1.0, side, 1.0), strict=True))
+        return ca.vertcat(x - step_length + dx, side * y + dy, side * yaw)
+    if f.of is None:
+        return place
+    x, y, yaw = f.offset(t.problem.model)
+    base = place_of(t, f.of, place, step_length)
+    return base + ca.vertcat((turned(base) @ sparse((x, y, 0.0)))[:2], yaw)
+
+
+def place_value(t: Transcription, f: Foothold, x: Array, step_length: float) -> Array:
+    """(x, y, yaw) of a foothold at a point x of the program."""
+    owner = _owner(t, f)
+    place = place_of(t, f, DM(x[owner.index] * owner.scale), DM(step_length))
+    return np.array(place.full()).ravel()
+
+
+def place_slots(t: Transcription, feet: tuple[Foothold | Held, ...]) -> dict[str, Slot]:
+    """Slots for the places of the feet, and for the step length that the images among them need."""
+    owners = {f"place{k}": _owner(t, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
+    unique = {owner: key for key, owner in reversed(owners.items())}  # a variable enters a block once
+    slots = {key: owner for owner, key in reversed(unique.items())}
+    return slots | ({"step_length": t.step_length} if t.step_length is not None else {})
+
+
+def places(t: Transcription, feet: tuple[Foothold | Held, ...], z: dict[str, SX]) -> dict[Foothold, Expr]:
+    """Place (x, y, yaw) of every foot, from the slots that `place_slots` gave to the same feet."""
+    keys = {owner: key for key, owner in place_slots(t, feet).items()}
+    step = z.get("step_length", SX(0))
+    return {f: place_of(t, f, z[keys[_owner(t, f)]], step) for f in feet if isinstance(f, Foothold)}
+
+
+def wrenches(feet: tuple[Foothold | Held, ...], lam: Expr, where: dict[Foothold, Expr]) -> dict[Foothold, Expr]:
+    """The contact rows of a phase as a wrench on every foot; where: the places of the feet."""
+    parts = split(lam, *(f.size for f in feet)) if feet else []
+    return {f: f.wrench(part, where[f]) for f, part in zip(feet, parts, strict=True) if isinstance(f, Foothold)}
+
+
+def full_tau(problem: Statement, tau: Expr) -> Expr:
+    """tau (nv) from the torques of the motors; zero for dofs without a motor."""
+    full = SX(problem.model.nv, 1)
+    full[problem.actuated] = tau
+    return full
+
+
+def contacts(feet: tuple[Foothold | Held, ...]) -> tuple[Constraint, ...]:
+    """The constraint set of a phase."""
+    return tuple(f.contact for f in feet)

@@ -1,0 +1,1 @@
+"""Tasks that run through all rooms: solve, check, continue, differentiate, control in real time."""

@@ -1,0 +1,91 @@
+"""Continuation: a problem solved along a list of values of its parameters, each from the solution before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._arguments import numbers
+from ..._types import Array, shown
+from ..solution import Solution
+from ..statement.statement import Statement
+from .solve import solve_as_stated
+
+HALVINGS = 3
+"""Largest number of times that a step that does not converge is halved."""
+
+
+def solve_along(
+    problem: Statement,
+    *,
+    start: Solution | None = None,
+    values: Mapping[str, Any] | None = None,
+    solve: Mapping[str, Any] | None = None,
+    **along: Sequence[Any],
+) -> list[Solution]:
+    """Solutions for every value of the parameters named, in order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
+
+    Each solve starts from the last solution that converged, with its multipliers, and nothing is built again. If it
+    does not converge, the step of the parameters is halved, up to three times. A value that is still not reached keeps
+    its unconverged solution, and the next value starts from the last solution that did converge.
+
+    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of this
+    problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve: options of
+    `problem.solve`, such as {"tolerance": 1e-8, "progress": False}. TypeError for one value without a sequence,
+    ValueError for sequences that are empty or differ in length, or a name both in values and along.
+    """
+    if not isinstance(problem, Statement):
+        raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")
+    for key, given in (("values", values), ("solve", solve)):
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"solve_along: {key} must be a dict by name, got {shown(given)}")
+    if not along:
+        raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
+    for name, sequence in along.items():
+        if isinstance(sequence, str) or not hasattr(sequence, "__len__") or not np.ndim(sequence):
+            raise TypeError(
+                f"solve_along needs a sequence of values for {name}, such as [1.0, 1.1], got {shown(sequence)}"
+            )
+    lengths = {name: len(sequence) for name, sequence in along.items()}
+    if len(set(lengths.values())) != 1 or not all(lengths.values()):
+        raise ValueError(f"solve_along needs sequences of one length that are not empty, got {lengths}")
+    fixed, options = dict(values or {}), dict(solve or {})
+    twice = sorted(set(fixed) & set(along))
+    if twice:
+        raise ValueError(f"solve_along: {', '.join(twice)} cannot both stay and change: leave it out of values")
+    here: dict[str, Array] | None = None
+    found = []
+    for k in range(next(iter(lengths.values()))):
+        goal = {name: _value(name, sequence[k]) for name, sequence in along.items()}
+        solution = _reached(problem, here, goal, start, fixed, options, HALVINGS)
+        if solution.converged:
+            here, start = goal, solution
+        found.append(solution)
+    return found
+
+
+def _value(name: str, value: Any) -> Array:
+    """One value of a parameter, of the shape it was given in."""
+    return np.reshape(numbers(value, f"solve_along: {name}"), np.shape(value))
+
+
+def _reached(
+    problem: Statement,
+    here: dict[str, Array] | None,
+    goal: dict[str, Array],
+    start: Solution | None,
+    fixed: dict[str, Any],
+    options: dict[str, Any],
+    halvings: int,
+) -> Solution:
+    """The solution at `goal`, from the solution `start` at `here`; by way of the midpoint if the direct step fails."""
+    solution = solve_as_stated(problem, values={**fixed, **goal}, start=start, **options)
+    if solution.converged or here is None or not halvings:
+        return solution
+    middle = {name: (here[name] + goal[name]) / 2 for name in goal}
+    between = _reached(problem, here, middle, start, fixed, options, halvings - 1)
+    if not between.converged:
+        return solution
+    return _reached(problem, middle, goal, between, fixed, options, halvings - 1)

@@ -1,0 +1,90 @@
+"""Library of solutions: a folder with a file for every point of a sweep, and a note of what they have in common."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..._files import path_of, whole_file
+from ..._types import shown
+from ..solution import Solution
+
+
+class Named(Protocol):
+    """Anything with a name that files can bear."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Library:
+    """A folder of solutions, NAME.npz for the point of that name; every file appears complete or not at all."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", path_of(self.folder, "folder"))
+
+    def path(self, point: Named) -> Path:
+        """The file of a point, whether it is there or not."""
+        return self.folder / f"{point.name}.npz"
+
+    def load(self, point: Named) -> Solution:
+        """The solution of a point; FileNotFoundError where there is none yet, ValueError where its file is damaged."""
+        return Solution.load(self.path(point))
+
+    def converged(self, point: Named) -> bool | None:
+        """Whether the point's solution converged; None: it is not there yet, or its file is damaged."""
+        try:
+            return self.load(point).converged
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Writes a file of the folder."""
+        with whole_file(self.folder / name) as partial:
+            partial.write_bytes(content)
+        return self.folder / name
+
+    def keep(self, point: Named, content: bytes, if_better: bool = False) -> Solution:
+        """Writes the file of a point's solution, and returns the solution that its file then holds.
+
+        if_better: the file that is there stays unless the new solution converged and costs less.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            fresh = Path(folder, "fresh.npz")
+            fresh.write_bytes(content)
+            found = Solution.load(fresh)
+        if if_better:
+            before = self.load(point)
+            if not (found.converged and found.objective < before.objective):
+                return before
+        self.write(self.path(point).name, content)
+        return found
+
+    def claim(self, settings: Mapping[str, Any]) -> None:
+        """Makes the folder, with a note, library.json, of the settings of all its solutions.
+
+        ValueError if the folder holds solutions of other settings, or its note is damaged.
+        """
+        try:
+            text = json.dumps(dict(settings))
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"settings must be values that JSON can hold, got {shown(settings)}: {error}") from None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        note = self.folder / "library.json"
+        if not note.exists():
+            self.write(note.name, text.encode())
+        try:
+            found = json.loads(note.read_bytes())
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{note} is damaged ({error}): remove it, or choose another folder") from None
+        if found != json.loads(text):
+            raise ValueError(
+                f"{self.folder} holds solutions of {shown(found)}, not {shown(dict(settings))}: choose another folder"
+            )

@@ -1,0 +1,239 @@
+"""The real-time iteration of predictive control: one linearisation and one QP per sampling instant.
+
+M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
+control, SIAM J. Control Optim. 43, 2005. `prepare` linearises before the state is measured, `feedback` takes the
+measured values as parameters of the problem, solves one QP and gives the controls at once.
+
+The option `qp` selects the QP:
+
+* the name of a QP solver of CasADi's ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
+  to the solver's tolerance. An interior-point solver takes 5 to 15 factorisations, all of them in `feedback`.
+* "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
+  inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
+  is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
+  sweeps of matrix-vector products. The barrier keeps the plan away from a bound by about its weight over the bound's
+  multiplier. A row may be violated if that lowers the cost; the violation is the smaller, the larger the weight and the
+  smaller the relaxation.
+
+"riccati" is never the default, because it solves a different problem. Its Hessian is the Gauss-Newton Hessian, so costs
+must be sums of squares, or convex. Steps are full steps, as in every real-time iteration. At a fixed measured state
+they converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton
+Hessian leaves out is small compared with that of the costs.
+
+Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms, compiled (`compile=True`,
+once); feedback is a fifth of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see
+states at the nodes only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..._arguments import label, number
+from ..._types import Array, shown
+from ..nlp.machine_code import use_machine_code
+from ..solution import Solution
+from ..solvers.barrier import Barrier
+from ..solvers.interface import Outcome, Start
+from ..solvers.monitor import violation
+from ..solvers.riccati_model import StageModel
+from ..solvers.sqp import CHAINED, QuadraticModel, check_qp
+from ..statement.statement import Statement
+from ..transcription.stage_order import chain
+from ..transcription.variables import Transcription
+from .solve import by_name, collected, prepare, starting_point
+
+RICCATI = "riccati"
+"""The name of the QP that is solved by one Riccati recursion."""
+
+BARRIER = ("barrier", "relaxation")
+"""Options of "riccati" that no other QP takes."""
+
+SHARE, LEAST = 1e-2, 1e-6
+"""Default weight of the barrier, summed over all inequalities: SHARE times the cost of the start, at least SHARE times
+LEAST."""
+
+
+class RealTimeIteration:
+    """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, v0=v)`, over and over.
+
+    Measured values are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
+    problem to begin with. qp: "riccati" or the name of a QP solver, see above; hessian and options as of
+    `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier (default: a hundredth of
+    the start's cost, shared among the inequalities), and relaxation (0.001), the distance from a bound, in the rows'
+    own scale (forces by 100 N), below which the barrier is a parabola. compile as of `solve`; it builds the recursion
+    too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
+
+    x, lam_g, lam_x: the plan ("riccati" leaves multipliers of equalities as they were in the start); seconds: time
+    taken by the last prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows
+    that contradict others, in the last step; conditions of the ends hold first, then those of each stage in their
+    order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
+    compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
+    threads.
+    """
+
+    def __init__(
+        self,
+        problem: Statement,
+        start: Solution,
+        *,
+        qp: str = "piqp",
+        hessian: str = "gauss-newton",
+        compile: bool | str = "auto",
+        threads: int = 2,
+        values: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(start, Solution):
+            raise TypeError(
+                f"rti begins at a Solution of the problem, such as problem.solve() gives, got {shown(start)}"
+            )
+        _check_options(qp, hessian, options)
+        self.transcription, self._program = prepare(problem, threads)
+        self._values = by_name(values)
+        with self._program.lock:
+            self._set_up(starting_point(self.transcription, None, start, self._values), qp, hessian, compile, options)
+
+    def _set_up(self, begin: Start, qp: str, hessian: str, compile: bool | str, options: dict[str, Any]) -> None:
+        """Sets the first plan and the quadratic model of the program."""
+        self.evaluation = use_machine_code(self._program, compile, lambda line: None)
+        assert begin.lam_x is not None  # a start has its multipliers
+        assert begin.lam_g is not None
+        self.x, self.lam_x, self.lam_g = begin.x.copy(), begin.lam_x.copy(), begin.lam_g.copy()
+        self._lower, self._upper = begin.lower, begin.upper
+        self._model: QuadraticModel | StageModel
+        if qp == RICCATI:
+            self._model = self._stage_model(begin, hessian, compile, **options)
+            self.evaluation += f"; the recursion {self._model.recursion.how}"
+        else:
+            ordered = chain(self.transcription, self._program) if qp in CHAINED else None
+            self._model = QuadraticModel(self._program, qp, hessian, options, ordered)
+        self.solved, self.seconds = True, (0.0, 0.0)
+        self._prepared, self._p = False, self._parameters(self._values)
+
+    def _stage_model(
+        self, start: Start, hessian: str, compile: bool | str, barrier: float | None = None, relaxation: float = 1e-3
+    ) -> StageModel:
+        """The model that the Riccati recursion solves."""
+        if hessian != "gauss-newton":
+            raise ValueError(f"qp='riccati' takes hessian='gauss-newton', which is convex, got {hessian!r}")
+        if not 0 < number(relaxation, "relaxation") < np.inf or not (
+            barrier is None or 0 < number(barrier, "barrier") < np.inf
+        ):
+            raise ValueError(f"barrier and relaxation must be positive, got {shown(barrier)} and {shown(relaxation)}")
+        program, bounds = self._program, (start.lower, start.upper)
+        if barrier is None:
+            sides = (program.lower, program.upper), bounds
+            count = sum(int(np.sum(np.isfinite([low, up]) & (low < up))) for low, up in sides)
+            barrier = SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST) / max(count, 1)
+        ordered = chain(self.transcription, program)
+        return StageModel(program, ordered, bounds, Barrier(barrier, relaxation), compile)
+
+    def prepare(self) -> None:
+        """Linearises at the plan, with the parameters' values as they are now; "riccati" factors too."""
+        begin = time.perf_counter()
+        with self._program.lock:
+            if isinstance(self._model, StageModel):
+                self._model.linearise(self.x, self._p, self._lower, self._upper)
+            else:
+                self._model.linearise(self.x, self._p, self.lam_g)
+        self._prepared = True
+        self.seconds = time.perf_counter() - begin, self.seconds[1]
+
+    def feedback(self, **values: Any) -> Array:
+        """The torques (nv) of the first interval for measured values of the parameters, by name."""
+        if not self._prepared:
+            self.prepare()
+        begin = time.perf_counter()
+        with self._program.lock:
+            if values:
+                self._p, self._values = self._parameters(self._values | values), self._values | values
+            g = self._program.evaluator.constraints(self.x, self._p).copy()
+        lower, upper = self._lower - self.x, self._upper - self.x
+        multipliers = self.lam_x, self.lam_g
+        if isinstance(self._model, StageModel):
+            d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, multipliers)
+        else:
+            d, lam_x, lam_g, self.solved = self._model.step(g, lower, upper, 0.0, multipliers)
+        if self.solved:
+            self.x, self.lam_x, self.lam_g = self.x + d, lam_x, lam_g
+        self._prepared = False
+        self.seconds = self.seconds[0], time.perf_counter() - begin
+        return self.torques()
+
+    def _parameters(self, measured: Mapping[str, Any]) -> Array:
+        """Values of the parameters, declared and then measured; set anew because other solves of the problem may have
+        changed them."""
+        program = self.transcription.program
+        program.reset()
+        for name, value in measured.items():
+            program.set_value(name, value)
+        return program.values
+
+    def torques(self, k: int = 0) -> Array:
+        """The plan's torques (nv) on interval k of the first phase."""
+        problem = self.transcription.problem
+        variable = self.transcription.phases[0].tau[k]
+        tau = np.zeros(problem.model.nv)
+        tau[problem.actuated] = self.x[variable.index] * variable.scale
+        return tau
+
+    def shift(self) -> None:
+        """Moves the plan forward by one interval, for phases that are continuous: the second node becomes the start."""
+        for variables in _sequences(self.transcription):
+            for now, following in itertools.pairwise(variables):
+                if now.size == following.size:
+                    self.x[now.index] = self.x[following.index]
+        self._prepared = False
+
+    def solution(self) -> Solution:
+        """The plan as a Solution."""
+        status = "Real_Time_Iteration"
+        outcome = Outcome(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
+        with self._program.lock:
+            self._parameters(self._values)
+            return collected(self.transcription, self._program, outcome, {"solver": "rti"})
+
+    @property
+    def unmet(self) -> float:
+        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", as other
+        QPs fail on them."""
+        return self._model.unmet if isinstance(self._model, StageModel) else 0.0
+
+    @property
+    def infeasibility(self) -> float:
+        """Largest violation of the constraints by the plan, at the measured values."""
+        with self._program.lock:
+            return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
+
+
+def _sequences(t: Transcription) -> list[list[Any]]:
+    """Variables of one kind in time order, through all phases."""
+    kinds: list[list[Any]] = [[], [], [], [], []]
+    for phase in t.phases:
+        for found, listed in zip(kinds, (phase.q, phase.v, phase.tau, phase.a, phase.lam), strict=True):
+            found += [variable for variable in listed if variable not in found[-1:]]
+    return kinds
+
+
+def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
+    """Raises ValueError for options that do not belong to this QP, and for a QP solver that is not installed."""
+    label(qp, "rti: qp")
+    if qp == RICCATI:
+        wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
+    else:
+        wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
+    if wrong:
+        raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
+    if qp != RICCATI:
+        check_qp(qp, hessian, **options)
+
+
+def rti(problem: Statement, start: Solution, **options: Any) -> RealTimeIteration:
+    """The real-time iteration of a problem, from a solution of it; see `RealTimeIteration`."""
+    return RealTimeIteration(problem, start, **options)

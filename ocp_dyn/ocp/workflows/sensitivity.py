@@ -1,0 +1,285 @@
+"""Derivatives of a solution by the parameters of its problem: the implicit function theorem at the optimum.
+
+If the multipliers of all active bounds and rows are not zero (strict complementarity), the same bounds and rows stay
+active for small changes of p, and the first-order conditions, over the free entries of x and the active rows a,
+
+    grad f + J_a' lam = 0,     g_a = bound,
+
+give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear Programming, 1983]
+
+    [ W    J_a' ] [ dx/dp   ]     [ d(grad f + J_a' lam)/dp ]
+    [ J_a  0    ] [ dlam/dp ] = - [ d(g_a)/dp               ],     dJ/dp = d(f + lam' g)/dp,
+
+with W the Hessian of the Lagrangian. Derivatives by x are those of the solver; those by p are central differences of
+exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is treated as free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..._types import Array, Indices, is_one_of, shown
+from ..analysis.active_set import recorded
+from ..nlp.blocks import numbers_of
+from ..nlp.program import Assembled
+from ..nlp.scatter import symmetric_nonzeros
+from ..solution import Solution
+from ..statement.statement import Statement
+from ..transcription.collect import collect
+from ..transcription.variables import Transcription
+from .solve import prepare
+
+STEP = 1e-5
+"""Step of the central differences, relative to a parameter above 1 and absolute below."""
+
+REGULAR, PENALTY = 1e-11, 10.0
+"""The matrix that is factorised is [W + PENALTY J'J, J'; J, -REGULAR]. It has the same solution for REGULAR = 0, and is
+regular even if rows of J repeat others, as those of a walker do. Refinement with the true matrix removes the
+difference."""
+
+REFINEMENTS = 8
+
+UNDETERMINED = 1e-6
+"""The residual above which the active constraints leave a derivative undetermined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """Derivatives by one parameter entry: of the objective, cost terms, duration [s], step length [m], and of the
+    arrays of every phase, keys as in `PhaseMotion`: t, q, v, a, tau, lam. x, lam_x, lam_g: of the program."""
+
+    objective: float
+    cost: dict[str, float]
+    duration: float
+    step_length: float
+    phases: tuple[dict[str, Array], ...]
+    x: Array
+    lam_x: Array
+    lam_g: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivities(Mapping[str, Any]):
+    """`sensitivities["speed"]`: the Slope by a parameter of one entry, a list of Slopes by one of several.
+
+    residual: of the linear system, relative; above 1e-6 the active constraints leave the derivative undetermined.
+    """
+
+    problem: Statement
+    solution: Solution
+    slopes: dict[str, list[Slope]]
+    residual: float
+
+    def __getitem__(self, name: str) -> Slope | list[Slope]:
+        if name not in self.slopes:
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(self.slopes) or 'none'}")
+        found = self.slopes[name]
+        return found[0] if len(found) == 1 else found
+
+    def __repr__(self) -> str:
+        return f"Sensitivities by {', '.join(self.slopes) or 'no parameter'}; residual {self.residual:.1e}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.slopes)
+
+    def __len__(self) -> int:
+        return len(self.slopes)
+
+    def predict(self, **values: Any) -> Solution:
+        """The solution for other parameter values, to first order; a good `solve(start=...)`.
+
+        Names with a colon go by `predict(**{"mass:torso": 9.0})`. ValueError where the derivatives are not determined.
+        """
+        if not self.residual <= UNDETERMINED:
+            raise ValueError(
+                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; solve to "
+                "a smaller tolerance, or give every variable a cost or a constraint"
+            )
+        t, program = prepare(self.problem)
+        record = recorded(self.solution)
+        p, iterate = record.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
+        for name, value in values.items():
+            slopes = self[name]
+            index = _entries(t, name)
+            change = numbers_of(f"parameter {name!r}", value, index.size) - p[index]
+            p[index] += change
+            for slope, step in zip(slopes if isinstance(slopes, list) else [slopes], change, strict=True):
+                iterate = {key: x + step * getattr(slope, key) for key, x in iterate.items()}
+        stats = self.solution.stats | {"converged": False, "status": "Predicted_To_First_Order"}
+        with _values(t, p):
+            return replace(collect(t, program, iterate["x"], stats), iterate=iterate)
+
+
+def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
+    """Derivatives of a converged solution of this problem by its parameters, or by those that are named.
+
+    Parameters are those declared and not free, `speed` and `step_length` where they are numbers. ValueError for a
+    solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorisation.
+    """
+    if not isinstance(solution, Solution):
+        raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
+    t, program = prepare(problem)
+    record = recorded(solution)
+    if not solution.converged:
+        raise ValueError(f"sensitivities belong to an optimum, and this run ended with {solution.status}")
+    if (record.variable.size, record.row.size) != (program.n, program.lower.size):
+        raise ValueError(
+            f"the solution has {record.variable.size} variables and {record.row.size} rows, the problem {program.n} and "
+            f"{program.lower.size}: give the problem that was solved"
+        )
+    known = {name: _entries(t, name) for name in record.parameters}
+    for name in parameters:
+        if not is_one_of(name, known):
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(known) or 'none'}")
+    system = _System.at(t, program, solution)
+    chosen = {name: known[name] for name in parameters or known}
+    slopes: dict[str, list[Slope]] = {}
+    worst = 0.0
+    for name, index in chosen.items():
+        found = [system.slope(int(k)) for k in index]
+        slopes[name] = [
+            _slope(t, program, solution, record.values, int(k), d) for k, d in zip(index, found, strict=True)
+        ]
+        worst = max([worst, *(d.residual for d in found)])
+    return Sensitivities(problem, solution, slopes, worst)
+
+
+class _Derivatives(NamedTuple):
+    """Derivatives by one entry of p, and the relative residual of the linear system."""
+
+    x: Array
+    lam_x: Array
+    lam_g: Array
+    objective: float
+    residual: float
+
+
+@dataclass(frozen=True, eq=False)
+class _System:
+    """The linear system at an optimum: its matrix over the free entries of x and the active rows, and the factors."""
+
+    program: Assembled
+    x: Array
+    lam_g: Array
+    p: Array
+    free: Indices
+    rows: Indices
+    W: DM
+    J: DM
+    matrix: DM
+    factors: ca.Linsol
+
+    @staticmethod
+    def at(t: Transcription, program: Assembled, solution: Solution) -> _System:
+        x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
+        p, e = recorded(solution).values, program.evaluator
+        lower, upper = t.program.lower, t.program.upper
+        g = e.constraints(x, p).copy()
+        free = np.flatnonzero((lower < upper) & ~_presses(x, lower, upper, lam_x))
+        rows = np.flatnonzero((program.lower == program.upper) | _presses(g, program.lower, program.upper, lam_g))
+        pattern, order = symmetric_nonzeros(e.hessian_pattern)
+        W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
+        J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
+        part = J[rows.tolist(), free.tolist()]
+        top = W[free.tolist(), free.tolist()] + PENALTY * (part.T @ part)
+        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULAR * DM.eye(len(rows))]]))
+        factors = ca.Linsol("kkt", "mumps", matrix.sparsity(), {"symmetric": True})
+        factors.sfact(matrix)
+        factors.nfact(matrix)
+        return _System(program, x, lam_g, p, free, rows, W, J, matrix, factors)
+
+    def slope(self, k: int) -> _Derivatives:
+        """The derivatives by entry k of p."""
+        gradient, rows, lagrangian = self._by_parameter(k)
+        z, left = self._solved(-gradient[self.free], -rows[self.rows])
+        n, dx, dlam_g = len(self.free), np.zeros(self.x.size), np.zeros(self.lam_g.size)
+        dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
+        dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
+        dlam_x[self.free] = 0.0
+        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, left)
+
+    def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
+        """The solution for this right-hand side and its relative residual: the best of the refinements, which diverge
+        if the matrix is singular."""
+        n, free = len(self.free), self.free.tolist()
+        W, J = self.W[free, free], self.J[self.rows.tolist(), free]
+        size = max(1.0, float(np.linalg.norm([*top, *bottom])))
+        z = best = np.zeros(n + len(self.rows))
+        least = np.inf
+        for _ in range(REFINEMENTS + 1):
+            first = top - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
+            second = bottom - np.array(J @ z[:n]).ravel()
+            left = float(np.linalg.norm([*first, *second])) / size
+            if left < least:
+                best, least = z, left
+            right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
+            z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
+        return best, least
+
+    def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
+        """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""
+        e, h = self.program.evaluator, STEP * max(1.0, abs(self.p[k]))
+        found = []
+        for sign in (1.0, -1.0):
+            p = self.p.copy()
+            p[k] += sign * h
+            J = DM(e.jacobian_pattern, e.jacobian(self.x, p))
+            g = e.constraints(self.x, p).copy()
+            gradient = e.gradient(self.x, p) + np.array(J.T @ self.lam_g).ravel()
+            found.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
+        (a, b, c), (a_, b_, c_) = found
+        return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
+
+
+def _presses(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
+    """Mask of the bounds whose multiplier is larger than the distance to them: these are active."""
+    return (-lam > value - lower) | (lam > upper - value)
+
+
+def _entries(t: Transcription, name: str) -> Indices:
+    return next(p.index for p in t.program.parameters if p.name == name)
+
+
+def _slope(t: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives) -> Slope:
+    """Turns derivatives of the program into those of the motion, by central differences of collected solutions."""
+    h = STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
+    sides = []
+    for sign in (h, -h):
+        values = p.copy()
+        values[k] += sign
+        with _values(t, values):
+            sides.append(collect(t, program, solution.iterate["x"] + sign * d.x, solution.stats))
+    up, down = sides
+    return Slope(
+        objective=d.objective,
+        cost={name: (up.cost[name] - down.cost[name]) / (2 * h) for name in up.cost},
+        duration=(up.duration - down.duration) / (2 * h),
+        step_length=(up.step_length - down.step_length) / (2 * h),
+        phases=tuple(
+            {key: (getattr(a, key) - getattr(b, key)) / (2 * h) for key in ("t", "q", "v", "a", "tau", "lam")}
+            for a, b in zip(up.phases, down.phases, strict=True)
+        ),
+        x=d.x,
+        lam_x=d.lam_x,
+        lam_g=d.lam_g,
+    )
+
+
+@contextmanager
+def _values(t: Transcription, p: Array) -> Iterator[None]:
+    """Gives the program these values of its parameters within the context."""
+    before = t.program.values
+    try:
+        for parameter in t.program.parameters:
+            t.program.set_value(parameter.name, p[parameter.index])
+        yield
+    finally:
+        for parameter in t.program.parameters:
+            t.program.set_value(parameter.name, before[parameter.index])

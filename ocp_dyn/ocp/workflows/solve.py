@@ -1,0 +1,210 @@
+"""Solves a problem: builds its program, sets the start, runs a solver of a given name, and collects the solution."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..._arguments import positive, truth, whole
+from ..._types import is_one_of, shown
+from ..guess.from_solution import carry_over
+from ..guess.standing import initial_guess
+from ..nlp.machine_code import use_machine_code
+from ..nlp.program import Assembled
+from ..solution import Solution
+from ..solvers.heap import kept_memory
+from ..solvers.interface import Orders, Outcome, Settings, Start
+from ..solvers.monitor import Monitor, interruptible, tell, violation
+from ..solvers.nlpsol import check_options, check_solver, run
+from ..statement.statement import Statement
+from ..transcription.collect import collect
+from ..transcription.shared_stage_order import carried_chain
+from ..transcription.stage_order import chain
+from ..transcription.transcribe import transcribe
+from ..transcription.variables import Transcription
+from .diagnosis import check as findings
+from .diagnosis import faults, repetitions
+
+SHOWN = 10
+"""Largest number of violated constraints that are shown."""
+
+
+def prepare(problem: Statement, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
+    """The program of a problem; one that an earlier call built for the same number of threads is used again."""
+    if not isinstance(problem, Statement):
+        raise TypeError(f"a Problem is needed, got {shown(problem)}")
+    whole(threads, "threads", least=1, most=1024)
+    kept = problem._kept
+    if kept is None or kept[0] != threads:
+        t = transcribe(problem, threads)
+        tell(progress, f"building {len(t.program.blocks)} kinds of blocks ...")
+        kept = threads, t, t.program.assemble()
+        object.__setattr__(problem, "_kept", kept)  # a memory of what was built, no part of the problem
+    return kept[1], kept[2]
+
+
+def solve(
+    problem: Statement,
+    *,
+    solver: str = "ipopt",
+    guess: Solution | None = None,
+    start: Solution | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 500,
+    progress: bool = True,
+    threads: int = 2,
+    values: Mapping[str, Any] | None = None,
+    compile: bool | str = "auto",
+    **options: Any,
+) -> Solution:
+    """Solves a problem with exact derivatives and returns the solution.
+
+    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share little (figures
+    in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name.
+    options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not
+    installed or cannot take the problem.
+
+    guess: another solution, which may have another grid, other phases or another model, see `ocp_dyn.ocp.guess.from_solution`
+    (default: the library's own, the model standing and moved forward). start: a solution of this problem, perhaps with
+    other parameters, to go on from, with its multipliers, so that few iterations are needed. values: of parameters, by
+    name, in place of those declared. A problem that has been solved before is not built again, whatever guess, start
+    and values.
+
+    compile: "auto" runs the machine code that an earlier compile=True has left in the cache; True builds what is
+    missing, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+
+    A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why,
+    `solution.stats["faults"]` names the constraints that do not hold, the worst first, and
+    `solution.stats["repetitions"]` the equalities that repeat others there. Ctrl-C ends a run with its best iterate and
+    the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation", "Restoration_Failed"), IPOPT
+    goes on from the best iterate, with a fresh barrier, at most twice: `solution.stats["retries"]` is the number of
+    times.
+    """
+    begin = time.perf_counter()
+    check_solver(solver)
+    check_options(solver, options)
+    settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
+    truth(progress, "progress")
+    values = by_name(values)
+    t, program = prepare(problem, threads, progress)
+    say = partial(tell, progress)
+    with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
+        say(f"evaluating by {use_machine_code(program, compile, say)}")
+        begin_at = starting_point(t, guess, start, values)
+        built = time.perf_counter()
+        say(f"solving for {program.n} variables under {program.lower.size} constraints by {solver} ...")
+        monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
+        with interruptible(monitor), kept_memory():
+            outcome = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+        stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
+        solution = collected(t, program, outcome, stats)
+    _report(solution, say)
+    return solution
+
+
+def _report(solution: Solution, say: Callable[[str], None]) -> None:
+    """Says how a run ended, and which constraints do not hold if it did not converge."""
+    found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
+    say(f"{solution.status} after {solution.stats['iterations']} iterations: {found}")
+    if not solution.converged:
+        for fault in (*solution.stats["faults"][:SHOWN], *solution.stats["repetitions"]):
+            say(f"  {fault}")
+
+
+def solve_as_stated(problem: Statement, **options: Any) -> Solution:
+    """Solves with the options that the problem gives for IPOPT's start from a guess; `options` come before them."""
+    from_guess = is_one_of(options.get("solver", "ipopt"), ("ipopt",)) and options.get("start") is None
+    return solve(problem, **((problem.options if from_guess else {}) | options))
+
+
+def orders_of(t: Transcription, program: Assembled) -> Orders:
+    """Makers of the stage orders of a transcribed problem."""
+    return Orders(partial(chain, t, program), partial(carried_chain, t, program))
+
+
+def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
+    """The findings of a diagnosis. If it fails, they say so, and the run that it looks at is not lost."""
+    try:
+        return diagnosis()
+    except (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        return [f"this diagnosis failed: {type(error).__name__}: {shown(str(error))}"]
+
+
+def collected(t: Transcription, program: Assembled, outcome: Outcome, stats: dict[str, Any]) -> Solution:
+    """The Solution of a solver's outcome, with the figures of the run in its stats."""
+    g = program.evaluator.constraints(outcome.x, t.program.values).copy()
+    broken, done = np.maximum(program.lower - g, g - program.upper), outcome.converged
+    stats |= {
+        "status": outcome.status,
+        "converged": outcome.converged,
+        "iterations": outcome.iterations,
+        "retries": outcome.retries,
+        "infeasibility": violation(program, g),
+        "variables": program.n,
+        "constraints": int(program.lower.size),
+        "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
+        "faults": [] if done else _told(lambda: [str(fault) for fault in faults(t, program, outcome.x)]),
+        "repetitions": [] if done else _told(lambda: repetitions(t, program, outcome.x)),
+    }
+    solution = collect(t, program, outcome.x, stats)
+    return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
+
+
+def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values of parameters by name; TypeError if they are given in another form."""
+    if not (values is None or isinstance(values, Mapping)):
+        raise TypeError(f"values must be a dict of parameters by name, such as {{'speed': 1.3}}, got {shown(values)}")
+    return dict(values or {})
+
+
+def starting_point(
+    t: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
+) -> Start:
+    """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
+    first guess."""
+    program = t.program
+    program.reset()
+    for name, value in by_name(values).items():
+        program.set_value(name, value)
+    for what, motion in (("guess", guess), ("start", start)):
+        if not (motion is None or isinstance(motion, Solution)):
+            raise TypeError(
+                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}; a "
+                "function s -> (q, v) goes to Problem(guess=...)"
+            )
+    if guess is not None and start is not None:
+        raise ValueError("give guess or start, not both: start is a guess with its multipliers")
+    if start is None:
+        initial_guess(t)
+        if guess is not None:
+            carry_over(t, guess)
+        return Start(program.start, program.values, program.lower, program.upper)
+    sizes = program.size, sum(b.lower.size * len(b.instances) for b in program.blocks)
+    got = tuple(start.iterate[key].size for key in ("x", "lam_g")) if start.iterate else None
+    if got != sizes:
+        raise ValueError(
+            f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
+            f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess"
+        )
+    lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
+    return Start(start.iterate["x"], program.values, program.lower, program.upper, lam_x, lam_g)
+
+
+def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
+    """Faults and difficulties of a problem, as sentences; empty if nothing was found.
+
+    Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
+    costs without finite values or slopes, violated rows without a free variable, contacts that constrain one another,
+    more equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that
+    repeat others. The last are found by linearising at the first guess: with straight legs, rows may seem to repeat
+    others although they do not elsewhere; with a bent `Problem(posture=...)` such findings disappear.
+    """
+    t, program = prepare(problem)
+    starting_point(t, None, None, values)
+    return findings(t, program)

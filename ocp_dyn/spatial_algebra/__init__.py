@@ -1,0 +1,1 @@
+"""Spatial vectors, rotations, and factors of small or tree-structured matrices."""

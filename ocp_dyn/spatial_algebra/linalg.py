@@ -1,0 +1,274 @@
+"""Linear algebra on small or tree-structured matrices; no mechanics.
+
+`parent` is the tree of a branch-sparse symmetric matrix: entry (i, j) may be nonzero only if one of i, j
+supports the other [RBDA, 6.4-6.5]. Factorising from the tips inwards fills nothing in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import casadi as ca
+from casadi import DM
+
+from .._types import ROUNDING, Expr
+
+
+@dataclass(frozen=True, repr=False)
+class _BranchFactor:
+    """Products and solves with a lower factor L whose rows have entries at their ancestors only [RBDA, 6.5].
+
+    L holds the rows, by ancestor, without the diagonal. All take and give several columns; O(n d) for each.
+    """
+
+    parent: Sequence[int]
+    L: list[dict[int, Expr]]
+    d: list[Expr]
+
+    unit: ClassVar[bool]
+    """Whether the diagonal of L is 1; else it is d."""
+
+    def multiply_L(self, b: Expr) -> Expr:
+        """L b."""
+        x, y = ca.vertsplit(b), self._on_diagonal(b)
+        for i, row in enumerate(self.L):
+            for j, l in row.items():
+                y[i] = y[i] + l * x[j]
+        return ca.vertcat(*y)
+
+    def multiply_Lt(self, b: Expr) -> Expr:
+        """L' b."""
+        x, y = ca.vertsplit(b), self._on_diagonal(b)
+        for i, row in enumerate(self.L):
+            for j, l in row.items():
+                y[j] = y[j] + l * x[i]
+        return ca.vertcat(*y)
+
+    def solve_Lt(self, b: Expr) -> Expr:
+        """L'^-1 b, from the tips to the root [RBDA, table 6.5]."""
+        x = ca.vertsplit(b)
+        for i in reversed(range(len(self.parent))):
+            x[i] = x[i] if self.unit else x[i] / self.d[i]
+            for j, l in self.L[i].items():
+                x[j] = x[j] - l * x[i]
+        return ca.vertcat(*x)
+
+    def solve_L(self, b: Expr) -> Expr:
+        """L^-1 b, from the root to the tips."""
+        x = ca.vertsplit(b)
+        for i in range(len(self.parent)):
+            for j, l in self.L[i].items():
+                x[i] = x[i] - l * x[j]
+            x[i] = x[i] if self.unit else x[i] / self.d[i]
+        return ca.vertcat(*x)
+
+    def _on_diagonal(self, b: Expr) -> list[Expr]:
+        rows = ca.vertsplit(b)
+        return list(rows) if self.unit else [d * row for d, row in zip(self.d, rows, strict=True)]
+
+    def __repr__(self) -> str:
+        """The branch pattern, a row per line: 1 or d on the diagonal, x where L has an entry."""
+        n, entries = len(self.parent), sum(len(row) for row in self.L)
+        corner = "1" if self.unit else "d"
+        lines = [" ".join(["x" if j in row else "." for j in range(i)] + [corner]) for i, row in enumerate(self.L)]
+        head = f"{type(self).__name__} {n} x {n}, {entries} of {n * (n - 1) // 2} entries below the diagonal"
+        return "\n".join([head, *lines])
+
+
+class LTDL(_BranchFactor):
+    """A = L' D L: rows of the unit lower factor by ancestor, and d, the diagonal of D."""
+
+    unit = True
+
+    def inverse(self) -> LTDL:
+        """M with L^-1 as its L and the same d: `A^-1 = M.L D^-1 M.L'`. L^-1 has entries at ancestors only, as L has."""
+        rows: list[dict[int, Expr]] = []
+        for row in self.L:
+            inverse = {j: -l for j, l in row.items()}
+            for k, l in row.items():
+                for j, m in rows[k].items():
+                    inverse[j] = inverse.get(j, 0) - l * m
+            rows.append(inverse)
+        return LTDL(self.parent, rows, self.d)
+
+    def multiply(self, b: Expr) -> Expr:
+        """A b."""
+        rows = zip(self.d, ca.vertsplit(self.multiply_L(b)), strict=True)
+        return self.multiply_Lt(ca.vertcat(*(d * row for d, row in rows)))
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b; b may have several columns.
+
+        If b has more columns than a row of L has entries, L is inverted first: then structural zeros of b meet rows of
+        other branches at common ancestors only.
+        """
+        if b.shape[1] > max(map(len, self.L)) and len(set(self.parent)) < len(self.parent):
+            M = self.inverse()
+            return M.multiply_L(M.scale(M.multiply_Lt(b)))
+        return self.solve_L(self.scale(self.solve_Lt(b)))
+
+    def inverse_matrix(self) -> Expr:
+        """A^-1 (n x n), symmetric to the last bit."""
+        return symmetric(self.solve(type(self.d[0])(DM.eye(len(self.parent)))))
+
+    def scale(self, b: Expr) -> Expr:
+        """D^-1 b."""
+        return ca.vertcat(*(x / d for x, d in zip(ca.vertsplit(b), self.d, strict=True)))
+
+
+class LTL(_BranchFactor):
+    """A = L' L, the Cholesky factor from the tips inwards: rows of L by ancestor, and d, its diagonal."""
+
+    unit = False
+
+    def multiply(self, b: Expr) -> Expr:
+        """A b."""
+        return self.multiply_Lt(self.multiply_L(b))
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b; b may have several columns."""
+        return self.solve_L(self.solve_Lt(b))
+
+
+def ancestors(parent: Sequence[int], i: int) -> Iterator[int]:
+    """parent[i], its parent, and so on to the root."""
+    i = parent[i]
+    while i >= 0:
+        yield i
+        i = parent[i]
+
+
+def ltdl(A: Expr, parent: Sequence[int]) -> LTDL:
+    """A = L' D L of a positive definite branch-sparse matrix [RBDA, table 6.3].
+
+    Walks supporting paths, not the pattern of A, so that fill-in along a path is never missed. O(n d^2)
+    for depth d. Positive definiteness is not checked: an indefinite A gives inf or nan.
+    """
+    n = len(parent)
+    rows = {i: {j: A[i, j] for j in (i, *ancestors(parent, i))} for i in range(n)}
+    L: list[dict[int, Expr]] = [{} for _ in range(n)]
+    for k in reversed(range(n)):
+        for i in ancestors(parent, k):
+            if rows[k][i].nnz() == 0:
+                continue
+            a = rows[k][i] / rows[k][k]
+            for j in (i, *ancestors(parent, i)):
+                if rows[k][j].nnz():
+                    rows[i][j] = rows[i][j] - a * rows[k][j]
+            L[k][i] = a
+    return LTDL(parent, L, [rows[i][i] for i in range(n)])
+
+
+def ltl(A: Expr, parent: Sequence[int]) -> LTL:
+    """A = L' L of a positive definite branch-sparse matrix [RBDA, table 6.3]: the L'DL factor with D shared out.
+
+    n square roots more than `ltdl`. An indefinite A gives nan.
+    """
+    factor = ltdl(A, parent)
+    roots = [ca.sqrt(d) for d in factor.d]
+    rows = [{j: r * l for j, l in row.items()} for row, r in zip(factor.L, roots, strict=True)]
+    return LTL(parent, rows, roots)
+
+
+def symmetric(A: Expr) -> Expr:
+    """The symmetric matrix with the upper triangle of A; the entries of A below the diagonal are never computed."""
+    return ca.triu2symm(ca.triu(A))
+
+
+def symmetric_part(A: Expr) -> Expr:
+    """(A + A') / 2."""
+    return A if A.shape == (1, 1) else symmetric(A + A.T) / 2
+
+
+def put(A: Expr, rows: range, columns: range, block: Expr) -> None:
+    """Writes a block into A, at consecutive rows and columns."""
+    A[rows.start : rows.stop, columns.start : columns.stop] = block
+
+
+def chain(n: int) -> list[int]:
+    """The tree of a dense n x n matrix: every row supported by the one before."""
+    return list(range(-1, n - 1))
+
+
+def solve_spd(A: Expr, b: Expr) -> Expr:
+    """A^-1 b of a small dense symmetric positive definite A, by LDL' without pivoting."""
+    if A.shape == (1, 1):
+        return b / A
+    return ltdl(A, chain(A.shape[0])).solve(b)
+
+
+def solve_cholesky(A: Expr, b: Expr) -> Expr:
+    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, every branch alike.
+
+    b may have several columns. n^3/6 multiplications for the factor; where A is branch-sparse `ltdl` needs far fewer.
+    """
+    n = A.shape[0]
+    L: list[list[Expr]] = []
+    x = ca.vertsplit(b)
+    for i in range(n):
+        L.append([])
+        for j in range(i + 1):
+            entry = A[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), start=type(A)(1, 1))
+            L[i].append(ca.sqrt(entry) if i == j else entry / L[j][j])
+            x[i] = x[i] - L[i][j] * x[j] if i > j else x[i] / L[i][i]
+    for i in reversed(range(n)):
+        x[i] = x[i] / L[i][i]
+        for k in range(i):
+            x[k] = x[k] - L[i][k] * x[i]
+    return ca.vertcat(*x)
+
+
+class Semidefinite(NamedTuple):
+    """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
+
+    A pivot that small errors of the rows may have made belongs to such a row. The size of what it was made from
+    follows from those before it,
+
+        e_i = e(A_ii) + sum_k l_ik^2 e_k,
+
+    and a pivot below `tolerance` times e_i is skipped: what is left of a row is then below the root of `tolerance`.
+    Rows of L are without the diagonal; d_inverse is 0 for rows left out. With full rank this is the plain LDL' factor.
+    """
+
+    L: list[list[Expr]]
+    d_inverse: list[Expr]
+
+    @staticmethod
+    def of(A: Expr, terms: Expr | None = None, tolerance: float = ROUNDING) -> Semidefinite:
+        """terms (n): where A = G M G', the squares of the rows of G in the metric M before anything cancels in them.
+
+        e(A_ii) = A_ii + terms_i: a row that its own terms nearly cancel is left out at the same size as one that other
+        rows nearly cancel. Rounding alone would allow the root of `tolerance`, 1e-12, there; but rows are right only as
+        far as positions are, and where a loop has come open by 1e-10 such a row is 1e-10, and would hold its bodies.
+        """
+        L: list[list[Expr]] = []
+        d_inverse: list[Expr] = []
+        growth: list[Expr] = []  # e_k / d_k
+        for i in range(A.shape[0]):
+            row: list[Expr] = []  # row i of L D, turned into L once the pivot is known
+            for j in range(i):
+                row.append(A[i, j] - sum((row[k] * L[j][k] for k in range(j)), start=type(A)(0)))
+            l = [row[k] * d_inverse[k] for k in range(i)]
+            taken = [row[k] * l[k] for k in range(i)]
+            pivot = A[i, i] - sum(taken, start=type(A)(0))
+            error = A[i, i] if terms is None else A[i, i] + terms[i]
+            error = error + sum((t * g for t, g in zip(taken, growth, strict=True)), start=type(A)(0))
+            keep = pivot > tolerance * error
+            d_inverse.append(keep / (ca.if_else(keep, pivot, 0) + ca.logic_not(keep)))
+            growth.append(error * d_inverse[i])
+            L.append(l)
+        return Semidefinite(L, d_inverse)
+
+    def solve(self, b: Expr) -> Expr:
+        """A solution of A x = b: zero for rows left out, whose equations hold as well as A x = b is consistent."""
+        n, x = len(self.L), ca.vertsplit(b)
+        for i in range(n):
+            for k in range(i):
+                x[i] = x[i] - self.L[i][k] * x[k]
+        x = [y * d for y, d in zip(x, self.d_inverse, strict=True)]
+        for i in reversed(range(n)):
+            for k in range(i + 1, n):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return ca.vertcat(*x)

@@ -1,0 +1,180 @@
+"""Rotations: about axes, from roll-pitch-yaw, quaternions (x, y, z, w), and the exponential map.
+
+Every matrix R here is active: it turns coordinates of the moved frame into those of the fixed one.
+`E = R'` is what a Transform holds.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from .._types import Array, Expr, Vector, finite_vector, numbers, shown, sparse, split
+from .spatial import skew
+
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
+"""The Bernoulli numbers B_2, B_4, ..., B_18."""
+
+
+def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, float]:
+    """`"x"`, `"y"`, `"z"` (or `"-x"` ...) or any three numbers, as a unit vector."""
+    if isinstance(axis, str):
+        if axis.lstrip("+-") not in AXES or len(axis) > 2:
+            raise ValueError(f"{what} must be 'x', 'y', 'z', '-x', '-y', '-z' or three numbers, got {shown(axis)}")
+        sign = -1.0 if axis.startswith("-") else 1.0
+        x, y, z = (sign * c + 0.0 for c in AXES[axis[-1]])
+        return x, y, z
+    a = finite_vector(axis, 3, what)
+    norm = float(np.linalg.norm(a))
+    if norm < 1e-9:
+        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give the direction of the joint axis")
+    if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
+        a = a / norm
+    x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())
+    return x, y, z
+
+
+def rotation_about(axis: Vector, angle: Expr) -> Expr:
+    """R = a a' + (1 - a a') cos(angle) + a x sin(angle) for a unit axis of numbers (Rodrigues).
+
+    The constant matrices are sparse, so a rotation about a coordinate axis costs one sine and one cosine.
+    """
+    along, across, turning = _rodrigues(tuple(float(x) for x in np.ravel(axis)))
+    return along + across * ca.cos(angle) + turning * ca.sin(angle)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rodrigues(axis: tuple[float, ...]) -> tuple[DM, DM, DM]:
+    a = sparse(axis)
+    aa = ca.sparsify(a @ a.T)
+    return aa, ca.sparsify(DM.eye(3) - aa), skew(a)
+
+
+def rpy_matrix(rpy: Vector) -> Array:
+    """URDF's roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll), as numbers."""
+    angles = finite_vector(rpy, 3, "roll, pitch, yaw")
+    r, p, y = (rotation_about(AXES[k], DM(float(a))) for k, a in zip("xyz", angles, strict=True))
+    return np.array((y @ p @ r).full())
+
+
+def quaternion_matrix(quat: Expr) -> Expr:
+    """R of the direction of a quaternion (x, y, z, w), with the factor 2/|q|^2.
+
+    Off-unit quaternions, an optimiser's iterates, still give a rotation.
+    """
+    if not isinstance(quat, (DM, SX, MX)) or quat.shape != (4, 1):
+        raise TypeError(f"a quaternion must be a casadi column (x, y, z, w), got {shown(quat)}")
+    x, y, z, w = split(quat)
+    s = 2 / ca.sumsqr(quat)
+    sx, sy, sz = s * x, s * y, s * z
+    xx, yy, zz, xy, xz, yz = sx * x, sy * y, sz * z, sx * y, sx * z, sy * z
+    wx, wy, wz = sx * w, sy * w, sz * w
+    return ca.vertcat(
+        ca.horzcat(1 - (yy + zz), xy - wz, xz + wy),
+        ca.horzcat(xy + wz, 1 - (xx + zz), yz - wx),
+        ca.horzcat(xz - wy, yz + wx, 1 - (xx + yy)),
+    )
+
+
+def quaternion_multiply(a: Expr, b: Expr) -> Expr:
+    """Hamilton product a b, both (x, y, z, w): first b, then a."""
+    av, aw = split(a, 3, 1)
+    bv, bw = split(b, 3, 1)
+    return ca.vertcat(aw * bv + bw * av + ca.cross(av, bv), aw * bw - ca.dot(av, bv))
+
+
+def quaternion_conjugate(a: Expr) -> Expr:
+    v, w = split(a, 3, 1)
+    return ca.vertcat(-v, w)
+
+
+def quaternion_rate(quat: Expr, omega: Expr) -> Expr:
+    """d(quat)/dt = 1/2 quat (omega, 0), omega in body axes."""
+    return quaternion_multiply(quat, ca.vertcat(omega, type(omega)(1, 1))) / 2
+
+
+def _series(x: Expr, coefficients: list[float]) -> Expr:
+    total = DM(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = c + x * total
+    return total
+
+
+def quaternion_exp(phi: Expr) -> Expr:
+    """Unit quaternion of the rotation vector phi [rad], smooth everywhere, zero included.
+
+    `sin(t/2)/t` and `cos(t/2)` by their series below |phi| = 0.3 (the next terms are under 1e-18), so
+    that derivatives of every order are finite at phi = 0.
+    """
+    t2 = ca.sumsqr(phi)
+    small = t2 < 0.09
+    t = ca.sqrt(ca.if_else(small, 1.0, t2))
+    sinc = [(-1) ** k / (2 * 4**k * math.factorial(2 * k + 1)) for k in range(8)]
+    cosine = [(-1) ** k / (4**k * math.factorial(2 * k)) for k in range(8)]
+    return ca.vertcat(
+        phi * ca.if_else(small, _series(t2, sinc), ca.sin(t / 2) / t),
+        ca.if_else(small, _series(t2, cosine), ca.cos(t / 2)),
+    )
+
+
+def quaternion_log(quat: Expr) -> Expr:
+    """Rotation vector [rad], |phi| <= pi, of the direction of a quaternion: the inverse of quaternion_exp."""
+    v, w = split(quat, 3, 1)
+    sign = ca.if_else(w < 0, -1.0, 1.0)
+    v, w = sign * v, sign * w
+    n2 = ca.sumsqr(v)
+    small = n2 < 1e-2 * w * w
+    n = ca.sqrt(ca.if_else(small, 1.0, n2))
+    w_safe = ca.if_else(small, w, 1.0)
+    ratio = n2 / (w_safe * w_safe)  # tan^2 of the half angle; used where it is below 1e-2
+    atan = [(-1) ** k / (2 * k + 1) for k in range(10)]
+    return v * ca.if_else(small, 2 / w_safe * _series(ratio, atan), 2 * ca.atan2(n, w) / n)
+
+
+def rotation_vector_rate(phi: Expr, omega: Expr) -> Expr:
+    """d(phi)/dt of a rotation vector phi [rad] whose rotation R(phi) turns with omega [rad/s] in body axes.
+
+    With t = |phi| and Jr the right Jacobian of the exponential map, omega = Jr(phi) d(phi)/dt,
+
+        d(phi)/dt = omega + 1/2 phi x omega + (1 - t/2 cot(t/2)) / t^2 phi x (phi x omega)
+
+    (Bullo and Murray, ECC 1995). Singular at |phi| = 2 pi; below 0.5 by its series (the next term is under 1e-18).
+    """
+    t2 = ca.sumsqr(phi)
+    small = t2 < 0.25
+    half = ca.sqrt(ca.if_else(small, 1.0, t2)) / 2
+    # |B_2k| / (2k)! for the Bernoulli numbers B_2, B_4, ...: the Taylor coefficients of 1 - t/2 cot(t/2)
+    series = [abs(b) / math.factorial(2 * k + 2) for k, b in enumerate(BERNOULLI)]
+    factor = ca.if_else(small, _series(t2, series), (1 - half * ca.cos(half) / ca.sin(half)) / ca.fmax(t2, 0.25))
+    turned = ca.cross(phi, omega)
+    return omega + turned / 2 + factor * ca.cross(phi, turned)
+
+
+def matrix_quaternion(R: object) -> Array:
+    """Unit quaternion (x, y, z, w), w >= 0, of a rotation matrix of numbers; sound at every angle, 180 degrees too.
+
+    Shepperd's choice: divide by the largest of the four components.
+    """
+    flat = numbers(R)
+    A = flat.reshape(3, 3) if flat.size == 9 and np.asarray(R).shape == (3, 3) else np.full((3, 3), np.nan)
+    if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(R)}")
+    d = np.array([A[0, 0], A[1, 1], A[2, 2], np.trace(A)])
+    k = int(np.argmax(d))
+    if k == 3:
+        q = np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1], 1 + d[3]])
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        q = np.empty(4)
+        q[k] = 1 + A[k, k] - A[i, i] - A[j, j]
+        q[i] = A[i, k] + A[k, i]
+        q[j] = A[j, k] + A[k, j]
+        q[3] = A[j, i] - A[i, j]
+    q /= np.linalg.norm(q)
+    return -q if q[3] < 0 else q

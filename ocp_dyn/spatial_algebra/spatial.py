@@ -1,0 +1,310 @@
+"""Spatial vector algebra in compact form [RBDA, ch. 2 and app. A].
+
+6-vectors are angular first: motion [omega; v_O], force [n_O; f]. Nothing here ever forms a 6x6
+product: a transform is (E, r), a rigid-body inertia (m, h, I), an articulated one (I, H, M). Each
+class has `.matrix()`, the 6x6 matrix it stands for, for tests and for reading.
+
+[RBDA] R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+from casadi import DM
+
+from .._types import Expr, exact, sparse, sparse_beside, split
+from .linalg import symmetric
+
+ZERO3 = DM(3, 1)
+
+
+def skew(r: Expr) -> Expr:
+    """r x: the matrix with `skew(r) @ u = cross(r, u)`; its diagonal is structurally zero."""
+    x, y, z = split(r)
+    o = type(r)(1, 1)
+    return ca.vertcat(ca.horzcat(o, -z, y), ca.horzcat(z, o, -x), ca.horzcat(-y, x, o))
+
+
+def vee(A: Expr) -> Expr:
+    """Axial vector of the skew-symmetric part of a 3x3 matrix: `vee(skew(r)) = r`."""
+    return axial(A) / 2
+
+
+def axial(A: Expr) -> Expr:
+    """Twice `vee`: `axial(a b') = b x a`."""
+    return ca.vertcat(A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1])
+
+
+def halves(v: Expr) -> tuple[Expr, Expr]:
+    """The angular and the linear half of a 6-vector, or of several in columns."""
+    w, u = split(v, 3, 3)
+    return w, u
+
+
+def each(operation: Callable[[Expr], Expr], A: Expr) -> Expr:
+    """An operation on 6-vectors, applied to every column of A."""
+    return ca.horzcat(*(operation(column) for column in ca.horzsplit(A)))
+
+
+def crm(v: Expr, m: Expr) -> Expr:
+    """v x m: cross product of motion v with motion m [RBDA, 2.31]."""
+    (w, vo), (mw, mv) = halves(v), halves(m)
+    return ca.vertcat(ca.cross(w, mw), ca.cross(w, mv) + ca.cross(vo, mw))
+
+
+def crf(v: Expr, f: Expr) -> Expr:
+    """v x* f: cross product of motion v with force f [RBDA, 2.32]."""
+    (w, vo), (n, fl) = halves(v), halves(f)
+    return ca.vertcat(ca.cross(w, n) + ca.cross(vo, fl), ca.cross(w, fl))
+
+
+def acceleration_field(w: Expr, dw: Expr) -> Expr:
+    """U = dw x + w x w x (3x3): a body whose origin accelerates by a accelerates by `a + U p` at its point p."""
+    (x, y, z), (dx, dy, dz) = split(w), split(dw)
+    xy, xz, yz, xx, yy, zz = x * y, x * z, y * z, x * x, y * y, z * z
+    return ca.vertcat(
+        ca.horzcat(-(yy + zz), xy - dz, xz + dy),
+        ca.horzcat(xy + dz, -(xx + zz), yz - dx),
+        ca.horzcat(xz - dy, yz + dx, -(xx + yy)),
+    )
+
+
+def congruence(E: Expr, A: Expr) -> Expr:
+    """E' A E of a rotation E (3x3), by half the products where E turns about a coordinate axis.
+
+    There the block across the axis, [a b; e d], goes by the sine s and the cosine c of the angle into
+
+        [a + s t, c t - e; c t - b, d - s t],    t = s (d - a) + c (b + e),
+
+    as trace and skew part stay. The axes of E may be exchanged on the way: row k and column l hold the +-1.
+    """
+    found = _coordinate_axis(E)
+    if found is None:
+        return E.T @ (A @ E)
+    k, l = found
+    (i, j), (p, q) = ((k + 1) % 3, (k + 2) % 3), ((l + 1) % 3, (l + 2) % 3)
+    sign, c, s = E[k, l], E[i, p], E[j, p]
+    a, b, e, d = A[i, i], A[i, j], A[j, i], A[j, j]
+    t = s * (d - a) + c * (b + e)
+    along, across = sign * (E.T @ A[:, k]), sign * (A[k, :] @ E)
+    B = {(l, l): A[k, k], (p, p): a + s * t, (q, q): d - s * t, (p, q): sign * (c * t - e), (q, p): sign * (c * t - b)}
+    B |= {(x, l): along[x] for x in (p, q)} | {(l, x): across[x] for x in (p, q)}
+    return ca.blockcat([[B[row, column] for column in range(3)] for row in range(3)])
+
+
+def _coordinate_axis(E: Expr) -> tuple[int, int] | None:
+    """Row and column of the +-1 in a rotation of symbols about a coordinate axis, from its pattern; else None."""
+    if not isinstance(E, ca.SX) or E.nnz() != 5:
+        return None
+    rows, columns = E.sparsity().row(), E.sparsity().get_col()
+    return next((k, l) for k, l in zip(rows, columns, strict=True) if rows.count(k) == 1 and columns.count(l) == 1)
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Plucker transform X(E, r) from frame A to frame B [RBDA, 2.24].
+
+    E (3x3) turns A coordinates into B coordinates; r (3) is the origin of B in A coordinates. So the
+    active rotation of B in A is E', and a point p given in B lies at `r + E' p` in A.
+    """
+
+    E: Expr
+    r: Expr
+
+    @staticmethod
+    def identity() -> Transform:
+        return Transform(DM.eye(3), ZERO3)
+
+    @staticmethod
+    def pose(R: object, p: object = (0.0, 0.0, 0.0)) -> Transform:
+        """Transform to a frame whose axes are the columns of R and whose origin is p (numbers)."""
+        return Transform(sparse(R).T, sparse_beside(p))
+
+    def __matmul__(self, other: Transform) -> Transform:
+        """`X_CB @ X_BA = X_CA`: first `other`, then `self`."""
+        return Transform(self.E @ other.E, other.r + other.E.T @ self.r)
+
+    def inverse(self) -> Transform:
+        """The transform from B back to A."""
+        return Transform(self.E.T, -(self.E @ self.r))
+
+    def apply(self, v: Expr) -> Expr:
+        """X v: a motion vector from A to B coordinates."""
+        w, vo = halves(v)
+        return ca.vertcat(self.E @ w, self.E @ (vo - ca.cross(self.r, w)))
+
+    def apply_inverse(self, v: Expr) -> Expr:
+        """X^-1 v: a motion vector from B to A coordinates."""
+        w, vo = halves(v)
+        w = self.E.T @ w
+        return ca.vertcat(w, self.E.T @ vo + ca.cross(self.r, w))
+
+    def apply_force(self, f: Expr) -> Expr:
+        """X* f: a force vector from A to B coordinates."""
+        n, fl = halves(f)
+        return ca.vertcat(self.E @ (n - ca.cross(self.r, fl)), self.E @ fl)
+
+    def apply_transpose(self, f: Expr) -> Expr:
+        """X' f: a force vector from B to A coordinates."""
+        n, fl = halves(f)
+        fl = self.E.T @ fl
+        return ca.vertcat(self.E.T @ n + ca.cross(self.r, fl), fl)
+
+    def point(self, p: Expr) -> Expr:
+        """Position in A of the point p given in B."""
+        return self.r + self.E.T @ p
+
+    def matrix(self) -> Expr:
+        """The 6x6 matrix [E, 0; -E r x, E]."""
+        return ca.blockcat([[self.E, type(self.E)(3, 3)], [-self.E @ skew(self.r), self.E]])
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Rigid-body inertia (m, h, I): mass, first moment h = m c, rotational inertia about the origin.
+
+    Ten numbers for the 6x6 matrix [I, h x; (h x)', m 1] [RBDA, 2.63].
+    """
+
+    m: Expr
+    h: Expr
+    I: Expr
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(DM(1, 1), ZERO3, DM(3, 3))
+
+    @staticmethod
+    def from_com(mass: float, com: Any, inertia: Any) -> Inertia:
+        """From mass [kg], centre of mass [m] and 3x3 inertia about it [kg m^2], in body axes (numbers)."""
+        I = sparse_beside(inertia)
+        gyration = math.sqrt(largest(I) / mass) if mass else 0.0
+        c = sparse_beside(com, max(largest(DM(com)), gyration))
+        cx = skew(c)
+        return (
+            Summed.of(Inertia(DM(mass), ZERO3, I)) + Summed.of(Inertia(DM(1, 1), mass * c, -mass * (cx @ cx)))
+        ).clean()
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(self.m + other.m, self.h + other.h, self.I + other.I)
+
+    def apply(self, v: Expr) -> Expr:
+        """I v: the momentum of motion v."""
+        w, vo = halves(v)
+        return ca.vertcat(self.I @ w + ca.cross(self.h, vo), self.m * vo - ca.cross(self.h, w))
+
+    def force(self, v: Expr, a: Expr) -> Expr:
+        """I a + v x* I v: the force that gives the body spatial acceleration a at velocity v.
+
+        By its points: the origin's classical acceleration is `a_O + omega x v_O`.
+        """
+        (w, vo), (dw, ao) = halves(v), halves(a)
+        return self.newton_euler(ao + ca.cross(w, vo), acceleration_field(w, dw))
+
+    def newton_euler(self, a: Expr, U: Expr) -> Expr:
+        """The force that accelerates the points p of the body by `a + U p`.
+
+        `f = m a + U h`, `n = h x a + axial(U J)` with J the second moments, the integrals of `p x (a + U p) dm`: the
+        equations of Newton and Euler in about half the operations of the spatial form [after Khalil & Dombre, 9.3].
+        """
+        return ca.vertcat(ca.cross(self.h, a) + axial(U @ self.second_moments), self.m * a + U @ self.h)
+
+    @property
+    def second_moments(self) -> Expr:
+        """J = integral of p p' dm = tr(I)/2 - I (3x3) [kg m^2]; of numbers without what only rounding leaves over."""
+        J = ca.trace(self.I) / 2 * DM.eye(3) - self.I
+        return ca.sparsify(J, 1e-14 * largest(self.I)) if isinstance(J, DM) else J
+
+    def to_parent(self, X: Transform) -> Inertia:
+        """X' I X: the same body in the coordinates of frame A of X: A -> B [RBDA, 2.66]."""
+        r = X.r
+        g = X.E.T @ self.h
+        h = g + self.m * r
+        return Inertia(self.m, h, symmetric(congruence(X.E, self.I) - skew(r) @ skew(g) - skew(h) @ skew(r)))
+
+    def matrix(self) -> Expr:
+        hx = skew(self.h)
+        return ca.blockcat([[self.I, hx], [hx.T, self.m * DM.eye(3)]])
+
+
+@dataclass(frozen=True)
+class Summed:
+    """An inertia of numbers, and for each of its entries the size of the terms that were summed.
+
+    A joint may depend on one entry that is tiny beside the others. Therefore rounding is judged entry by entry.
+    """
+
+    body: Inertia
+    size: Inertia
+
+    @staticmethod
+    def of(body: Inertia) -> Summed:
+        return Summed(body, Inertia(abs(body.m), abs(body.h), abs(body.I)))
+
+    def __add__(self, other: Summed) -> Summed:
+        return Summed(self.body + other.body, self.size + other.size)
+
+    def __sub__(self, other: Summed) -> Summed:
+        a, b = self.body, other.body
+        return Summed(Inertia(a.m - b.m, a.h - b.h, a.I - b.I), self.size + other.size)
+
+    def to_parent(self, X: Transform) -> Summed:
+        """As `Inertia.to_parent`."""
+        size = self.size
+        E, r = (abs(x) for x in (X.E, X.r))
+        g = E.T @ size.h
+        h = g + size.m * r
+        rx, gx, hx = (abs(skew(x)) for x in (r, g, h))
+        return Summed(self.body.to_parent(X), Inertia(size.m, h, E.T @ size.I @ E + rx @ gx + hx @ rx))
+
+    def clean(self) -> Inertia:
+        """The inertia with structural zeros where only rounding is left over; a mass stays as it is."""
+        body, size = self.body, self.size
+        return Inertia(exact(body.m), sparse_beside(body.h, size.h), sparse_beside(body.I, size.I))
+
+
+def largest(x: DM) -> float:
+    """The largest magnitude among numbers."""
+    return float(ca.norm_inf(ca.vec(ca.densify(x))))
+
+
+@dataclass(frozen=True)
+class ArticulatedInertia:
+    """Articulated-body inertia [I, H; H', M], a symmetric 6x6 matrix in three blocks [RBDA, ch. 7]."""
+
+    I: Expr
+    H: Expr
+    M: Expr
+
+    @staticmethod
+    def of(body: Inertia) -> ArticulatedInertia:
+        return ArticulatedInertia(body.I, skew(body.h), body.m * DM.eye(3))
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
+
+    def apply(self, v: Expr) -> Expr:
+        """IA v; `v` may have several columns."""
+        w, vo = halves(v)
+        return ca.vertcat(self.I @ w + self.H @ vo, self.H.T @ w + self.M @ vo)
+
+    def downdate(self, U: Expr, UDinv: Expr) -> ArticulatedInertia:
+        """IA - U D^-1 U', given U (6 x n) and U D^-1."""
+        (Uw, Uv), (Pw, Pv) = halves(U), halves(UDinv)
+        return ArticulatedInertia(self.I - symmetric(Pw @ Uw.T), self.H - Pw @ Uv.T, self.M - symmetric(Pv @ Uv.T))
+
+    def to_parent(self, X: Transform) -> ArticulatedInertia:
+        """X' IA X: in the coordinates of frame A of X: A -> B."""
+        rx = skew(X.r)
+        I, M = symmetric(congruence(X.E, self.I)), symmetric(congruence(X.E, self.M))
+        H = congruence(X.E, self.H)
+        Hr = H + rx @ M
+        return ArticulatedInertia(symmetric(I - H @ rx + rx @ Hr.T), Hr, M)
+
+    def matrix(self) -> Expr:
+        return ca.blockcat([[self.I, self.H], [self.H.T, self.M]])

@@ -1,0 +1,128 @@
+"""Left-right symmetric versions of robots that are nearly symmetric, for gaits whose left steps mirror the right
+ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from casadi import DM
+
+from .._arguments import positive
+from .._types import Array, sparse
+from ..dynamics.kinematics import body_transforms, point_position
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..spatial_algebra.spatial import Inertia, Transform
+from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
+
+
+@boundary()
+def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
+    """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral
+    posture.
+
+    Springs and their rest positions, damping, friction and armature of the joints are averaged too. Real robots carry a
+    battery on one side, and their CAD data have rounded angles; a mirrored gait needs a twin without these. tolerance:
+    largest difference between partners, relative to the mass [m, kg]. `asymmetry` tells the difference between the twin
+    and the original. ModelError if bodies have no partners.
+    """
+    partners = match_bodies(model, positive(tolerance, "tolerance"))
+    X0 = body_transforms(model, DM(model.neutral()))
+    seen = [I.to_parent(X) for I, X in zip(model.I, X0, strict=True)]
+    poses = [(np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()) for X in X0]
+    Y0 = [_between(poses[i], poses[j]) for i, j in enumerate(partners)]
+    inertia, X_tree = [model.I[0]], [model.X_tree[0]]
+    for i, p in model.edges:
+        inertia.append(_average(seen[i], _image(seen[partners[i]])).to_parent(Y0[i].inverse()))
+        # the joint's own transform in the neutral posture stays between the two
+        joint = X0[i] @ (model.X_tree[i] @ X0[p]).inverse()
+        moved = joint.inverse() @ Y0[i] @ Y0[p].inverse()
+        X_tree.append(Transform(sparse(moved.E), sparse(moved.r)))
+    return _with_even_joints(replace(model, I=tuple(inertia), X_tree=tuple(X_tree)))
+
+
+def _with_even_joints(model: Model) -> Model:
+    """The model with springs, losses and armature averaged over partner joints; the model is symmetric otherwise."""
+    dofs = model.dofs
+    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
+        return model
+    mirror = kinematic_mirror(model)
+    even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}
+    rest, sprung = DM(dofs.rest), even["stiffness"] > 0
+    half = model.difference(rest, mirror.q(rest)) / 2 * DM(sprung.astype(float))
+    even["rest"] = np.array(model.integrate(rest, half).full()).ravel()
+    return replace(model, dofs=replace(dofs, **even))
+
+
+def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
+    """World -> body, half-way between a body's pose (R, p) and the image of its partner's.
+
+    The axes of partners may differ by signs and order; where they differ by more, the body keeps its own.
+    """
+    R, p = own
+    image = REFLECTION @ partner[0]
+    order = np.round(image.T @ R)
+    if np.abs(image @ order - R).max() < 0.1:
+        u, _, vt = np.linalg.svd(R + image @ order)
+        R = u @ vt
+    return Transform(sparse(R.T), sparse((p + REFLECTION @ partner[1]) / 2))
+
+
+@boundary()
+def facing_forward(model: Model, left: str, right: str) -> Model:
+    """The model whose base frame is turned about z so that the frame `left` lies along +y from the frame `right`.
+
+    This holds in the neutral posture; x then points forward, as walking along x needs. The base's own frame is turned,
+    others stay where they are on the robot. ValueError if the two frames coincide.
+    """
+    q = DM(model.neutral())
+    dx, dy, _ = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
+    if np.hypot(dx, dy) < 1e-6:
+        raise ValueError(
+            f"frames {left!r} and {right!r} must lie apart to tell left from right, got {dx:.3g}, {dy:.3g} m"
+        )
+    turn = Transform(sparse(np.round(_about_z(np.arctan2(-dx, dy)), 12).T), DM(3, 1))
+    back = turn.inverse()
+    I = (model.I[0], model.I[1].to_parent(back), *model.I[2:])
+    X_tree = tuple(X @ back if p == 1 else X for X, p in zip(model.X_tree, model.parent, strict=True))
+    base = model.body_names[0]
+    frames = {n: replace(f, X=f.X @ back) if f.body == 1 and n != base else f for n, f in model.frames.items()}
+    return replace(model, I=I, X_tree=X_tree, frames=frames)
+
+
+def _about_z(angle: float) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+@boundary()
+def asymmetry(model: Model) -> dict[str, float]:
+    """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass centre [m] and a
+    place [m]."""
+    twin = symmetric_twin(model)
+    mass, com, place = [0.0], [0.0], [0.0]
+    for i, _ in model.edges:
+        one, other = model.I[i], twin.I[i]
+        mass.append(abs(float(one.m) - float(other.m)))
+        if float(one.m):
+            com.append(_length(one.h / one.m - other.h / other.m))
+        place.append(_length(model.X_tree[i].r - twin.X_tree[i].r))
+    return {"mass": max(mass), "centre_of_mass": max(com), "place": max(place)}
+
+
+def _length(x: DM) -> float:
+    return float(np.linalg.norm(np.array(DM(x).full())))
+
+
+def _image(body: Inertia) -> Inertia:
+    """The mirror image of an inertia about the world origin."""
+    S = DM(REFLECTION)
+    return Inertia(body.m, S @ body.h, S @ body.I @ S)
+
+
+def _average(one: Inertia, other: Inertia) -> Inertia:
+    def mean(a: DM, b: DM) -> Array:
+        return np.array(DM(a).full() + DM(b).full()) / 2
+
+    return Inertia(sparse(mean(one.m, other.m)), sparse(mean(one.h, other.h)), sparse(mean(one.I, other.I)))

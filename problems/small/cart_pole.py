@@ -1,0 +1,32 @@
+"""Swing-up of a pole on a cart: the motor pushes the cart only, and the pole has to follow.
+
+Shows: a joint without a motor (`unactuated`), limits of the rail and of the motor. Masses, lengths and limits are
+those of Kelly, SIAM Review 59 (2017): a cart of 1 kg, a point mass of 0.3 kg at 0.5 m, 1 m to go in 2 s. The integral of
+the squared force is 58.0 N^2 s on a fine grid; swung up on the other side of the cart it is 82.5.
+"""
+
+import math
+
+import casadi as ca
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from problems.small._picture import show
+
+
+def cart_pole() -> od.Model:
+    builder = od.ModelBuilder("cart_pole")
+    builder.add_body("cart", od.Prismatic("x"), mass=1.0, lower=-2, upper=2, effort=20)
+    builder.add_body("pole", od.Revolute("y"), "cart", mass=0.3, com=(0, 0, -0.5))  # hangs at q = 0
+    return builder.build()
+
+
+def problem(intervals: int = 50) -> ocp.Problem:
+    swing = ocp.Phase("swing", intervals, duration=2.0, objective=[ocp.TorqueSquared()])
+    upright = (1.0, -math.pi)
+    up = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.v, end.q - ca.DM(upright), end.v), 0, 0))
+    return ocp.Problem(cart_pole(), [swing], boundary=[up], unactuated=["pole_joint"])
+
+
+if __name__ == "__main__":
+    show(problem().solve(progress=False), __file__)

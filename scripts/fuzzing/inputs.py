@@ -1,0 +1,31 @@
+"""Inputs of `fuzz.py` by kind."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from .arguments import api
+from .files import Case, Rng, json_model, npz, urdf
+from .rooms import rooms
+
+KINDS: dict[str, Callable[[Rng], Case]] = {"urdf": urdf, "json": json_model, "npz": npz, "api": api, "rooms": rooms}
+
+
+def _hog() -> object:
+    """Reserves 64 GiB, piece by piece, and writes to none of it."""
+    return [np.zeros(2**27) for _ in range(64)]
+
+
+PLANTED: dict[str, Callable[[Rng], Case]] = {
+    "crash": lambda rng: Case("ends its process", lambda: os._exit(3)),
+    "fault": lambda rng: Case("reads at address 0", lambda: (faulthandler.disable(), ctypes.string_at(0))),
+    "hang": lambda rng: Case("waits", lambda: time.sleep(3600)),
+    "hog": lambda rng: Case("takes memory", _hog),
+}
+"""Mistakes that every run must see; in none of them by itself."""

@@ -1,0 +1,182 @@
+"""Calls for `fuzz.py`: optimal control, code generation and pictures, with one or two wrong arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from tests.hopper import monopod
+
+from .arguments import Call, call_of, wrong_call
+from .files import Case, Rng, rotor, rotor_solution
+
+RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
+           "Solution", "Stage", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
+"""What the library makes itself, and what has calls of its own here."""
+PATHS = {"Unilateral", "FrictionCone", "CentreOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
+         "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
+DRAWN = (
+    "plot_angles",
+    "plot_torques",
+    "plot_forces",
+    "plot_gait_cycle",
+    "plot_phase_portrait",
+    "stick_figure",
+    "plot",
+    "plot_multipliers",
+)
+
+
+_model = cache(monopod)
+
+
+def _stand(path: Any = (), objective: Any = (), **options: Any) -> ocp.Problem:
+    foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
+    phase = ocp.Phase("stance", 3, 1.0, foot, path, objective)
+    return ocp.Problem(_model(), phase, unactuated=["root"], **options)
+
+
+def _good() -> dict[str, Any]:
+    """Good values by the names of parameters."""
+    model, solution = _model(), rotor_solution()
+    pair = ("foot", (0, 0, 0))
+    return {
+        "function": lambda *stages: 0, "name": "stance", "frame": "foot", "radius": 0.1, "points": [pair], "pairs": [(pair, ("leg", (0, 0, 0)))],
+        "distance": 0.1, "contact": od.Contact("foot", axes="xyz"), "margin": 0.1, "maximum": 10.0, "start": (0, 0, 0), "intervals": 3,
+        "duration": 1.0, "feet": ["foot"], "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
+        "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
+        "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
+        "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
+    }  # fmt: skip
+
+
+def _placed(make: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A term made, and put into a problem, which checks it with the model."""
+    key = "path" if name in PATHS else "objective"
+    return lambda **given: _stand(**{key: make(**given)})
+
+
+@cache
+def calls() -> tuple[Call, ...]:
+    """Calls of all three rooms, those that cost more only once."""
+    good = _good()
+    made = {n: getattr(ocp, n) for n in dir(ocp) if n[0] != "_" and n not in RESULTS and callable(getattr(ocp, n))}
+    found = []
+    for name, make in made.items():
+        known = good | {"NoCollision": {"pairs": [(ocp.Capsule("foot", 0.1), ocp.Obstacle((0, 0, 0), 0.1))]}}.get(
+            name, {}
+        )
+        call = call_of(name, make, known)
+        if call.changed:
+            found.append(call)
+            placed = (
+                name in PATHS or hasattr(make, "rate") or name.endswith(("Squared", "Work")) or name.startswith("Track")
+            )
+            found += [call._replace(run=_placed(make, name))] if placed else []
+    problem = call_of("Problem", ocp.Problem, good)
+    return (*found, *found, *[problem] * 10, *_solving(good), *_writing(good), *_drawing(good))
+
+
+def _solving(good: dict[str, Any]) -> list[Call]:
+    """What takes a problem or a solution."""
+    problem, solution = good["problem"], good["solution"]
+    options = (
+        "solver",
+        "guess",
+        "start",
+        "tolerance",
+        "max_iterations",
+        "progress",
+        "threads",
+        "values",
+        "compile",
+        "piqp",
+        "x",
+    )
+    found = [
+        Call("solve", _quietly(problem.solve), {"progress": False}, options),
+        Call("ocp.solve", _quietly(ocp.solve), {"problem": problem, "progress": False}, ("problem", *options)),
+        Call("solve_along", _quietly(ocp.solve_along), {"problem": problem, "solve": {"progress": False}}, ("problem", "start", "values", "solve", "along", "time")),
+        Call("check", lambda problem, values=None: ocp.check(problem, values), {"problem": problem}, ("problem", "values")),
+        Call("sensitivities", lambda problem, solution, parameter=None: ocp.sensitivities(problem, solution, *([] if parameter is None else [parameter])),
+             {"problem": problem, "solution": solution}, ("problem", "solution", "parameter")),
+        Call("rti", _quietly(ocp.rti), {"problem": problem, "start": solution}, ("problem", "start", "qp", "hessian", "compile", "threads", "values", "x")),
+    ]  # fmt: skip
+    methods = {"active": ("equalities", "tolerance"), "sample": ("times",), "table": ("layout",)}
+    needed = {"sample": {"times": [0.0]}}
+    return found + [
+        Call(f"Solution.{n}", getattr(solution, n), needed.get(n, {}), changed) for n, changed in methods.items()
+    ]
+
+
+def _writing(good: dict[str, Any]) -> list[Call]:
+    """Code generation; nothing is compiled, and what is written goes to a directory that is removed."""
+    generated = call_of("generate", od.codegen.generate, good)
+    emitted = call_of("emit", od.codegen.emit, good | {"f": good["functions"][0]})
+    options = tuple(name for name in generated.changed)
+    exported = Call(
+        "export",
+        _in_a_folder(od.codegen.export),
+        {"functions": good["functions"], "directory": "robot"},
+        ("directory", *options),
+    )
+    compiled = call_of("compile", _quietly(od.codegen.compile), good)
+    saved = [
+        Call(f"Solution.{n}", _in_a_folder(getattr(good["solution"], n)), {"path": "x"}, ("path",))
+        for n in ("save", "to_csv")
+    ]
+    model = [Call("save_model", _in_a_folder(od.save_model), {"model": good["model"], "path": "x"}, ("path",))]
+    loaded = [
+        Call(load.__name__, _in_a_folder(load), {"path": "x"}, ("path",))
+        for load in (od.load_model, od.load_urdf, ocp.Solution.load)
+    ]
+    sweep = {"make": monopod, "points": ocp.grid(speed=[1.0, 1.2]), "folder": "gaits"}
+    saved.append(call_of("Sweep", _in_a_folder(ocp.Sweep), sweep))
+    return [generated, generated, emitted, exported, compiled, compiled, *saved, *model, *loaded]
+
+
+def _drawing(good: dict[str, Any]) -> list[Call]:
+    drawn = [call_of(name, _in_a_folder(getattr(od.viz, name)), good | {"multipliers": [0.5]}) for name in DRAWN]
+    animated = call_of("animate", _in_a_folder(od.viz.animate), good | {"path": "x.html"})
+    return [*drawn, animated, call_of("skeleton", od.viz.skeleton, good)]
+
+
+def _quietly(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, where there is no compiler."""
+
+    @wraps(run)
+    def without_compiler(**given: Any) -> Any:
+        with mock.patch.dict(os.environ, {"PATH": "", "CC": ""}):
+            return run(**given)
+
+    return without_compiler
+
+
+def _in_a_folder(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, with a new folder as the current one; pictures are closed."""
+
+    @wraps(run)
+    def inside(**given: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            try:
+                return run(**given)
+            except OSError as error:  # of the system, in its words, as the functions promise
+                if error.errno is None or not isinstance(given.get("path", given.get("directory")), str):
+                    raise
+                return error
+
+    return inside
+
+
+def rooms(rng: Rng) -> Case:
+    """A call with one or two wrong arguments."""
+    return wrong_call(calls(), rng)

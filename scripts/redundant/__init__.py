@@ -1,0 +1,1 @@
+"""Random sets of constraints, rows that depend on others among them, and a dense reference for `check_redundant.py`."""
