@@ -184,10 +184,38 @@ def test_footholds_of_one_foot_share_the_plane() -> None:
         ocp.Foothold(edge(0.0), of=flat, plane=WALL)
     with pytest.raises(TypeError, match=r"Foothold plane must be an ocp.Plane\(point, normal\), got 0.2"):
         ocp.Foothold(CONTACTS["flat"], plane=0.2)
+    with pytest.raises(
+        ValueError, match=r"along toe.tx, toe.tz does not hold a point on a plane .* give the contact all"
+    ):
+        ocp.Foothold(od.Contact("toe", axes="xz"), plane=TILTED)
     with pytest.raises(ValueError, match="Plane normal must not be zero"):
         ocp.Plane(normal=(0, 0, 0))
     with pytest.raises(ValueError, match=r"Plane point \[m\] must be 3 finite numbers"):
         ocp.Plane((0, 0))
+
+
+def test_a_program_on_a_higher_plane_is_that_on_the_ground(rng: np.random.Generator) -> None:
+    """Rows and costs of all blocks are equal at points that differ by the height."""
+    ground = hopper()
+    stance, flight = ground.phases
+    high = replace(stance.footholds[0], plane=ocp.Plane((0.0, 0.0, 0.2)))
+    clear = replace(flight.path[0], terrain=lambda x, y: 0.2)
+    raised = replace(ground, phases=[replace(stance, footholds=(high,)), replace(flight, path=clear)])
+    found = []
+    x = rng.normal(size=transcribe(ground).program.size)
+    for problem, height in ((ground, 0.0), (raised, 0.2)):
+        t = transcribe(problem)
+        program, here = t.program.assemble(), x.copy()
+        for q in {q for phase in t.phases for q in phase.q}:
+            here[q.index[2]] += height
+        found.append(
+            [
+                program.evaluator.constraints(here, t.program.values),
+                np.array(program.cost_terms(here, t.program.values)),
+            ]
+        )
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other.ravel(), one.ravel(), rtol=1e-9, atol=1e-9)
 
 
 def stepping(first: ocp.Plane, last: ocp.Plane) -> ocp.Problem:

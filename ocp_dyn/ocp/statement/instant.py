@@ -77,6 +77,13 @@ class Foothold:
             if self.plane not in (GROUND, self.of.plane):
                 raise ValueError(f"Foothold {self.name!r} lies on the plane of {self.of.name!r}, of=: leave out plane")
             object.__setattr__(self, "plane", self.of.plane)
+        if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
+            A, n = np.array(self.contact.axes), np.array(self.plane.normal)
+            if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
+                raise ValueError(
+                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on a plane "
+                    f"with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
+                )
         if isinstance(self.contact, RollingContact):
             _check_edge(self.contact, self.plane)
             object.__setattr__(self, "contact", replace(self.contact, normal=self.plane.normal))
