@@ -162,7 +162,7 @@ def test_a_swing_is_highest_in_its_middle():
     """From standing at x = 0 until 1 s to standing at x = 1 from 3 s on: half way and one lift up after 2 s."""
 
     def span(begin, end, x):
-        return Span(1, begin, end, True, np.zeros(3), np.eye(3), None, np.array([x, 0.2, 0.0]))
+        return Span(1, begin, end, True, np.zeros(3), np.eye(3), None, (np.eye(3), np.array([x, 0.2, 0.0])))
 
     spans = [span(0.0, 1.0, 0.0), span(3.0, 4.0, 1.0)]
     for time, place in ((1.0, (0, 0.2, 0)), (2.0, (0.5, 0.2, 0.06)), (3.0, (1, 0.2, 0))):
@@ -213,7 +213,9 @@ def test_drift_is_the_largest_over_all_phases():
     contact, place = od.Contact("foot", axes="xyz"), {"foot": np.array([0.2, 0, 0])}
     q, still = np.array([[0.0, 0, 0.5, 0, 0]]), np.zeros((1, model.nv))
     moving = still + np.array([0, 0.3, 0, 0, 0])
-    phases = [SimpleNamespace(q=q, qd=qd, contacts=(contact,), places=place) for qd in (moving, still)]
+    phases = [
+        SimpleNamespace(q=q, qd=qd, contacts=(contact,), places=place, foothold=ocp.Foothold) for qd in (moving, still)
+    ]
     drift = defects.drift(SimpleNamespace(model=model, phases=phases))
     close([drift.position, drift.velocity], [0.2, 0.3])
 

@@ -206,7 +206,7 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 
 def _touching(constraint: RollingContact, angular: Dual, linear: Dual) -> Expr:
     """Derivatives of the rows of the point in contact: sides (linear + radius n x angular)."""
-    return constraint._sides @ (linear.d + constraint.radius * skew(sparse(constraint.normal)) @ angular.d)
+    return constraint.sides @ (linear.d + constraint.radius * skew(sparse(constraint.normal)) @ angular.d)
 
 
 @position_derivatives.register
@@ -223,7 +223,7 @@ def _(constraint: RollingContact, at: Motions) -> Expr:
 def _(constraint: RollingContact, at: Motions, lam: Expr) -> Expr:
     """The force at the point in contact, radius below the center: the couple -radius n x f at the center."""
     frame = at.frame(constraint.body, constraint.center)
-    f = constraint._sides.T @ lam[:3]
+    f = constraint.sides.T @ lam[:3]
     couple = at.constant(constraint.radius * ca.cross(f, sparse(constraint.normal)))
     if constraint.axis is not None:
         b, _, n = _tilt(constraint, at, frame)

@@ -85,7 +85,7 @@ class RollingContact:
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         Jw, Jc = halves(point_jacobian_6d(model, resolve(model, self.body), q, self.center))
-        rows = [self._sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
+        rows = [self.sides @ (Jc + self.radius * skew(sparse(self.normal)) @ Jw)]
         if self.axis is not None:
             rows += [sparse(self.normal).T @ Jw, self._tilt(model, q)[0].T @ Jw]
         return ca.vertcat(*rows)
@@ -93,7 +93,7 @@ class RollingContact:
     def hessian(self, model: Model, q: Expr, qd: Expr) -> Expr:
         frame, n = resolve(model, self.body), sparse(self.normal)
         dw, ac = halves(point_acceleration_6d(model, frame, q, qd, point=self.center))
-        rows = [self._sides @ (ac + self.radius * ca.cross(n, dw))]
+        rows = [self.sides @ (ac + self.radius * ca.cross(n, dw))]
         if self.axis is not None:
             w = halves(point_velocity_6d(model, frame, q, qd))[0]
             b, a = self._tilt(model, q)
@@ -110,12 +110,12 @@ class RollingContact:
         R, p = pose(model, resolve(model, self.body), q)
         n = sparse(self.normal)
         couple = DM(3, 1) if self.axis is None else n * lam[3] + self._tilt(model, q)[0] * lam[4]
-        force = self._sides.T @ lam[:3]
+        force = self.sides.T @ lam[:3]
         touch = p + R @ as_point(self.center) - self.radius * n
         return {self.name: wrench_at(touch, ca.vertcat(couple, force))}
 
     @property
-    def _sides(self) -> DM:
+    def sides(self) -> DM:
         """Rows: the normal and two directions across it."""
         n = np.array(self.normal)
         side = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])

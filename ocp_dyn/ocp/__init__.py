@@ -62,6 +62,7 @@ from .statement.phases import Jump as Jump
 from .statement.phases import Parameter as Parameter
 from .statement.phases import Periodic as Periodic
 from .statement.phases import Phase as Phase
+from .statement.planes import Plane as Plane
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers

@@ -30,6 +30,8 @@ class Phase(Protocol):
     @property
     def places(self) -> dict[str, Array]: ...
     @property
+    def planes(self) -> Mapping[str, Any]: ...
+    @property
     def wrenches(self) -> dict[str, Array]: ...
 
 
@@ -54,12 +56,14 @@ TURNED = np.array([-1.0, 1.0, -1.0])  # what reflection does to moments and angl
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """One foot on the ground during one phase: wrench [moment; force] (N, 6) at its place (x, y, yaw), if known."""
+    """One foot on the ground during one phase: wrench [moment; force] (N, 6) at its place (x, y, yaw), if known; height
+    of the place [m]."""
 
     name: str
     side: Side
     wrench: Array
     place: Array | None
+    height: float = 0.0
 
     @property
     def force(self) -> Array:
@@ -126,14 +130,17 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
     places: Mapping[str, Array] = phase.places
     for name, wrench in phase.wrenches.items():
         frame, place = motion.model.frame(name), places.get(name)
+        height = 0.0
         if place is not None:
             place = np.array(place, dtype=float)
+            if name in phase.planes:
+                place[0], place[1], height = np.array(phase.planes[name].to_world(DM([*place[:2], 0.0]))).ravel()
         if image is not None:
             frame, wrench = image.frame(name), wrench * np.concatenate([TURNED, REFLECTION])
             place = None if place is None else place * [1.0, -1.0, -1.0]
         if place is not None:
             place = place + np.array([step * motion.step_length, 0.0, 0.0])
-        found.append(Support(frame.name, side[frame.body], wrench, place))
+        found.append(Support(frame.name, side[frame.body], wrench, place, float(height)))
     return tuple(found)
 
 
@@ -150,5 +157,5 @@ def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Sup
         if support.place is None or support.wrench[k, 5] <= least:
             continue
         x, y = support.place[:2] + support.pressure(least)[k]
-        found.append((support, np.array([x, y, 0.0]), support.force[k]))
+        found.append((support, np.array([x, y, support.height]), support.force[k]))
     return found

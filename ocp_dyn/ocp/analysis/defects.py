@@ -15,7 +15,6 @@ from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ..equations import Equations
 from ..motion.motion import Motion, PhaseMotion
-from ..statement.instant import Foothold
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +125,7 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseMotion) -> tu
     """Largest |phi| and |G qd| of a contact over the nodes of a phase."""
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
     if isinstance(contact, (Contact, RollingContact)):
-        phi = Foothold(contact).position(model, q, DM(phase.places[contact.name]))
+        phi = phase.foothold(contact).position(model, q, DM(phase.places[contact.name]))
     else:
         phi = contact.position(model, q)
     errors = ca.Function("errors", [q, qd], [ca.norm_inf(phi), ca.norm_inf(contact.jacobian(model, q) @ qd)])

@@ -103,6 +103,11 @@ def _check(solution: Motion, step: float) -> None:
         raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
         raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
+    tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
+    if tilted:
+        raise ValueError(
+            f"floquet multipliers are known for feet on level planes: those of {', '.join(tilted)} are not"
+        )
     positive(step, "step [s]")
 
 

@@ -45,13 +45,14 @@ def touchdowns(
             found.append(Touchdown(contact, None if kept else _position(model, contact)))
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])
+        foothold = following.foothold(contact)
         same = [s for s in standing if s is not None and model.frame(s[0].name).body == body]
         if not same:
-            found.append(Touchdown(contact, _height(model, contact, place)))
+            found.append(Touchdown(contact, _height(model, foothold, place)))
         elif same[0][0].contact.rows == contact.rows:
             found.append(Touchdown(contact, None))
         else:
-            found.append(Touchdown(contact, _missing(model, contact, place, *same[0])))
+            found.append(Touchdown(contact, _missing(model, foothold, place, *same[0])))
     return found
 
 
@@ -74,30 +75,29 @@ def _image(
     constraints."""
     if not isinstance(contact, (Contact, RollingContact)):
         return None
-    x, y, yaw = phase.places[contact.name]
+    plane, place = phase.foothold(contact).plane.image(phase.places[contact.name], mirror is not None, back)
     if mirror is None:
-        return Foothold(contact), DM([x - back, y, yaw])
+        return Foothold(contact, plane=plane), DM(place)
     partner = replace(contact, body=mirror.frame(contact.name))
-    if isinstance(partner, RollingContact) and partner.axis is not None:
+    if isinstance(partner, RollingContact):
         a, b, c = partner.axis
-        partner = replace(partner, axis=(-a, b, c))
-    return Foothold(partner), DM([x - back, -y, -yaw])
+        partner = replace(partner, axis=(-a, b, c), normal=plane.normal)
+    return Foothold(partner, plane=plane), DM(place)
 
 
-def _height(model: Model, contact: Contact | RollingContact, place: DM) -> Callable[[Expr], Expr]:
-    """The height of the contact point above the ground."""
-    row = int(fixed_rows(contact)[0 if isinstance(contact, RollingContact) else -1])
-    return lambda q: Foothold(contact).position(model, q, place)[row]
+def _height(model: Model, foothold: Foothold, place: DM) -> Callable[[Expr], Expr]:
+    """The height of the contact point above its plane."""
+    return lambda q: foothold.height(model, q, place)
 
 
 def _missing(
-    model: Model, contact: Contact | RollingContact, place: DM, before: Foothold, place_before: DM
+    model: Model, foothold: Foothold, place: DM, before: Foothold, place_before: DM
 ) -> Callable[[Expr], Expr] | None:
     """Rows that a foot that already stood must still meet: its tilt if it rolled over an edge; None if it stood
     flat."""
     if before.kind == "flat":
         return None
-    return lambda q: Foothold(contact).touchdown(model, q, place, before, place_before)
+    return lambda q: foothold.touchdown(model, q, place, before, place_before)
 
 
 def _position(model: Model, constraint: Constraint) -> Callable[[Expr], Expr]:

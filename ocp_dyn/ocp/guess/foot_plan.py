@@ -46,7 +46,7 @@ class Span:
     """A foot on the ground: from begin to end [s], its edge turned from angle `first` to `last` [rad].
 
     point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
-    place: (x, y, yaw).
+    place: the pose (R, p) of the ground under the contact.
     """
 
     body: int
@@ -56,7 +56,7 @@ class Span:
     point: Array
     rotation: Array
     axis: Vector | None
-    place: Array
+    place: tuple[Array, Array]
     first: float = 0.0
     last: float = 0.0
 
@@ -64,11 +64,11 @@ class Span:
         """(R, p) of the body at a time of the span."""
         u = (time - self.begin) / max(self.end - self.begin, TOUCH)
         angle = (1 - u) * self.first + u * self.last
-        R = _numbers(rotation_about((0.0, 0.0, 1.0), DM(self.place[2])))
+        R, p = self.place
         if self.axis is not None:
             R = R @ _numbers(rotation_about(self.axis, DM(angle)))
         R = R @ self.rotation.T
-        return R, np.array([*self.place[:2], 0.0]) - R @ self.point
+        return R, p - R @ self.point
 
 
 def planned(
@@ -87,11 +87,13 @@ def planned(
     bodies = {body: [_pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
     middle = np.mean([[p for _, p in poses] for poses in bodies.values()], axis=0)
     base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
+    rise = np.mean([_ground_at(spans, nodes) for spans in tracks.values()], axis=0)
+    rise = rise - rise[0]  # the standing posture stands on the first of the grounds
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
     table = []
     for k, time in enumerate(nodes):
-        goal = [(np.eye(3), base + np.array([speed * time, 0.0, 0.0])), *(poses[k] for poses in bodies.values())]
+        goal = [(np.eye(3), base + np.array([speed * time, 0.0, rise[k]])), *(poses[k] for poses in bodies.values())]
         q = fit(q, goal)
         table.append(q)
     return _smooth(transcription, fit, q0, nodes, table, step, total)
@@ -141,16 +143,18 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
 
 def _span(transcription: Transcription, f: Foothold, begin: float, end: float, turn: int, step: float) -> Span:
     model = transcription.problem.model
-    x, y, yaw = place_value(transcription, f, transcription.program.start, step)
+    place, plane = place_value(transcription, f, transcription.program.start, step), f.plane
     frame, point = resolve(model, f.contact.body), np.array(f.point)
     axis = f.contact.axis if isinstance(f.contact, RollingContact) else None
     if transcription.mirror is not None and turn % 2:
-        frame, y, yaw = transcription.mirror.frame(frame.name), -y, -yaw
+        frame = transcription.mirror.frame(frame.name)
+        plane, place = plane.image(place, True, 0.0)
         point = point * [1, -1, 1]
         axis = None if axis is None else (-axis[0], axis[1], axis[2])
     R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()
-    place = np.array([x + turn * step, y, yaw])
-    return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, place)
+    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([turn * step, 0.0, 0.0])
+    ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
+    return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, (ground, p))
 
 
 def _append(spans: list[Span], span: Span) -> None:
@@ -186,6 +190,12 @@ def _pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]
     turn = quaternion_log(DM(matrix_quaternion(R0.T @ R1)))
     R = R0 @ _numbers(quaternion_matrix(quaternion_exp(s * turn)))
     return R, (1 - s) * p0 + s * p1 + np.array([0.0, 0.0, lift * math.sin(math.pi * u) ** 2])
+
+
+def _ground_at(spans: list[Span], times: Array) -> Array:
+    """Height of the ground under a foot at these times; between two places it changes linearly."""
+    ends = [(time, span.place[1][2]) for span in spans for time in (span.begin, span.end)]
+    return np.asarray(np.interp(times, *np.transpose(ends)), dtype=np.float64)
 
 
 class _Fit:

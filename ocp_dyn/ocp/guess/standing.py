@@ -134,7 +134,7 @@ def _weight_rows(held: tuple[Foothold | PhaseConstraint, ...], weight: float) ->
 def _share_rows(f: Foothold, share: float) -> Array:
     """Contact rows of one foot under a vertical force [N]."""
     if isinstance(f.contact, RollingContact):
-        return np.array([share, 0, 0, 0, 0])
+        return np.array([*share * np.array(f.contact.sides.full())[:, 2], 0, 0])
     return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
 
 
@@ -145,8 +145,9 @@ def standing(problem: Statement) -> Array:
     q = np.array(model.neutral() if problem.posture is None else problem.posture, dtype=float)
     if problem.limits:
         q = np.clip(q, dofs.q_lower, dofs.q_upper)
-    feet = problem.footholds
+    feet = [f for f in problem.footholds if f.plane == problem.footholds[0].plane]  # later ones may lie elsewhere
     if problem.posture is None and feet and np.allclose(model.root_shifts[:, :3], np.eye(3)[:, : model.nq]):
+        ground = feet[0].origin(DM([(low + high) / 2 for low, high in (feet[0].x, feet[0].y, feet[0].yaw)]))
         heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]
-        q[2] -= min(heights)
+        q[2] -= min(heights) - float(ground[2])
     return q

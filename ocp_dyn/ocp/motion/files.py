@@ -24,6 +24,7 @@ from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED, Loads
+from ..statement.planes import Plane
 from .earlier_files import FORMAT_1, from_format_1
 from .motion import Motion, PhaseMotion
 from .program_table import ProgramTable
@@ -60,6 +61,7 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
                 "name": phase.name,
                 "contacts": [constraint_to_dict(c) for c in phase.contacts],
                 "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
+                "planes": {name: [plane.point, plane.normal] for name, plane in phase.planes.items()},
             }
         )
     about: dict[str, Any] = {"format": FILE_FORMAT, "model": model_to_dict(solution.model), "phases": phases}
@@ -175,13 +177,22 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
     places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
+    planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
         raise ValueError(f"'t{k}' must hold at least two times, in order")
     n, m, nq, nv = t.size - 1, sum(len(c.rows) for c in contacts), model.nq, model.nv
     shapes = {"q": (n + 1, nq), "qd": (n + 1, nv), "qdd": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
     arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
-    return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, **arrays)
+    return PhaseMotion(name=saved["name"], t=t, contacts=contacts, places=places, planes=planes, **arrays)
+
+
+def _plane(saved: Any) -> Plane:
+    """The plane of a foothold, from its point and its normal."""
+    if not isinstance(saved, list) or len(saved) != 2:
+        raise _wrong("a point and a normal of a plane", saved)
+    point, normal = (_listed(part, 3) for part in saved)
+    return Plane((point[0], point[1], point[2]), normal)
 
 
 def _impulses(content: _Content, phases: tuple[PhaseMotion, ...]) -> tuple[Array, ...]:

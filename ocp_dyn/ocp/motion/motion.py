@@ -15,6 +15,7 @@ from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Equations
 from ..statement.instant import Foothold
+from ..statement.planes import GROUND, Plane
 from .program_table import ProgramTable
 
 
@@ -23,8 +24,8 @@ class PhaseMotion:
     """One phase: N intervals between N + 1 nodes.
 
     t (N+1) [s]; q (N+1, nq), qd (N+1, nv) at the nodes; qdd (N, nv), tau (N, nv), lam (N, m), means over the intervals;
-    places: (x, y, yaw) of every foothold by contact name; tau_rate (N, nv) [N m/s]: slope of the torques along the
-    intervals, zero for constant torques.
+    places: (x, y, yaw) of every foothold on its plane, by contact name; planes: those that are not the ground; tau_rate
+    (N, nv) [N m/s]: slope of the torques along the intervals, zero for constant torques.
     """
 
     name: str
@@ -37,6 +38,7 @@ class PhaseMotion:
     contacts: tuple[Constraint, ...]
     places: dict[str, Array]
     tau_rate: Array = 0.0  # type: ignore[assignment]
+    planes: dict[str, Plane] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
@@ -50,6 +52,10 @@ class PhaseMotion:
         """Duration of the phase [s]."""
         return float(self.t[-1] - self.t[0])
 
+    def foothold(self, contact: Contact | RollingContact) -> Foothold:
+        """The foothold of a contact of this phase, on its plane."""
+        return Foothold(contact, plane=self.planes.get(contact.name, GROUND))
+
     @property
     def wrenches(self) -> dict[str, Array]:
         """Wrenches [moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
@@ -59,7 +65,7 @@ class PhaseMotion:
             rows = self.lam[:, k : k + m]
             k += m
             if isinstance(contact, (Contact, RollingContact)):
-                foothold, place = Foothold(contact), DM(self.places[contact.name])
+                foothold, place = self.foothold(contact), DM(self.places[contact.name])
                 found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
         return found
 

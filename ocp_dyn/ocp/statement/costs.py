@@ -327,7 +327,7 @@ class CapturePointSquared(LeastSquares):
     weight: float = 1.0
 
     def residual(self, instant: Instant) -> Expr:
-        return capture_point(instant) - _middle_of_feet(instant) if instant.places else ca.SX(0, 1)
+        return capture_point(instant) - middle_of_feet(instant) if instant.places else ca.SX(0, 1)
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class ZeroMomentPointSquared(LeastSquares):
     def residual(self, instant: Instant) -> Expr:
         if not instant.places:
             return ca.SX(0, 1)
-        return zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2] - _middle_of_feet(instant)
+        return zero_moment_point(instant.model, instant.q, instant.qd, instant.qdd)[:2] - middle_of_feet(instant)
 
 
 @dataclass(frozen=True)
@@ -382,8 +382,9 @@ def per_dof(value: Any, size: int, what: str) -> Array:
     return np.array(np.broadcast_to(found, (size,)))
 
 
-def _middle_of_feet(instant: Instant) -> Expr:
-    places = [place[:2] for place in instant.places.values()]
+def middle_of_feet(instant: Instant) -> Expr:
+    """Mean (x, y) of the points at which feet stand."""
+    places = [foothold.origin(place)[:2] for foothold, place in instant.places.items()]
     return sum(places, start=ca.SX(2, 1)) / len(places)
 
 

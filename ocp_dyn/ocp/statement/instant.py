@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -14,6 +14,7 @@ from ..._types import Expr, shown, sparse
 from ...constraints import Constraint, Contact, RollingContact
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...mechanism import Model
+from .planes import GROUND, LEVEL, Plane
 
 
 def as_bounds(value: Any, what: str) -> tuple[float, float]:
@@ -29,14 +30,15 @@ def as_bounds(value: Any, what: str) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Foothold:
-    """A contact held on the ground plane z = 0, at a place that may be free in bounds.
+    """A contact held on a plane, at a place that may be free in bounds.
 
     contact: `od.Contact` without axes, the foot lies flat (six rows); `od.Contact` with axes "xyz" or "xz", a point;
     `od.RollingContact` with an axis, an edge that the foot rolls over (five rows): a sharp edge for radius 0, a rounded
     one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
 
-    x, y [m], yaw [rad]: a number, or (lower, upper); the place of the contact point, for an edge when the foot is
-    level. of: another foothold of this foot; the place follows from it (leave out x, y, yaw). Example: flat sole, then
+    plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall. A foot is level when it lies flat on its plane;
+    friction cones and centers of pressure are those of the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
+    the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
     toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
     (half_width of an edge: half its length), for the center of pressure.
 
@@ -51,12 +53,11 @@ class Foothold:
     half_length: float = 0.0
     half_width: float = 0.0
     of: Foothold | None = None
+    plane: Plane = GROUND
 
     def __post_init__(self) -> None:
         if not isinstance(self.contact, (Contact, RollingContact)):
             raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {shown(self.contact)}")
-        if isinstance(self.contact, RollingContact):
-            _check_edge(self.contact)
         for key in ("x", "y", "yaw"):
             limits = as_bounds(getattr(self, key), f"Foothold {key}")
             if not np.all(np.isfinite(limits)):
@@ -66,6 +67,26 @@ class Foothold:
             not_negative(getattr(self, key), f"Foothold {key} [m]")
         if self.of is not None and not isinstance(self.of, Foothold):
             raise TypeError(f"Foothold of={shown(self.of)}: must be a Foothold of the same foot")
+        self._set_plane()
+
+    def _set_plane(self) -> None:
+        """Checks the plane, and tells it to the contact where that depends on it."""
+        if not isinstance(self.plane, Plane):
+            raise TypeError(f"Foothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
+        if self.of is not None:
+            if self.plane not in (GROUND, self.of.plane):
+                raise ValueError(f"Foothold {self.name!r} lies on the plane of {self.of.name!r}, of=: leave out plane")
+            object.__setattr__(self, "plane", self.of.plane)
+        if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
+            A, n = np.array(self.contact.axes), np.array(self.plane.normal)
+            if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
+                raise ValueError(
+                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on a plane "
+                    f"with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
+                )
+        if isinstance(self.contact, RollingContact):
+            _check_edge(self.contact, self.plane)
+            object.__setattr__(self, "contact", replace(self.contact, normal=self.plane.normal))
 
     @property
     def name(self) -> str:
@@ -100,8 +121,12 @@ class Foothold:
         """phi of the contact at place = (x, y, yaw): zero while the foot stays put, or rolls without slip."""
         if isinstance(self.contact, RollingContact):
             return self._edge_position(self.contact, model, q, place)
-        level = type(place)(1, 1)
-        return self.contact.position_from(model, q, turned(place), ca.vertcat(place[0], place[1], level))
+        R = turned(place) if self.plane.level else self.plane.R @ turned(place)
+        return self.contact.position_from(model, q, R, self.origin(place))
+
+    def origin(self, place: Expr) -> Expr:
+        """The point in the world at which the contact point is held, at place = (x, y, yaw)."""
+        return self.plane.to_world(ca.vertcat(place[0], place[1], type(place)(1, 1)))
 
     def _edge_position(self, edge: RollingContact, model: Model, q: Expr, place: Expr) -> Expr:
         """Height, sideways, backwards [m], then turn and tilt of the edge [sine]: the rows of `RollingContact`.
@@ -109,14 +134,16 @@ class Foothold:
         Rolling by the angle theta carries the center forward by radius theta along the heading, so that the edge has a
         phi.
         """
-        R, p = pose(model, resolve(model, edge.body), q)
+        R, p = self.plane.pose(*pose(model, resolve(model, edge.body), q))
         heading, axis = self.heading(place), R @ sparse(edge.axis)
         along = ca.atan2(ca.dot(R[:, 2], heading), R[2, 2]) * edge.radius if edge.radius else 0
         gap = p + R @ sparse(edge.center) - ca.vertcat(place[0], place[1], edge.radius) - along * heading
-        return ca.vertcat(gap[2], gap[1], -gap[0], -ca.dot(axis, heading), axis[2])
+        sides = edge.sides if self.plane.level else edge.sides @ self.plane.R
+        return ca.vertcat(sides @ gap, -ca.dot(axis, heading), axis[2])
 
     def heading(self, place: Expr) -> Expr:
-        """Unit vector (3) in which the foot rolls over an edge, axis x up; for a flat foot, its own x."""
+        """Unit vector (3), along the plane's axes, in which the foot rolls over an edge, axis x normal; for a flat foot,
+        its own x."""
         x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
         return turned(place) @ sparse((y, -x, 0.0))
 
@@ -148,7 +175,7 @@ class Foothold:
             return SX(0, 1)
         if before.kind == "edge":  # rolled over until the foot is level
             R = pose(model, resolve(model, self.contact.body), q)[0]
-            return ca.dot(R[:, 2], before.heading(place_before))
+            return ca.dot(R[:, 2], before.along(before.heading(place_before)))
         return self._turns(before, self.position(model, q, place))
 
     def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
@@ -159,9 +186,22 @@ class Foothold:
         if before is self or before.kind == "flat":
             return SX(0, 1)
         if before.kind == "edge":
-            across = ca.cross(DM([0, 0, 1]), before.heading(place_before))
+            across = before.along(ca.cross(DM(LEVEL), before.heading(place_before)))
             return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
         return self._turns(before, G @ qd)
+
+    def along(self, vector: Expr) -> Expr:
+        """A vector with components along the plane's axes, along the world's."""
+        return vector if self.plane.level else self.plane.R @ vector
+
+    def height(self, model: Model, q: Expr, place: Expr) -> Expr:
+        """Height of the contact point above the plane, as far as the contact holds it."""
+        rows = self.position(model, q, place)
+        if isinstance(self.contact, RollingContact):
+            return rows[0]
+        if self.contact.axes is None:
+            return ca.dot(sparse(self.plane.normal), rows[3:])
+        return ca.dot(sparse(np.asarray(self.contact.axes) @ self.plane.normal), rows)
 
     def _turns(self, before: Foothold, rows: Expr) -> Expr:
         """The rows of directions, which are still free for a foot that stood on a point before."""
@@ -175,7 +215,7 @@ class Foothold:
         """[moment; force] on the foot at the contact point, world axes, from the contact's rows."""
         if isinstance(self.contact, RollingContact):  # rows: up, sideways, backwards, turn, tilt
             couple = self.heading(place) * lam[4] + DM([0, 0, 1]) * lam[3]
-            return ca.vertcat(couple, -lam[2], lam[1], lam[0])
+            return ca.vertcat(self.along(couple), self.contact.sides.T @ lam[:3])
         if self.contact.axes is None:
             return lam
         return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
@@ -212,17 +252,18 @@ class PhaseConstraint:
 
 
 def turned(place: Expr) -> Expr:
-    """Rotation about z by the yaw of a place."""
+    """Rotation about z, the normal of its plane, by the yaw of a place."""
     c, s = ca.cos(place[2]), ca.sin(place[2])
     zero, one = type(c)(1, 1), type(c)(1)
     return ca.blockcat([[c, -s, zero], [s, c, zero], [zero, zero, one]])
 
 
-def _check_edge(edge: RollingContact) -> None:
-    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or tuple(edge.normal) != (0.0, 0.0, 1.0) or edge.height:
+def _check_edge(edge: RollingContact, plane: Plane) -> None:
+    upright = tuple(edge.normal) in (LEVEL, plane.normal)
+    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not upright or edge.height:
         raise ValueError(
             f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) with "
-            f"an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal {edge.normal}, height "
+            f"an axis in the frame's x-y plane, normal z and height 0 (a Plane says more), got axis {edge.axis}, normal {edge.normal}, height "
             f"{edge.height}"
         )
 
@@ -232,7 +273,7 @@ class Instant:
     """One stage of a motion, as expressions.
 
     q, qd, qdd, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
-    yaw); lam: rows of all contacts and constraints of the phase; s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
+    yaw) in the coordinates of their planes; lam: rows of all contacts and constraints of the phase; s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
     `step_length` and `time` [s] of the whole motion; slacks and references: variables and reference values of single
     objectives, by objective. impulse: True at an impact, where wrenches are impulses [N m s; N s].
     """

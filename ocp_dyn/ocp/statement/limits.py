@@ -12,7 +12,7 @@ import numpy as np
 from ..._arguments import all_positive, not_negative, positive, truth
 from ...dynamics.momentum import zero_moment_point
 from ...mechanism import Model
-from .costs import base_size, capture_point, per_dof
+from .costs import base_size, capture_point, middle_of_feet, per_dof
 from .instant import Instant
 from .path_constraints import Bounded
 
@@ -129,5 +129,4 @@ def _within(instant: Instant, point: Any, radius: float) -> Bounded:
     """Distance from the middle of the feet, squared and divided by the radius: a row in meters. No rows in flight."""
     if not instant.places:
         return ca.SX(0, 1), 0.0, 0.0
-    middle = sum((place[:2] for place in instant.places.values()), start=ca.SX(2, 1)) / len(instant.places)
-    return ca.sumsqr(point - middle) / radius, -np.inf, radius
+    return ca.sumsqr(point - middle_of_feet(instant)) / radius, -np.inf, radius

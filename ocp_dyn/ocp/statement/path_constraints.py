@@ -35,7 +35,7 @@ from ..._arguments import (
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .instant import Instant
+from .instant import Foothold, Instant
 
 WHERE = ("node", "interval", "wrench")
 
@@ -55,7 +55,7 @@ class PathConstraint(Protocol):
 
 @dataclass(frozen=True)
 class Unilateral:
-    """f_z >= minimum [N]: contacts push and never pull. For the impulse of an impact, in N s, the minimum is zero."""
+    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact, in N s, the minimum is zero."""
 
     minimum: float = 0.0
     where: ClassVar[str] = "wrench"
@@ -65,16 +65,17 @@ class Unilateral:
 
     def rows(self, instant: Instant) -> Bounded:
         least = 0.0 if instant.impulse else self.minimum
-        return _stack([w[5] for w in instant.wrenches.values()], least, np.inf)
+        return _stack([w[5] for _, w in _on_planes(instant)], least, np.inf)
 
 
 @dataclass(frozen=True)
 class FrictionCone:
     """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
 
-    The pyramid implies that contacts push. `Unilateral` beside it changes no solution, but its row meets the rows of
-    the pyramid at its apex, which makes some problems harder to solve. second_order=True: the cone itself, `f_x^2 +
-    f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are forces; it needs `Unilateral` beside it.
+    x, y and z are the axes of the plane on which the foot stands. The pyramid implies that contacts push. `Unilateral`
+    beside it changes no solution, but its row meets the rows of the pyramid at its apex, which makes some problems harder
+    to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are
+    forces; it needs `Unilateral` beside it.
     """
 
     mu: float = 0.7
@@ -91,7 +92,7 @@ class FrictionCone:
 
     def rows(self, instant: Instant) -> Bounded:
         rows = []
-        for foothold, w in instant.wrenches.items():
+        for foothold, w in _on_planes(instant):
             limit = self.mu / math.sqrt(2) * w[5]
             if self.second_order:
                 weight = instant.model.mass * float(np.linalg.norm(instant.model.gravity))
@@ -115,7 +116,7 @@ class CenterOfPressure:
 
     def rows(self, instant: Instant) -> Bounded:
         rows = []
-        for foothold, w in instant.wrenches.items():
+        for foothold, w in _on_planes(instant):
             if foothold.kind == "point":
                 continue
             halves = (foothold.half_width,) if foothold.kind == "edge" else (foothold.half_width, foothold.half_length)
@@ -247,6 +248,11 @@ class Path:
         if isinstance(value, tuple):
             hint = ": limits go to Path(function, lower, upper)"
         return expression(value, f"Path: the function, at a {self.where!r} stage,", hint), self.lower, self.upper
+
+
+def _on_planes(instant: Instant) -> list[tuple[Foothold, Expr]]:
+    """Every foothold with its wrench along the axes of its plane."""
+    return [(foothold, foothold.plane.components(w)) for foothold, w in instant.wrenches.items()]
 
 
 def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:

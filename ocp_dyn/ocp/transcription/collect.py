@@ -15,6 +15,7 @@ from ..equations import Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
+from ..statement.planes import GROUND
 from ..statement.statement import Statement
 from .tabulate import tabulate
 from .variables import Transcription, number, place_value
@@ -44,7 +45,8 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         else:
             qdd, lam = _explicit_forces(equations_of(problem).of(model), contacts, q, qd, tau)
         places = {f.name: place_value(transcription, f, x, step_length) for f in phase.footholds}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, contacts, places, tau_rate))
+        planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, contacts, places, tau_rate, planes))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):

@@ -181,6 +181,7 @@ def _find_images(transcription: Transcription) -> None:
                 f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
                 f"derive {g.name!r} from a foothold, too"
             )
+        _check_image(transcription, f, g)
         transcription.images[f if f.of is None else f.root] = g if f.of is None else g.root
     for g in transcription.images.values():
         if g.root in transcription.images:
@@ -200,6 +201,16 @@ def _is_image(transcription: Transcription, f: Foothold, g: Foothold) -> bool:
     return f.kind == g.kind and body == other and np.allclose(place, image, atol=1e-6)
 
 
+def _check_image(transcription: Transcription, f: Foothold, g: Foothold) -> None:
+    """Checks that a step forward carries the plane of f to that of g."""
+    heights = [foothold.plane.point[2] for foothold in (f, g)]
+    if not (f.plane.level and g.plane.level) or abs(heights[0] - heights[1]) > 1e-9:
+        raise ValueError(
+            f"Foothold {g.name!r} stands in the last phase and, a step back, as {f.name!r} in the first: a periodic motion "
+            f"needs both on level planes of one height, got {f.plane} and {g.plane}"
+        )
+
+
 def _owner(transcription: Transcription, f: Foothold) -> Variable:
     """The variable from which the place of a foothold follows."""
     if f in transcription.images:
@@ -211,9 +222,11 @@ def place_of(transcription: Transcription, f: Foothold, place: Expr, step_length
     """(x, y, yaw) of a foothold from its owner's `place`: the place itself, set off on the same foot, or the image of
     the end."""
     if f in transcription.images:
-        x, y, yaw = split(place_of(transcription, transcription.images[f], place, step_length))
+        g = transcription.images[f]
+        x, y, yaw = split(place_of(transcription, g, place, step_length))
         side = -1.0 if transcription.mirror else 1.0
-        return ca.vertcat(x - step_length, side * y, side * yaw)
+        dx, dy, _ = (side * b - a for a, b, side in zip(f.plane.point, g.plane.point, (1.0, side, 1.0), strict=True))
+        return ca.vertcat(x - step_length + dx, side * y + dy, side * yaw)
     if f.of is None:
         return place
     x, y, yaw = f.offset(transcription.problem.model)

@@ -1,0 +1,81 @@
+"""Planes on which feet stand: the ground, a stair, a ramp, a wall, a rail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from ..._arguments import point
+from ..._types import Array, Expr, sparse, sparse_beside
+from ...spatial_algebra.rotations import unit_axis
+
+LEVEL = (0.0, 0.0, 1.0)
+
+MIRRORED = np.array([1.0, -1.0, 1.0])
+"""Reflection from left to right."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane through `point` [m], in the world, with a normal on the side of the foot.
+
+    Its coordinates (x, y) begin at the point. Its axes are the world's, turned by the smallest rotation that brings z to
+    the normal: on a ramp that rises along x, its x axis points up the ramp, and its y axis is the world's.
+    """
+
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    normal: Any = LEVEL
+
+    def __post_init__(self) -> None:
+        x, y, z = (float(c) for c in point(self.point, "Plane point [m]"))
+        object.__setattr__(self, "point", (x, y, z))
+        object.__setattr__(self, "normal", unit_axis(self.normal, "Plane normal"))
+
+    @property
+    def level(self) -> bool:
+        """Whether the normal points up."""
+        return bool(self.normal == LEVEL)
+
+    @cached_property
+    def R(self) -> DM:
+        """Rotation (3x3) from the plane's axes to the world's: exp of k = z x normal over sin(angle), by Rodrigues."""
+        x, y, z = self.normal
+        if z < -1 + 1e-12:
+            return sparse(np.diag([1.0, -1.0, -1.0]))
+        K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
+        return sparse(np.eye(3) + K + K @ K / (1 + z))
+
+    def to_world(self, p: Expr) -> Expr:
+        """The point with the plane's coordinates p (3), in the world."""
+        if self.level:
+            return p if not any(self.point) else p + sparse_beside(self.point)
+        return self.R @ p + sparse_beside(self.point)
+
+    def pose(self, R: Expr, p: Expr) -> tuple[Expr, Expr]:
+        """A pose (R, p) in the world, in the plane's coordinates."""
+        moved = p - sparse_beside(self.point) if any(self.point) else p
+        return (R, moved) if self.level else (self.R.T @ R, self.R.T @ moved)
+
+    def components(self, w: Expr) -> Expr:
+        """A wrench [moment; force] (6), or a vector (3), in world axes, along the plane's axes."""
+        if self.level:
+            return w
+        return ca.vertcat(*(self.R.T @ part for part in ca.vertsplit(w, 3)))
+
+    def image(self, place: Array, mirrored: bool, back: float) -> tuple[Plane, Array]:
+        """The plane and the place (x, y, yaw) on it, reflected from left to right if asked, moved back along x."""
+        if mirrored:
+            place = place * [1.0, -1.0, -1.0]
+        plane = Plane(tuple(MIRRORED * self.point), tuple(MIRRORED * self.normal)) if mirrored else self
+        if self.level:
+            return plane, place - [back, 0.0, 0.0]
+        return Plane(tuple(np.subtract(plane.point, (back, 0.0, 0.0))), plane.normal), place
+
+
+GROUND = Plane()
+"""The plane z = 0."""

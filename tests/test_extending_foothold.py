@@ -1,0 +1,244 @@
+"""Footholds on any plane: their rows and wrenches, friction and pressure on the plane, landings, files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.transcription.transcribe import transcribe
+from ocp_dyn.ocp.transcription.variables import place_value
+from ocp_dyn.spatial_algebra.rotations import rotation_about
+from problems.extending.foothold import RAMP, STEP, hop
+from tests.hopper import problem as hopper
+
+TILTED = ocp.Plane((0.3, -0.2, 0.4), (0.3, -0.4, 0.8))
+WALL = ocp.Plane((1.0, 0.0, 0.5), (-1.0, 0.0, 0.0))
+CEILING = ocp.Plane((0.0, 0.0, 2.0), (0.0, 0.0, -1.0))
+PLANES = (STEP, TILTED, WALL, CEILING)
+
+
+@pytest.mark.parametrize("plane", [*PLANES, RAMP, ocp.Plane()])
+def test_a_plane_has_coordinates(plane: ocp.Plane) -> None:
+    R = np.array(plane.R)
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(R[:, 2], plane.normal, atol=1e-15)
+    assert np.linalg.det(R) == pytest.approx(1)
+    p, A = np.array([0.1, 0.2, 0.3]), np.eye(3)
+    world = np.array(plane.to_world(DM(p))).ravel()
+    np.testing.assert_allclose(world, R @ p + plane.point, atol=1e-15)
+    np.testing.assert_allclose(np.array(plane.pose(DM(A), DM(world))[1]).ravel(), p, atol=1e-15)
+
+
+def test_axes_of_a_ramp() -> None:
+    """Up the ramp, and across it; the image in the mirror is the same ramp on the other side."""
+    np.testing.assert_allclose(np.array(RAMP.R)[:, 1], [0, 1, 0], atol=1e-15)
+    assert np.array(RAMP.R)[2, 0] > 0.4
+    place = np.array([0.1, 0.2, 0.3])
+    image, there = TILTED.image(place, True, 0.5)
+    point, other = (np.array(plane.to_world(DM([*p[:2], 0]))).ravel() for plane, p in ((TILTED, place), (image, there)))
+    np.testing.assert_allclose(other, point * [1, -1, 1] - [0.5, 0, 0], atol=1e-15)
+    turned = [np.array(p.R @ rotation_about((0, 0, 1), DM(x[2]))) for p, x in ((TILTED, place), (image, there))]
+    np.testing.assert_allclose(turned[1], np.diag([1, -1, 1]) @ turned[0] @ np.diag([1, -1, 1]), atol=1e-15)
+
+
+def plate() -> od.Model:
+    """A body with frames under its sole and at its edges."""
+    builder = od.ModelBuilder("plate")
+    builder.add_body("body", od.FloatingBase(), joint_name="root", mass=2.0, com=(0, 0, 0.5), inertia=(0.1, 0.2, 0.1))
+    for name, x in (("sole", 0.0), ("toe", 0.2)):
+        builder.add_frame(name, "body", (x, 0.0, 0.0))
+    return builder.build()
+
+
+MODEL = plate()
+PLACE = (0.3, -0.2, 0.4)
+
+
+def edge(radius: float) -> od.RollingContact:
+    return od.RollingContact("toe", radius, (0, 0, radius), axis=(0.0, 1.0, 0.0))
+
+
+CONTACTS = {
+    "flat": od.Contact("sole"),
+    "point": od.Contact("toe", axes="xyz"),
+    "sharp edge": edge(0.0),
+    "round edge": edge(0.03),
+}
+
+
+def standing(foothold: ocp.Foothold, pitch: float) -> np.ndarray:
+    """q of the plate at PLACE on the plane; on an edge, rolled by a pitch."""
+    yaw, c, s = PLACE[2], math.cos(PLACE[2]), math.sin(PLACE[2])
+    radius = getattr(foothold.contact, "radius", 0.0)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    tilt = np.array(rotation_about((0, 1, 0), DM(pitch)))
+    R = turn @ tilt
+    center = np.array([*PLACE[:2], radius]) + radius * pitch * np.array([math.cos(yaw), math.sin(yaw), 0])
+    p = center - R @ np.array([0.0 if foothold.kind == "flat" else 0.2, 0, radius])
+    Q = np.array(foothold.plane.R)
+    return np.concatenate([Q @ p + foothold.plane.point, od.matrix_quaternion(Q @ R)])
+
+
+@pytest.mark.parametrize("plane", PLANES)
+@pytest.mark.parametrize("kind", CONTACTS)
+def test_rows_vanish_on_the_plane_and_change_as_the_contact_says(
+    kind: str, plane: ocp.Plane, rng: np.random.Generator
+) -> None:
+    foothold = ocp.Foothold(CONTACTS[kind], plane=plane)
+    q, v, place = (
+        DM(x) for x in (standing(foothold, 0.3 if foothold.kind == "edge" else 0.0), rng.normal(size=6), PLACE)
+    )
+    assert float(ca.norm_inf(foothold.position(MODEL, q, place))) < 1e-14
+    if foothold.kind == "edge":  # a round one rolls straight on: it does not turn about the normal, nor tilt
+        fixed = foothold.contact.jacobian(MODEL, q).full()[3:]
+        v = v - DM(np.linalg.pinv(fixed) @ fixed) @ v
+    eps = 1e-6
+    ahead, behind = (foothold.position(MODEL, MODEL.integrate(q, h * v), place) for h in (eps, -eps))
+    G = foothold.contact.jacobian(MODEL, q)
+    np.testing.assert_allclose((ahead - behind).full() / (2 * eps), (G @ v).full(), atol=1e-8)
+    height = [foothold.height(MODEL, MODEL.integrate(q, h * v), place) for h in (eps, -eps)]
+    point = foothold.point if foothold.kind != "edge" else (0, 0, 0)
+    touch = od.point_velocity(MODEL, foothold.name, q, v, point)
+    if kind != "round edge":  # its contact point moves in the body
+        assert float(height[0] - height[1]) / (2 * eps) == pytest.approx(
+            float(ca.dot(DM(plane.normal), touch)), abs=1e-8
+        )
+
+
+@pytest.mark.parametrize("plane", [TILTED, WALL])
+@pytest.mark.parametrize("kind", CONTACTS)
+def test_wrenches_do_the_work_of_the_rows(kind: str, plane: ocp.Plane, rng: np.random.Generator) -> None:
+    foothold = ocp.Foothold(CONTACTS[kind], plane=plane)
+    q, v = DM(standing(foothold, 0.0)), DM(rng.normal(size=6))
+    lam = DM(rng.normal(size=foothold.size))
+    twist = od.point_velocity_6d(MODEL, foothold.name, q, v, foothold.point)
+    work = ca.dot(foothold.wrench(lam, DM(PLACE)), twist)
+    assert float(work) == pytest.approx(float(ca.dot(lam, foothold.contact.jacobian(MODEL, q) @ v)), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["flat", "sharp edge"])
+def test_friction_and_pressure_are_those_of_the_plane(kind: str, rng: np.random.Generator) -> None:
+    """The same rows as on the ground, for the same wrench along the axes of the plane."""
+    terms = (ocp.Unilateral(), ocp.FrictionCone(0.5), ocp.FrictionCone(0.5, second_order=True), ocp.CenterOfPressure())
+    wrench = rng.normal(size=6)
+    rows = []
+    for plane in (ocp.Plane(), TILTED, WALL):
+        foothold = ocp.Foothold(CONTACTS[kind], half_length=0.1, half_width=0.05, plane=plane)
+        world = np.kron(np.eye(2), np.array(plane.R)) @ wrench
+        instant = ocp.Instant(MODEL, None, None, wrenches={foothold: DM(world)}, places={foothold: DM(PLACE)})
+        rows.append(np.concatenate([np.array(DM(term.rows(instant)[0])).ravel() for term in terms]))
+    for other in rows[1:]:
+        np.testing.assert_allclose(other, rows[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("plane", [STEP, RAMP])
+def test_a_hopper_lands_on_a_plane(plane: ocp.Plane, tmp_path: Any) -> None:
+    mu = 0.1
+    solution = hop(plane, mu).solve(progress=False)
+    assert solution.converged
+    landing = solution.phases[2]
+    for q in landing.q:
+        foot = np.array(od.point_position(solution.model, "foot", DM(q))).ravel()
+        np.testing.assert_allclose(foot, plane.point, atol=1e-6)
+    force = landing.wrenches["foot"][:, 3:] @ np.array(plane.R)
+    sliding = np.abs(force[:, 0]) / force[:, 2]
+    assert force[:, 2].min() > 0
+    assert sliding.max() < mu / math.sqrt(2) + 1e-6
+    if plane is RAMP:  # in the axes of the plane the limit is reached, in those of the world it is passed
+        assert sliding.max() == pytest.approx(mu / math.sqrt(2), rel=1e-3)
+        assert np.abs(landing.wrenches["foot"][:, 3] / landing.wrenches["foot"][:, 5]).max() > 3 * mu
+        with pytest.raises(ValueError, match="feet on level planes: those of foot are not"):
+            replace(solution, impulses=(np.zeros(0),) * 3).floquet()
+    again = ocp.Solution.load(solution.save(tmp_path / "hop.npz"))
+    assert again.phases[2].planes == {"foot": plane}
+    assert again.phases[0].planes == {}
+    assert again.drift() == solution.drift()
+    assert solution.drift().position < 1e-6
+    np.testing.assert_array_equal(again.phases[2].wrenches["foot"], landing.wrenches["foot"])
+
+
+def test_the_guess_by_feet_climbs() -> None:
+    """The base rises with the ground under the feet."""
+    problem = replace(hop(STEP), guess=ocp.FootPlan())
+    t = transcribe(problem)
+    initial_guess(t)
+    base = [t.program.start[t.phases[p].q[k].index][1] for p, k in ((0, 0), (2, -1))]
+    assert base[1] - base[0] == pytest.approx(0.2, abs=0.02)
+
+
+def test_footholds_of_one_foot_share_the_plane() -> None:
+    flat = ocp.Foothold(CONTACTS["flat"], plane=TILTED)
+    toe = ocp.Foothold(edge(0.0), of=flat)
+    assert toe.plane == TILTED
+    assert toe.contact.normal == TILTED.normal
+    with pytest.raises(ValueError, match="Foothold 'toe' lies on the plane of 'sole', of=: leave out plane"):
+        ocp.Foothold(edge(0.0), of=flat, plane=WALL)
+    with pytest.raises(TypeError, match=r"Foothold plane must be an ocp.Plane\(point, normal\), got 0.2"):
+        ocp.Foothold(CONTACTS["flat"], plane=0.2)
+    with pytest.raises(
+        ValueError, match=r"along toe.tx, toe.tz does not hold a point on a plane .* give the contact all"
+    ):
+        ocp.Foothold(od.Contact("toe", axes="xz"), plane=TILTED)
+    with pytest.raises(ValueError, match="Plane normal must not be zero"):
+        ocp.Plane(normal=(0, 0, 0))
+    with pytest.raises(ValueError, match=r"Plane point \[m\] must be 3 finite numbers"):
+        ocp.Plane((0, 0))
+
+
+def test_a_program_on_a_higher_plane_is_that_on_the_ground(rng: np.random.Generator) -> None:
+    """Rows and costs of all blocks are equal at points that differ by the height."""
+    ground = hopper()
+    stance, flight = ground.phases
+    high = replace(stance.footholds[0], plane=ocp.Plane((0.0, 0.0, 0.2)))
+    clear = replace(flight.path[0], terrain=lambda x, y: 0.2)
+    raised = replace(ground, phases=[replace(stance, footholds=(high,)), replace(flight, path=clear)])
+    found = []
+    x = rng.normal(size=transcribe(ground).program.size)
+    for problem, height in ((ground, 0.0), (raised, 0.2)):
+        t = transcribe(problem)
+        program, here = t.program.assemble(), x.copy()
+        for q in {q for phase in t.phases for q in phase.q}:
+            here[q.index[2]] += height
+        found.append(
+            [
+                program.evaluator.constraints(here, t.program.values),
+                np.array(program.cost_terms(here, t.program.values)),
+            ]
+        )
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(other.ravel(), one.ravel(), rtol=1e-9, atol=1e-9)
+
+
+def stepping(first: ocp.Plane, last: ocp.Plane) -> ocp.Problem:
+    """The hopper's stance in two parts around its flight, so that the last foothold's image is the first one."""
+    given = hopper()
+    feet = [ocp.Foothold(od.Contact("foot", axes="xyz"), (-1, 1), (-1, 1), plane=plane) for plane in (first, last)]
+    stance, flight = given.phases
+    phases = [replace(stance, name=n, footholds=(f,)) for n, f in zip(("late", "early"), feet, strict=True)]
+    return replace(
+        given,
+        phases=[phases[0], flight, phases[1]],
+        transitions=(),
+        periodic=ocp.Periodic(mirror=False, step_length=0.4, transition=ocp.Continuous()),
+    )
+
+
+def test_a_period_carries_level_planes_of_one_height() -> None:
+    problem = stepping(ocp.Plane((0.1, 0.2, 0.3)), ocp.Plane((0.6, 0.3, 0.3)))
+    t = transcribe(problem)
+    first, last = problem.phases[0].footholds[0], problem.phases[2].footholds[0]
+    place, image = (place_value(t, f, t.program.start, 0.4) for f in (last, first))
+    world = [np.array(f.origin(DM(p))).ravel() for f, p in ((first, image), (last, place))]
+    np.testing.assert_allclose(world[0], world[1] - [0.4, 0, 0], atol=1e-12)
+    for wrong in (ocp.Plane((0, 0, 0.1)), RAMP):
+        with pytest.raises(ValueError, match="a periodic motion needs both on level planes of one height"):
+            transcribe(stepping(ocp.Plane(), wrong))
