@@ -247,3 +247,14 @@ def _text(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[-1] if lines and isinstance(error, (RuntimeError, NotImplementedError)) else " ".join(lines)
     return text if len(text) <= 400 else f"{text[:200]} ... {text[-150:]}"
+
+
+def as_bounds(value: Any, what: str) -> tuple[float, float]:
+    """(lower, upper) of one number, or of two."""
+    try:
+        found = numbers(value, what)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.size not in (1, 2) or not found[0] <= found[-1] or found[0] == np.inf or found[-1] == -np.inf:
+        raise ValueError(f"{what} must be a number or (lower, upper) with lower <= upper, got {shown(value)}")
+    return float(found[0]), float(found[-1])

@@ -41,8 +41,8 @@ from .statement.custom_costs import Peak as Peak
 from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
+from .statement.footholds import Foothold as Foothold
 from .statement.guesses import FootPlan as FootPlan
-from .statement.instant import Foothold as Foothold
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin

@@ -14,7 +14,7 @@ from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
 from ..motion.motion import PhaseMotion
-from ..statement.instant import Foothold
+from ..statement.footholds import Foothold
 
 
 @dataclass(frozen=True, eq=False)

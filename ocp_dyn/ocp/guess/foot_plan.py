@@ -27,8 +27,8 @@ from ...spatial_algebra.rotations import (
     quaternion_matrix,
     rotation_about,
 )
+from ..statement.footholds import Foothold
 from ..statement.guesses import FootPlan
-from ..statement.instant import Foothold
 from ..transcription.variables import Transcription, place_value
 
 State = Callable[[float], tuple[Array, Array]]

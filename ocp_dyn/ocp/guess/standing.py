@@ -14,8 +14,8 @@ from ...constraints import RollingContact, constraint_jacobian
 from ...dynamics.kinematics import point_position
 from ..equations import equations_of
 from ..nlp.program import Variable
+from ..statement.footholds import Foothold, PhaseConstraint
 from ..statement.guesses import FootPlan
-from ..statement.instant import Foothold, PhaseConstraint
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription, contacts, model_of, number
 from .foot_plan import planned

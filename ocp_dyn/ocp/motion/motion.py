@@ -14,7 +14,7 @@ from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Equations
-from ..statement.instant import Foothold
+from ..statement.footholds import Foothold
 from ..statement.planes import GROUND, Plane
 from .program_table import ProgramTable
 

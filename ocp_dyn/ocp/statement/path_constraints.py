@@ -35,7 +35,8 @@ from ..._arguments import (
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .instant import Foothold, Instant
+from .footholds import Foothold
+from .instant import Instant
 
 WHERE = ("node", "interval", "wrench")
 

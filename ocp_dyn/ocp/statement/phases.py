@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._arguments import bounds, choice, finite, function, label, not_negative, numbers, truth, whole
+from ..._arguments import as_bounds, bounds, choice, finite, function, label, not_negative, numbers, truth, whole
 from ..._types import shown
 from ...constraints import Constraint, as_set
 from .costs import Objective, RateObjective
 from .custom_costs import Peak, Terminal
-from .instant import Foothold, Instant, PhaseConstraint, as_bounds
+from .footholds import Foothold, PhaseConstraint
+from .instant import Instant
 from .path_constraints import WHERE, Bounded, PathConstraint
 
 

@@ -17,8 +17,8 @@ from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Terminal
+from .footholds import Foothold
 from .guesses import FootPlan
-from .instant import Foothold
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}

@@ -29,7 +29,7 @@ from ...integrators import Scheme
 from ...mechanism import Model
 from ..equations import Equations
 from ..nlp.program import Rows
-from ..statement.instant import Foothold, PhaseConstraint
+from ..statement.footholds import Foothold, PhaseConstraint
 from .variables import contacts
 
 

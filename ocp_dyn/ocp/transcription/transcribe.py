@@ -18,7 +18,8 @@ from ..._types import Array, Expr
 from ...constraints import constraint_jacobian
 from ..nlp.program import Program, Rows
 from ..statement.costs import Objective, objective_name
-from ..statement.instant import Foothold, Instant, PhaseConstraint
+from ..statement.footholds import Foothold, PhaseConstraint
+from ..statement.instant import Instant
 from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement

@@ -16,7 +16,7 @@ from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
 from ...symmetry.mirror import MirrorMap
 from ..equations import Equations, equations_of
 from ..nlp.program import Program, Slot, Variable
-from ..statement.instant import Foothold, PhaseConstraint, turned
+from ..statement.footholds import Foothold, PhaseConstraint, turned
 from ..statement.phases import Impact, Jump
 from ..statement.statement import Statement
 

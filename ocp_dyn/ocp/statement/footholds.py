@@ -1,0 +1,257 @@
+"""Footholds: contacts that a phase holds, at places that may be free; and other constraints that it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from ..._arguments import as_bounds, not_negative
+from ..._types import Expr, shown, sparse
+from ...constraints import Constraint, Contact, RollingContact
+from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
+from ...mechanism import Model
+from .planes import GROUND, LEVEL, Plane
+
+
+@dataclass(frozen=True, eq=False)
+class Foothold:
+    """A contact held on a plane, at a place that may be free in bounds.
+
+    contact: `od.Contact` without axes, the foot lies flat (six rows); `od.Contact` with axes "xyz" or "xz", a point;
+    `od.RollingContact` with an axis, an edge that the foot rolls over (five rows): a sharp edge for radius 0, a rounded
+    one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
+
+    plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall. A foot is level when it lies flat on its plane;
+    friction cones and centers of pressure are those of the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
+    the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
+    toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
+    (half_width of an edge: half its length), for the center of pressure.
+
+    A Foothold that is used in phases that follow each other is one place on the ground; the first phase that names it
+    sets the foot down.
+    """
+
+    contact: Contact | RollingContact
+    x: Any = (-10.0, 10.0)
+    y: Any = (-10.0, 10.0)
+    yaw: Any = 0.0
+    half_length: float = 0.0
+    half_width: float = 0.0
+    of: Foothold | None = None
+    plane: Plane = GROUND
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.contact, (Contact, RollingContact)):
+            raise TypeError(f"Foothold needs a Contact, such as od.Contact('foot'), got {shown(self.contact)}")
+        for key in ("x", "y", "yaw"):
+            limits = as_bounds(getattr(self, key), f"Foothold {key}")
+            if not np.all(np.isfinite(limits)):
+                raise ValueError(f"Foothold {key} must be finite, a number or (lower, upper), got {limits}")
+            object.__setattr__(self, key, limits)
+        for key in ("half_length", "half_width"):
+            not_negative(getattr(self, key), f"Foothold {key} [m]")
+        if self.of is not None and not isinstance(self.of, Foothold):
+            raise TypeError(f"Foothold of={shown(self.of)}: must be a Foothold of the same foot")
+        self._set_plane()
+
+    def _set_plane(self) -> None:
+        """Checks the plane, and tells it to the contact where that depends on it."""
+        if not isinstance(self.plane, Plane):
+            raise TypeError(f"Foothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
+        if self.of is not None:
+            if self.plane not in (GROUND, self.of.plane):
+                raise ValueError(f"Foothold {self.name!r} lies on the plane of {self.of.name!r}, of=: leave out plane")
+            object.__setattr__(self, "plane", self.of.plane)
+        if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
+            A, n = np.array(self.contact.axes), np.array(self.plane.normal)
+            if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
+                raise ValueError(
+                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on a plane "
+                    f"with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
+                )
+        if isinstance(self.contact, RollingContact):
+            _check_edge(self.contact, self.plane)
+            object.__setattr__(self, "contact", replace(self.contact, normal=self.plane.normal))
+
+    @property
+    def name(self) -> str:
+        return self.contact.name
+
+    @property
+    def size(self) -> int:
+        """Number of contact rows."""
+        return len(self.contact.rows)
+
+    @property
+    def kind(self) -> str:
+        """ "flat", "edge" or "point"."""
+        if isinstance(self.contact, RollingContact):
+            return "edge"
+        return "flat" if self.contact.axes is None else "point"
+
+    @property
+    def point(self) -> tuple[float, float, float]:
+        """The contact point when the foot is level, in the coordinates of its frame."""
+        if isinstance(self.contact, Contact):
+            return self.contact.point
+        x, y, z = self.contact.center
+        return x, y, z - self.contact.radius
+
+    @property
+    def root(self) -> Foothold:
+        """The foothold at the end of the chain of `of`, from whose place this one's follows; itself if `of` is None."""
+        return self if self.of is None else self.of.root
+
+    def position(self, model: Model, q: Expr, place: Expr) -> Expr:
+        """phi of the contact at place = (x, y, yaw): zero while the foot stays put, or rolls without slip."""
+        if isinstance(self.contact, RollingContact):
+            return self._edge_position(self.contact, model, q, place)
+        R = turned(place) if self.plane.level else self.plane.R @ turned(place)
+        return self.contact.position_from(model, q, R, self.origin(place))
+
+    def origin(self, place: Expr) -> Expr:
+        """The point in the world at which the contact point is held, at place = (x, y, yaw)."""
+        return self.plane.to_world(ca.vertcat(place[0], place[1], type(place)(1, 1)))
+
+    def _edge_position(self, edge: RollingContact, model: Model, q: Expr, place: Expr) -> Expr:
+        """Height, sideways, backwards [m], then turn and tilt of the edge [sine]: the rows of `RollingContact`.
+
+        Rolling by the angle theta carries the center forward by radius theta along the heading, so that the edge has a
+        phi.
+        """
+        R, p = self.plane.pose(*pose(model, resolve(model, edge.body), q))
+        heading, axis = self.heading(place), R @ sparse(edge.axis)
+        along = ca.atan2(ca.dot(R[:, 2], heading), R[2, 2]) * edge.radius if edge.radius else 0
+        gap = p + R @ sparse(edge.center) - ca.vertcat(place[0], place[1], edge.radius) - along * heading
+        sides = edge.sides if self.plane.level else edge.sides @ self.plane.R
+        return ca.vertcat(sides @ gap, -ca.dot(axis, heading), axis[2])
+
+    def heading(self, place: Expr) -> Expr:
+        """Unit vector (3), along the plane's axes, in which the foot rolls over an edge, axis x normal; for a flat foot,
+        its own x."""
+        x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
+        return turned(place) @ sparse((y, -x, 0.0))
+
+    def offset(self, model: Model) -> tuple[float, float, float]:
+        """(x, y, yaw) of this foothold's place as seen from the place of the foothold it is derived from."""
+        assert self.of is not None
+        body, (R, p), (R_of, p_of) = self.level(model)[0], self.level(model)[1:], self.of.level(model)[1:]
+        turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
+        if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
+            raise ValueError(
+                f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
+                f"the ground together, the z axes of their frames up; it is {gap[2]:.4g} m above the other"
+            )
+        return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
+
+    def level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
+        """Body, and the frame's rotation and the contact point in the coordinates of the body, when the foot is
+        level."""
+        frame = resolve(model, self.contact.body)
+        R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
+        return frame.body, R, r + R @ np.array(self.point)
+
+    def touchdown(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
+        """Rows that bring the foot here from its foothold before: all rows if it comes from the air, else the rows that
+        are not met yet."""
+        if before is None:
+            return self.position(model, q, place)
+        if before is self or before.kind == "flat":
+            return SX(0, 1)
+        if before.kind == "edge":  # rolled over until the foot is level
+            R = pose(model, resolve(model, self.contact.body), q)[0]
+            return ca.dot(R[:, 2], before.along(before.heading(place_before)))
+        return self._turns(before, self.position(model, q, place))
+
+    def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
+        """Rates of the rows of `touchdown`: zero if the foot comes to rest without an impact."""
+        G = self.contact.jacobian(model, q)
+        if before is None:
+            return G @ qd
+        if before is self or before.kind == "flat":
+            return SX(0, 1)
+        if before.kind == "edge":
+            across = before.along(ca.cross(DM(LEVEL), before.heading(place_before)))
+            return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
+        return self._turns(before, G @ qd)
+
+    def along(self, vector: Expr) -> Expr:
+        """A vector with components along the plane's axes, along the world's."""
+        return vector if self.plane.level else self.plane.R @ vector
+
+    def height(self, model: Model, q: Expr, place: Expr) -> Expr:
+        """Height of the contact point above the plane, as far as the contact holds it."""
+        rows = self.position(model, q, place)
+        if isinstance(self.contact, RollingContact):
+            return rows[0]
+        if self.contact.axes is None:
+            return ca.dot(sparse(self.plane.normal), rows[3:])
+        return ca.dot(sparse(np.asarray(self.contact.axes) @ self.plane.normal), rows)
+
+    def _turns(self, before: Foothold, rows: Expr) -> Expr:
+        """The rows of directions, which are still free for a foot that stood on a point before."""
+        if self.kind == "point":
+            raise ValueError(
+                f"Foothold {self.name!r}: a foot cannot pivot from the point {before.name!r} to another point"
+            )
+        return rows[:3] if self.kind == "flat" else rows[3:]
+
+    def wrench(self, lam: Expr, place: Expr) -> Expr:
+        """[moment; force] on the foot at the contact point, world axes, from the contact's rows."""
+        if isinstance(self.contact, RollingContact):  # rows: up, sideways, backwards, turn, tilt
+            couple = self.heading(place) * lam[4] + DM([0, 0, 1]) * lam[3]
+            return ca.vertcat(self.along(couple), self.contact.sides.T @ lam[:3])
+        if self.contact.axes is None:
+            return lam
+        return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
+
+
+@dataclass(frozen=True)
+class PhaseConstraint:
+    """A constraint that a phase holds beside its footholds; the transcription treats it as a Foothold without a
+    place."""
+
+    contact: Constraint
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.contact, "name", type(self.contact).__name__))
+
+    @property
+    def size(self) -> int:
+        return len(self.contact.rows)
+
+    def position(self, model: Model, q: Expr, place: Expr = None) -> Expr:
+        """phi of the constraint."""
+        return self.contact.position(model, q)
+
+    def touchdown(self, model: Model, q: Expr, place: Expr, before: PhaseConstraint | None, place_before: Expr) -> Expr:
+        """phi if the constraint is new; no rows if it was held before."""
+        return SX(0, 1) if before == self else self.contact.position(model, q)
+
+    def touchdown_rate(
+        self, model: Model, q: Expr, qd: Expr, before: PhaseConstraint | None, place_before: Expr
+    ) -> Expr:
+        """G qd if the constraint is new; no rows if it was held before."""
+        return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ qd
+
+
+def turned(place: Expr) -> Expr:
+    """Rotation about z, the normal of its plane, by the yaw of a place."""
+    c, s = ca.cos(place[2]), ca.sin(place[2])
+    zero, one = type(c)(1, 1), type(c)(1)
+    return ca.blockcat([[c, -s, zero], [s, c, zero], [zero, zero, one]])
+
+
+def _check_edge(edge: RollingContact, plane: Plane) -> None:
+    upright = tuple(edge.normal) in (LEVEL, plane.normal)
+    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not upright or edge.height:
+        raise ValueError(
+            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) with "
+            f"an axis in the frame's x-y plane, normal z and height 0 (a Plane says more), got axis {edge.axis}, normal {edge.normal}, height "
+            f"{edge.height}"
+        )
