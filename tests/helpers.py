@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -14,6 +15,9 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
 from ocp_dyn.spatial_algebra.rotations import rotation_about
+
+DATA = Path(__file__).parent / "data"
+REPOSITORY = Path(__file__).parents[1]
 
 
 def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any]) -> pytest.MarkDecorator:

@@ -19,8 +19,8 @@ from ocp_dyn._files import alone_in
 from ocp_dyn.io import load_model, save_model, whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.ocp.motion.motion import PhaseMotion
+from tests.helpers import REPOSITORY
 
-REPOSITORY = Path(__file__).parent.parent
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="permissions, signals and limits are those of POSIX")
 
 

@@ -11,9 +11,9 @@ import ocp_dyn as od
 from ocp_dyn.casadi_functions import make
 from ocp_dyn.constrained_motion import rows
 from ocp_dyn.constrained_motion.frames import Motions
+from tests.dynamics.test_passive import BOTH
+from tests.dynamics.test_passive import MODEL as PASSIVE
 from tests.helpers import State, add_random, close, evaluate, mostly_slow, random_rotation, rate_of, symbols, tree
-from tests.test_passive import BOTH
-from tests.test_passive import MODEL as PASSIVE
 
 TREES = ("floating", "floating_zyx", "spherical", "planar", "custom", "forest")
 QUICK = ("spherical", "custom", "forest")

@@ -11,7 +11,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from tests.helpers import add_random, close, evaluate, flat
-from tests.test_urdf import FILES, needs_robots
+from tests.io.test_urdf import FILES, needs_robots
 
 PARTS = "<parent link='{}'/><child link='{}'/><axis xyz='0 1 0'/>{}"
 INERTIAL = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"

@@ -10,8 +10,8 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.mechanism.loads import JOINT_LOADS, NO_LOADS
+from tests.dynamics.test_passive import MODEL
 from tests.helpers import State, close, evaluate, flat
-from tests.test_passive import MODEL
 
 
 def test_equal_loads_are_one() -> None:

@@ -18,9 +18,8 @@ from ocp_dyn.constraints import JointCoupling, LockedJoint, RollingContact
 from ocp_dyn.io import load_model, npz, save_model
 from ocp_dyn.io.constraints import constraint_from_dict, constraint_to_dict
 from ocp_dyn.ocp import Solution
+from tests.helpers import DATA
 from tests.hopper import problem
-
-DATA = Path(__file__).parent / "data"
 
 Members = dict[str, bytes]
 

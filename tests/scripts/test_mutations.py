@@ -74,11 +74,11 @@ def test_a_table_with_unknown_keys_is_refused(tmp_path):
 def test_a_mutation_is_tried_out_on_a_copy(tmp_path):
     """One that a test notices, and one in a text that no test reads; the copy and the checkout stay as they are."""
     copy = Copy(tmp_path)
-    tests = ("tests/test_spatial.py",)
+    tests = ("tests/spatial_algebra/test_spatial.py",)
     file = "ocp_dyn/spatial_algebra/spatial.py"
     before = (ROOT / file).read_text()
     noticed = copy.try_out(Mutation(file, "return axial(A) / 2", "return axial(A) / 3", tests), 100)
-    assert noticed.killer.startswith("tests/test_spatial.py::test_")
+    assert noticed.killer.startswith("tests/spatial_algebra/test_spatial.py::test_")
     unnoticed = copy.try_out(Mutation(file, "app. A]", "app. B]", tests), 100)
     assert unnoticed.alive
     endless = copy.try_out(Mutation(file, "return axial(A) / 2", "while True: pass", tests), 5)
@@ -91,5 +91,5 @@ def test_the_table_is_printed():
         [sys.executable, str(SCRIPT), "--list", "--only", r"spatial\.py"], capture_output=True, text=True, check=True
     ).stdout
     assert "ocp_dyn/spatial_algebra/spatial.py: " in printed
-    assert "by tests/test_spatial.py" in printed
+    assert "by tests/spatial_algebra/test_spatial.py" in printed
     assert "kinematics" not in printed

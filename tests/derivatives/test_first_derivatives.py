@@ -13,9 +13,9 @@ import ocp_dyn as od
 from ocp_dyn.dynamics.coriolis import CoriolisInertia
 from ocp_dyn.dynamics.passive import passive_derivatives
 from ocp_dyn.spatial_algebra.spatial import Inertia, crf, crm
+from tests.dynamics.test_passive import BOTH
+from tests.dynamics.test_passive import MODEL as PASSIVE
 from tests.helpers import TREES, State, close, evaluate, mostly_slow, random_inertia, rate_of, symbols, tree
-from tests.test_passive import BOTH
-from tests.test_passive import MODEL as PASSIVE
 
 RANDOM = {f"random{b}": b for b in (1, 2, np.inf)}
 every_tree = pytest.mark.parametrize("key", [*TREES, *RANDOM])

@@ -15,8 +15,8 @@ from scripts.check_reference import main
 from scripts.reference.case import Case
 from scripts.reference.comparison import check, check_file
 from scripts.reference.report import Report
+from tests.helpers import DATA
 
-DATA = Path(__file__).parent / "data"
 FILES = sorted(DATA.glob("*.json"))
 PERTURBED = ("root_floating_base", "fixed_joint_merging", "triple_pendulum_alg4", "single_pendulum", "four_bar")
 NOT_COMPARED = {"q", "qdot", "qddot", "tau", "f_ext", "kind", "name", "body", "point", "cond_G", "rbdl_raw", "T_stab",

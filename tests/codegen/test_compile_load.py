@@ -20,8 +20,8 @@ import ocp_dyn as od
 from ocp_dyn.codegen.machine_code import cache
 from ocp_dyn.codegen.machine_code.processes import Group, group
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
+from tests.helpers import REPOSITORY
 
-REPOSITORY = Path(__file__).parent.parent
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="process groups are those of POSIX")
 

@@ -11,9 +11,10 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io.layouts import KINDS, Layout
+from tests.helpers import DATA
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
-ORDERS = json.loads((Path(__file__).parent / "data/layouts/joint_orders.json").read_text())
+ORDERS = json.loads((DATA / "layouts" / "joint_orders.json").read_text())
 """For every robot of example-robot-data: the joints as Pinocchio 4.1 sorts them behind a free flyer, where that is not
 the file's order (which MuJoCo 4.0 keeps in all of them), and those that it writes as (cos, sin)."""
 needs_robots = pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")

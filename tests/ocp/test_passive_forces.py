@@ -16,8 +16,8 @@ from ocp_dyn.mechanism.loads import JOINT_LOADS, SLIP_SPEED
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations, equations_of
 from ocp_dyn.ocp.workflows.solve import prepare
+from tests.dynamics.test_passive import MODEL
 from tests.helpers import close
-from tests.test_passive import MODEL
 
 FORMS = (
     {"form": "implicit"},

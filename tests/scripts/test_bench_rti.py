@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "bench_rti.py"
+from tests.helpers import REPOSITORY
+
+SCRIPT = REPOSITORY / "scripts" / "bench_rti.py"
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data"
 
 

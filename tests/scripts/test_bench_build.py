@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "bench_build.py"
+from tests.helpers import REPOSITORY
+
+SCRIPT = REPOSITORY / "scripts" / "bench_build.py"
 
 
 def run(*arguments):

@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "bench_dynamics.py"
+from tests.helpers import REPOSITORY
+
+SCRIPT = REPOSITORY / "scripts" / "bench_dynamics.py"
 
 
 def run(*arguments, **options):

@@ -12,7 +12,7 @@ from casadi import DM, SX
 import ocp_dyn as od
 from ocp_dyn.joints import EULER_ORDERS
 from tests.helpers import JOINTS, close, flat, turns
-from tests.test_spatial import crm_matrix
+from tests.spatial_algebra.test_spatial import crm_matrix
 
 every_joint = pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS.keys())
 
