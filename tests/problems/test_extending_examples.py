@@ -24,5 +24,5 @@ def test_examples_are_short_and_run(name: str, capsys: pytest.CaptureFixture[str
 
 
 def test_there_is_one_for_every_kind_of_extension() -> None:
-    expected = ["constraint", "cost", "foothold", "integrator", "joint", "path_constraint", "peak", "rate"]
+    expected = ["algorithm", "constraint", "cost", "foothold", "integrator", "joint", "path_constraint", "peak", "rate"]
     assert set(expected) <= set(EXAMPLES)
