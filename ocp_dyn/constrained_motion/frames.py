@@ -108,7 +108,7 @@ class Motions:
         states = joint_states(model, self.q, self.qd)
         X0, (v, vp) = poses(model, states), velocities(model, states)
         a, ap = accelerations(model, states, v, self.qdd)
-        at = zip(model.joints, model.split_q(self.q), model.split_v(self.qd), model.split_v(self.qdd), strict=True)
+        at = zip(model.joints, model.split_q(self.q), model.split_qd(self.qd), model.split_qd(self.qdd), strict=True)
         bodies = [_Body(X0[0], DM(3, 1), rest, rest, Columns(none, none, none, none), [])]
         for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
             own = joint_derivatives(joint, position, rate, acceleration)

@@ -215,7 +215,7 @@ def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None,
     """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
     qd = without_drift(model, qd)
     states = joint_states(model, q, qd)
-    at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
+    at = list(zip(model.joints, model.split_q(q), model.split_qd(qd), model.split_qd(qdd, "qdd"), strict=True))
     v, vp = velocities(model, states)
     a, ap = accelerations(model, states, v, qdd, ground=minus_gravity(model))
     own = {i: joint_derivatives(*at[i]) for i in states}

@@ -114,7 +114,7 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
     buffer = type(ca.vertcat(q, qd, qdd, mu))  # numbers and symbols may mix
     gradient: list[Expr] = [buffer(model.nv, 1) for _ in range(3)]
     hessian: list[Expr] = [buffer(model.nv, model.nv) for _ in range(4)]
-    rates = (model.split_v(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
+    rates = (model.split_qd(x, name) for x, name in ((qd, "qd"), (qdd, "qdd"), (mu, "mu")))
     inputs = list(zip(model.split_q(q), *rates, strict=True))
     Ic, B2, _, _ = sweep.composite
     Bu, forces = virtual.Bu, virtual.forces
@@ -206,7 +206,7 @@ class _Virtual(NamedTuple):
 
 def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
     """Virtual velocities of all bodies and what depends on them."""
-    weights = model.split_v(mu, "mu")
+    weights = model.split_qd(mu, "mu")
     states, columns = sweep.states, {}
     u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
     for i, _ in model.edges:

@@ -77,7 +77,7 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     S(q). Structurally zero between separate branches. [N m s/rad and the like]. O(nb depth).
     """
     states = joint_states(model, q, qd)
-    positions, rates = model.split_q(q), model.split_v(qd)
+    positions, rates = model.split_q(q), model.split_qd(qd)
     v, _ = velocities(model, states)
     S_rate = {
         i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])

@@ -238,12 +238,12 @@ class _Bounds:
                 k = model.q_index[i] + a
                 if not np.isfinite([lower[k], upper[k]]).any():
                     continue
-                if label not in joint.v_labels:
+                if label not in joint.qd_labels:
                     raise ValueError(
                         f"q entry {shown(model.q_names[k])} has limits but no velocity of its own: "
                         "a quaternion cannot be bounded entry by entry; use limits=False"
                     )
-                entries.append((k, model.v_index[i] + (a if joint.nq == joint.nv else joint.v_labels.index(label))))
+                entries.append((k, model.v_index[i] + (a if joint.nq == joint.nv else joint.qd_labels.index(label))))
         return _Bounds(lower, upper, tuple(entries))
 
     def clip(self, q: Array) -> Array:

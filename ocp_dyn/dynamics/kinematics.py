@@ -219,7 +219,7 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
     f = resolve(model, frame)
     path = model.path(f.body)
     states = joint_states(model, q, qd, path)
-    positions, rates = model.split_q(q), model.split_v(qd)
+    positions, rates = model.split_q(q), model.split_qd(qd)
     X0, (v, _) = poses(model, states), velocities(model, states)
     r, (w, vo) = f.X.point(as_point(point)), halves(v[f.body])
     u = X0[f.body].E.T @ (vo + ca.cross(w, r))

@@ -158,8 +158,8 @@ def center_of_pressure(
 @boundary(several=("qd", "tau"))
 def joint_power(model: Model, qd: M, tau: M) -> M:
     """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints."""
-    model.split_v(tau, "tau")
-    model.split_v(qd)
+    model.split_qd(tau, "tau")
+    model.split_qd(qd)
     return as_type(tau * qd, qd)
 
 

@@ -48,7 +48,7 @@ def joint_states(
 
     Without qd the velocities are structurally zero, so that the expressions they enter vanish from the graph.
     """
-    positions, rates = model.split_q(q), model.split_v(model.rest(q) if qd is None else qd, "qd")
+    positions, rates = model.split_q(q), model.split_qd(model.rest(q) if qd is None else qd, "qd")
     states = {}
     for i in range(1, model.nb + 1) if bodies is None else bodies:
         state = model.joints[i].jcalc(positions[i], rates[i])
@@ -87,7 +87,7 @@ def accelerations(
 
     v: the velocities. ground: the acceleration of the ground (6); `minus_gravity(model)` in place of the bodies' weights.
     """
-    joint_accelerations = model.split_v(qdd, "qdd")
+    joint_accelerations = model.split_qd(qdd, "qdd")
     a: dict[int, Expr] = {0: DM(6, 1) if ground is None else ground}
     ap: dict[int, Expr] = {}
     for i, (X, S, vJ, cJ) in states.items():
@@ -141,7 +141,7 @@ def classical_accelerations(
 
     Velocities of translations along fixed axes have no part in them: leave them out by `without_drift`.
     """
-    joint_accelerations = model.split_v(qdd, "qdd")
+    joint_accelerations = model.split_qd(qdd, "qdd")
     bodies = {0: Acceleration(DM(3, 1), DM(3, 1), DM(3, 1) if ground is None else ground)}
     for i, state in states.items():
         bodies[i] = bodies[model.parent[i]].next(state, joint_accelerations[i])
@@ -169,7 +169,7 @@ def without_drift(model: Model, qd: Expr) -> Expr:
     Classical accelerations, and so all forces, are equal in all frames that move uniformly (Galileo). They do not
     depend on a velocity that these translations give to all bodies of the tree alike.
     """
-    rates = model.split_v(qd)
+    rates = model.split_qd(qd)
     drifting = {0}  # the ground, and bodies that do nothing but translate
     for i, p in model.edges:
         n = model.joints[i].leading_translations if p in drifting else 0
@@ -252,7 +252,7 @@ def articulated_bodies(
     tau (nv x k); c, pA: the velocity-product accelerations and the bias forces of all bodies (6 x k each). With
     loads.armature the motors' rotors add to D.
     """
-    forces, k = model.split_v(tau, "tau"), tau.shape[1]
+    forces, k = model.split_qd(tau, "tau"), tau.shape[1]
     IA, pA = [ArticulatedInertia.of(body) for body in model.I], list(pA)
     found = ArticulatedBodies({}, {}, {})
     for i, p in reversed(list(model.edges)):

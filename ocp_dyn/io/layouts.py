@@ -167,7 +167,7 @@ class Layout:
         positions = model.split_q(model.column(q, model.nq, "q"))
         x = model.column(x, model.nv, "velocity or force")
         if out:
-            parts = dict(enumerate(model.split_v(x)))
+            parts = dict(enumerate(model.split_qd(x)))
         else:
             sizes = [model.joints[i].nv for i in self._order]
             cuts = [sum(sizes[:k]) for k in range(len(sizes) + 1)]

@@ -42,7 +42,7 @@ class CustomJoint(Joint):
             raise ValueError(f"CustomJoint needs 1 to 6 labels, all different, got {shown(self.labels)}")
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "q_labels", labels)
-        object.__setattr__(self, "v_labels", labels)
+        object.__setattr__(self, "qd_labels", labels)
         X = self.function(DM.zeros(len(labels), 1))
         if not isinstance(X, Transform) or tuple(X.E.shape) != (3, 3) or tuple(X.r.shape) != (3, 1):
             raise TypeError(f"a CustomJoint's function must give a Transform(E (3x3), r (3x1)), got {shown(X)}")

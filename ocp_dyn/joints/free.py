@@ -29,7 +29,7 @@ class Spherical(Joint):
     """Free rotation, without singularity: q a quaternion (x, y, z, w), qd the body angular velocity [rad/s]."""
 
     q_labels = ("qx", "qy", "qz", "qw")
-    v_labels = ("wx", "wy", "wz")
+    qd_labels = ("wx", "wy", "wz")
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         S = ca.vertcat(DM.eye(3), DM(3, 3))
@@ -67,7 +67,7 @@ class _TranslateRotate(Joint):
 
     def _label(self, along: str) -> None:
         object.__setattr__(self, "_along", DM.eye(3)[:, ["xyz".index(k) for k in along]])
-        for kind in ("q_labels", "v_labels"):
+        for kind in ("q_labels", "qd_labels"):
             object.__setattr__(self, kind, (*along, *getattr(self._rotation, kind)))
 
     def _parts(self, x: Expr) -> tuple[Expr, Expr]:
@@ -130,7 +130,7 @@ class Planar(_TranslateRotate):
         object.__setattr__(self, "_rotation", Revolute("z"))
         self._label("xy")
         object.__setattr__(self, "q_labels", ("x", "y", "theta"))
-        object.__setattr__(self, "v_labels", ("x", "y", "theta"))
+        object.__setattr__(self, "qd_labels", ("x", "y", "theta"))
 
 
 @dataclass(frozen=True)

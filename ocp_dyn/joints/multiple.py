@@ -20,7 +20,7 @@ from .protocol import Joint, JointState
 class Translation(Joint):
     """Translation by q = (x, y, z) [m] along the axes of the fixed frame."""
 
-    q_labels = v_labels = ("x", "y", "z")
+    q_labels = qd_labels = ("x", "y", "z")
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         S = ca.vertcat(DM(3, 3), DM.eye(3))
@@ -39,7 +39,7 @@ class Cylindrical(Joint):
     """Rotation by q[0] [rad] about `axis` and translation by q[1] [m] along it, independent of each other."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    q_labels = v_labels = ("r", "t")
+    q_labels = qd_labels = ("r", "t")
 
     def __init__(self, axis: str | Vector = "z") -> None:
         object.__setattr__(self, "axis", unit_axis(axis))
@@ -102,14 +102,14 @@ class Euler(_Chained):
     """
 
     order: str = "zyx"
-    q_labels = v_labels = ("q0", "q1", "q2")
+    q_labels = qd_labels = ("q0", "q1", "q2")
 
     def __post_init__(self) -> None:
         if not is_one_of(self.order, EULER_ORDERS):
             raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}")
         labels = tuple(f"r{axis}" for axis in self.order)
         object.__setattr__(self, "q_labels", labels)
-        object.__setattr__(self, "v_labels", labels)
+        object.__setattr__(self, "qd_labels", labels)
         object.__setattr__(self, "_links", tuple(Revolute(axis) for axis in self.order))
 
 
@@ -119,7 +119,7 @@ class Universal(_Chained):
 
     first: tuple[float, float, float] = (1.0, 0.0, 0.0)
     second: tuple[float, float, float] = (0.0, 1.0, 0.0)
-    q_labels = v_labels = ("first", "second")
+    q_labels = qd_labels = ("first", "second")
 
     def __init__(self, first: str | Vector = "x", second: str | Vector = "y") -> None:
         axes = unit_axis(first, "first axis"), unit_axis(second, "second axis")
@@ -151,7 +151,7 @@ class MultiDof(_Chained):
         object.__setattr__(self, "axes", tuple(_axis(joint) for joint in links))
         object.__setattr__(self, "_links", links)
         object.__setattr__(self, "q_labels", labels)
-        object.__setattr__(self, "v_labels", labels)
+        object.__setattr__(self, "qd_labels", labels)
 
     def scaled(self, length: float) -> Joint:
         return MultiDof([_axis(link.scaled(length)) for link in self._links])

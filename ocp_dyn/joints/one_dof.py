@@ -19,7 +19,7 @@ class Revolute(Joint):
     """Rotation by q [rad] about `axis` ("x", "-z", or three numbers, normalized)."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    q_labels = v_labels = ("",)
+    q_labels = qd_labels = ("",)
 
     def __init__(self, axis: str | Vector = "z") -> None:
         object.__setattr__(self, "axis", unit_axis(axis))
@@ -35,7 +35,7 @@ class Prismatic(Joint):
     """Translation by q [m] along `axis` ("x", "-z", or three numbers, normalized)."""
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    q_labels = v_labels = ("",)
+    q_labels = qd_labels = ("",)
 
     def __init__(self, axis: str | Vector = "z") -> None:
         object.__setattr__(self, "axis", unit_axis(axis))
@@ -60,7 +60,7 @@ class Helical(Joint):
     """
 
     axis: tuple[float, ...] = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    q_labels = v_labels = ("",)
+    q_labels = qd_labels = ("",)
 
     def __init__(self, axis: str | Vector, pitch: float | None = None) -> None:
         if isinstance(axis, str) or pitch is not None or np.size(axis) == 3:

@@ -25,10 +25,10 @@ class JointState(NamedTuple):
 
 
 class Joint(ABC):
-    """One joint model. `q_labels`, `v_labels` name its entries; sizes follow from them."""
+    """One joint model. `q_labels`, `qd_labels` name its entries; sizes follow from them."""
 
     q_labels: tuple[str, ...]
-    v_labels: tuple[str, ...]
+    qd_labels: tuple[str, ...]
 
     @property
     def nq(self) -> int:
@@ -36,7 +36,7 @@ class Joint(ABC):
 
     @property
     def nv(self) -> int:
-        return len(self.v_labels)
+        return len(self.qd_labels)
 
     @abstractmethod
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
@@ -117,7 +117,7 @@ class Joint(ABC):
 class Fixed(Joint):
     """No motion. A body on it is merged into the body it is fixed to and stays a named frame."""
 
-    q_labels = v_labels = ()
+    q_labels = qd_labels = ()
 
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         return JointState(Transform.identity(), DM(6, 0), DM(6, 1), DM(6, 1))

@@ -181,7 +181,7 @@ class Tree:
     @cached_property
     def qd_names(self) -> tuple[str, ...]:
         """A name for every entry of qd, qdd and tau."""
-        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.v_labels)
+        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.qd_labels)
 
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one."""
@@ -201,7 +201,7 @@ class Tree:
         """q joint by joint, indexed by body."""
         return split(_sized(q, self.nq, "q"), *(joint.nq for joint in self.joints))
 
-    def split_v(self, qd: Expr, what: str = "qd") -> list[Expr]:
+    def split_qd(self, qd: Expr, what: str = "qd") -> list[Expr]:
         """qd (or qdd, tau: `what`) joint by joint, indexed by body. It may have several columns."""
         return split(_sized(qd, self.nv, what), *(joint.nv for joint in self.joints))
 
@@ -213,12 +213,12 @@ class Tree:
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
         q, qd = self.column(q, self.nq, "q"), self.column(qd, self.nv, "qd")
-        return self._joint_wise("q_dot", self.split_q(q), self.split_v(qd))
+        return self._joint_wise("q_dot", self.split_q(q), self.split_qd(qd))
 
     def integrate(self, q: Expr, v: Expr) -> Expr:
         """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold."""
         q, v = self.column(q, self.nq, "q"), self.column(v, self.nv, "v")
-        return self._joint_wise("integrate", self.split_q(q), self.split_v(v))
+        return self._joint_wise("integrate", self.split_q(q), self.split_qd(v))
 
     def difference(self, q0: Expr, q1: Expr) -> Expr:
         """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way."""
@@ -228,7 +228,7 @@ class Tree:
     def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
         """d(theta)/dt (nv) along `q = integrate(q0, theta)` with velocity variables v; v itself but for quaternions."""
         theta, v = self.column(theta, self.nv, "theta"), self.column(v, self.nv, "v")
-        return self._joint_wise("tangent_rate", self.split_v(theta), self.split_v(v))
+        return self._joint_wise("tangent_rate", self.split_qd(theta), self.split_qd(v))
 
     def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
         check_kind(*a[-1:], *b[-1:])
@@ -288,7 +288,7 @@ class Tree:
                 (
                     "  " * depth[p] + self.body_names[i - 1],
                     self.joint_names[i - 1],
-                    type(joint).__name__ + (f" ({len(joint.v_labels)} dof)" if joint.nv > 1 else ""),
+                    type(joint).__name__ + (f" ({len(joint.qd_labels)} dof)" if joint.nv > 1 else ""),
                     _range(nq, joint.nq),
                     _range(nv, joint.nv),
                     _figure(self.I[i].m, 4),

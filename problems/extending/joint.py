@@ -1,6 +1,6 @@
 """A joint of your own is a frozen dataclass derived from `od.Joint` with one method, `jcalc`.
 
-`q_labels` and `v_labels` name the entries of q and qd ("" for a single one). `jcalc(q, qd)` returns the transform from
+`q_labels` and `qd_labels` name the entries of q and qd ("" for a single one). `jcalc(q, qd)` returns the transform from
 the fixed frame to the moved one, the motion subspace S (6 x nv, moved axes, angular part first), `S qd`, and the
 acceleration cJ = dS/dt qd (zero if S is constant). Write it with CasADi's operations.
 
@@ -25,7 +25,7 @@ class Screw(od.Joint):
 
     pitch: float
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    q_labels = v_labels = ("",)
+    q_labels = qd_labels = ("",)
 
     def jcalc(self, q: ca.SX, qd: ca.SX) -> od.JointState:
         axis = ca.sparsify(DM(self.axis))

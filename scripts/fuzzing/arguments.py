@@ -74,7 +74,7 @@ SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "JointState", "
            "algorithm"}  # fmt: skip
 """What is built by others, not by users; what writes files; what other kinds of input cover."""
 METHODS = ("with_gravity", "with_inertia", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
-           "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_v", "rest", "tangent_rate")  # fmt: skip
+           "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_qd", "rest", "tangent_rate")  # fmt: skip
 READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions")
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None}, "joint_work": {"qd": ca.DM.ones(7, 2), "tau": ca.DM.ones(7, 2)},
        "Contact": {"axes": "xyz"}, "Loop": {"axes": "ball"}, "Helical": {"axis": "x", "pitch": 0.1}}  # fmt: skip

@@ -56,7 +56,7 @@ def test_velocities_of_other_rates(forest, rng):
     """Virtual velocities: linear in the rates, and no velocity of the states enters."""
     model, state, states = forest
     mu = DM(rng.normal(size=model.nv))
-    parts = model.split_v(mu)
+    parts = model.split_qd(mu)
     u, _ = velocities(model, states, {i: s.S @ parts[i] for i, s in states.items()})
     expected, _ = velocities(model, joint_states(model, DM(state.q), mu))
     for i, _ in model.edges:

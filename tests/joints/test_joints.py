@@ -129,7 +129,7 @@ def test_random_q_is_valid_and_seeded(joint):
 @every_joint
 def test_labels_and_equality(joint):
     assert len(joint.q_labels) == joint.nq
-    assert len(joint.v_labels) == joint.nv
+    assert len(joint.qd_labels) == joint.nv
     twin = copy.deepcopy(joint)
     assert twin == joint
     assert hash(twin) == hash(joint)

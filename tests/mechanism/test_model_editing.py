@@ -355,7 +355,7 @@ def test_scaled_models_move_alike(key, rng):
     grow_q, grow_v = (np.ones(n) for n in (model.nq, model.nv))
     for i, _ in model.edges:
         joint = model.joints[i]
-        for k, label in enumerate(joint.v_labels):
+        for k, label in enumerate(joint.qd_labels):
             S = joint.jcalc(DM(joint.neutral()), DM(joint.nv, 1)).S.full()
             if not S[:3, k].any():
                 grow_v[model.v_index[i] + k] = s

@@ -30,7 +30,7 @@ def walk(model: Model, q: Array, qd: Array | None = None) -> tuple[list[Transfor
     qd = np.zeros(model.nv) if qd is None else qd
     X, v = [Transform.identity()], [DM(6, 1)]
     for i, p in model.edges:
-        state = model.joints[i].jcalc(DM(model.split_q(DM(q))[i]), DM(model.split_v(DM(qd))[i]))
+        state = model.joints[i].jcalc(DM(model.split_q(DM(q))[i]), DM(model.split_qd(DM(qd))[i]))
         Xi = state.XJ @ model.X_tree[i]
         X.append(Xi @ X[p])
         v.append(Xi.apply(v[p]) + state.vJ)

@@ -85,7 +85,7 @@ def _shared(here: Model, there: Model) -> Shared:
 
 def _labels(model: Model, joint: str) -> tuple[str, ...]:
     found = model.joints[model.joint_names.index(joint) + 1]
-    return (*found.q_labels, *found.v_labels)
+    return (*found.q_labels, *found.qd_labels)
 
 
 def _inside(phase: PhaseMotion, s: float) -> Moment:
