@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from ..._types import shown
+from ..._types import meant, shown
 from ..nlp.assembled import Assembled
 from .fatrop import solve_by_fatrop
 from .interface import Orders, Settings, SolverResult, Start
@@ -55,7 +55,7 @@ def check_solver(name: str) -> None:
     if not isinstance(name, str) or (_solver(name).plugin and not ca.has_nlpsol(name)):
         raise ValueError(
             f"there is no solver {shown(name)} in this installation of CasADi: use {', '.join(map(repr, SOLVERS))}, or "
-            "another that casadi.has_nlpsol knows"
+            f"another for which casadi.has_nlpsol(name) is True{meant(name, SOLVERS)}"
         )
 
 

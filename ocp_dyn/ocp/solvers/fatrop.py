@@ -26,7 +26,7 @@ WARM_START_OPTIONS = {"mu_init": 1e-6}
 
 BOUND_PUSH = 1.1e-2
 """Distance from a bound to which a start is moved, relative to the bound's size above 1 and to the range between the
-bounds; FATROP moves its start by 1e-2."""
+bounds; a little more than FATROP's own."""
 
 
 def solve_by_fatrop(
