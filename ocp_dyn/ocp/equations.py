@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -175,7 +176,8 @@ class Equations:
         """ID(q, qd, qdd) of the bodies alone; for a numeric model its derivatives come from a recursion."""
         if has_symbols(self.model):
             return inverse_dynamics(reduced(self.model), q, qd, qdd)
-        return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, qd, qdd)
+        force = function(inverse_dynamics, self.model)
+        return rows.call(force, partial(differentiated, self.model), q, qd, qdd, maker=differentiated.__module__)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
         """The algorithm's Function; for a model with symbols, which no Function may hold, the algorithm itself."""

@@ -152,11 +152,11 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
 def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
     """The problem's model, with the values of the model parameters among the problem's parameters."""
     model = transcription.problem.model
-    own = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
+    values = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in transcription.slots:
         g = float(np.linalg.norm(model.gravity))
-        own["gravity"] = -g * ca.vertcat(ca.sin(z["slope"]), 0, ca.cos(z["slope"]))
-    return with_parameters(model, own) if own else model
+        values["gravity"] = ca.vertcat(-g * ca.sin(z["slope"]), 0, -g * ca.cos(z["slope"]))
+    return with_parameters(model, values) if values else model
 
 
 def equations_at(transcription: Transcription, z: Mapping[str, Expr]) -> Equations:
