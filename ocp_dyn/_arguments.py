@@ -133,6 +133,18 @@ def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
     raise KeyError(f"{what}: no {kind} {shown(name)}{listed}")
 
 
+def all_known(names: Iterable[Any], valid: Iterable[str], what: str, kind: str) -> None:
+    """Raises one KeyError for all names that are not among the valid ones: its `args` are a sentence for each."""
+    valid, faults = tuple(valid), []
+    for name in names:
+        try:
+            known(name, valid, what, kind)
+        except KeyError as error:
+            faults.append(error.args[0])
+    if faults:
+        raise KeyError(*faults)
+
+
 def listed_names(value: Any, what: str) -> tuple[str, ...]:
     """Several names; one string is refused, because its letters would be taken for names."""
     names = sequence(value, f"{what} must be a sequence of names, such as ['foot']")

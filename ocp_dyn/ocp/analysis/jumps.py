@@ -42,7 +42,7 @@ def jump_of(problem: Statement | None, p: int) -> Jump:
             "give floquet(problem=...)"
         )
     closing = (problem.periodic.transition,) if problem.periodic is not None else ()
-    jumps = {k: t for k, t in enumerate((*problem.transitions, *closing)) if isinstance(t, Jump)}
+    jumps = {k: t for k, t in enumerate((*problem.resolved.transitions, *closing)) if isinstance(t, Jump)}
     if p not in jumps:
         raise ValueError(f"floquet(problem=...) needs the problem of this solution: its transition {p} is no Jump")
     return jumps[p]

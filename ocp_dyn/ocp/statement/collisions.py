@@ -9,7 +9,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from ..._arguments import finite, known, label, not_negative, point, truth
+from ..._arguments import all_known, finite, label, not_negative, point, truth
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -80,9 +80,8 @@ class NoCollision:
         object.__setattr__(self, "pairs", pairs)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for shape in (shape for pair in self.pairs for shape in pair):
-            if isinstance(shape, Capsule):
-                known(shape.frame, model.frame_names, "NoCollision: Capsule", "frame")
+        frames = [shape.frame for pair in self.pairs for shape in pair if isinstance(shape, Capsule)]
+        all_known(frames, model.frame_names, "NoCollision: Capsule", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         rows = []

@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from ..._arguments import (
+    all_known,
     bounds,
     called,
     choice,
@@ -26,7 +27,6 @@ from ..._arguments import (
     finite,
     framed_points,
     function,
-    known,
     not_negative,
     numbers,
     positive,
@@ -162,8 +162,7 @@ class Clearance:
             function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1 for a step, say")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in self.points:
-            known(frame, model.frame_names, "Clearance points", "frame")
+        all_known((frame for frame, _ in self.points), model.frame_names, "Clearance points", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         begin, end = self.part
@@ -208,8 +207,8 @@ class Separation:
         truth(self.ends, "Separation ends")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in (point for pair in self.pairs for point in pair):
-            known(frame, model.frame_names, "Separation pairs", "frame")
+        frames = [frame for pair in self.pairs for frame, _ in pair]
+        all_known(frames, model.frame_names, "Separation pairs", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         gaps = [_position(instant, *left)[1] - _position(instant, *right)[1] for left, right in self.pairs]

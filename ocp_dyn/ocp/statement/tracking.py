@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._arguments import called, framed_points, function, known, listed_names, numbers
+from ..._arguments import all_known, called, framed_points, function, listed_names, numbers
 from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -57,9 +57,8 @@ class TrackJoints(LeastSquares):
             object.__setattr__(self, "joints", listed_names(self.joints, "TrackJoints joints"))
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
+        all_known(self.joints or (), model.joint_names, "TrackJoints joints", "joint")
         super().check(model, feet)
-        for joint in self.joints or ():
-            known(joint, model.joint_names, "TrackJoints joints", "joint")
 
     def reference_size(self, model: Model) -> int:
         return model.nq
@@ -90,8 +89,7 @@ class TrackMarkers(LeastSquares):
         _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in self.points:
-            known(frame, model.frame_names, "TrackMarkers points", "frame")
+        all_known((frame for frame, _ in self.points), model.frame_names, "TrackMarkers points", "frame")
 
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.points)
@@ -120,8 +118,7 @@ class TrackForces(LeastSquares):
         _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for foot in self.feet:
-            known(foot, feet, "TrackForces feet", "foothold in any phase of the problem")
+        all_known(self.feet, feet, "TrackForces feet", "foothold in any phase of the problem")
 
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.feet)

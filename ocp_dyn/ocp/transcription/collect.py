@@ -67,9 +67,16 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
 def _about(problem: Statement) -> dict[str, Any]:
     """Settings of the problem that its solution keeps in `stats`."""
     closing = [problem.periodic.transition] if problem.periodic is not None else []
-    transitions = [type(transition).__name__ for transition in (*problem.transitions, *closing)]
-    transcription = ("form", "integrator", "steps", "torque", "contact_level", "baumgarte")
-    return {key: getattr(problem, key) for key in transcription} | {"transitions": transitions}
+    resolved = problem.resolved
+    return {
+        "form": problem.form,
+        "integrator": resolved.integrator,
+        "steps": problem.steps,
+        "torque": problem.torque,
+        "contact_level": resolved.contact_level,
+        "baumgarte": problem.baumgarte,
+        "transitions": [type(transition).__name__ for transition in (*resolved.transitions, *closing)],
+    }
 
 
 def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
