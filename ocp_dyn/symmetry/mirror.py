@@ -15,7 +15,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, Expr, ModelError
-from ..casadi_functions.make import function
+from ..casadi_functions.function import function
 from ..dynamics.kinematics import body_transforms, point_jacobian_6d
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..mechanism import Frame, Model

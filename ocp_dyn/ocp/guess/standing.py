@@ -9,7 +9,7 @@ from casadi import DM
 
 from ..._arguments import called, numbers
 from ..._types import Array, shown
-from ...casadi_functions.make import function
+from ...casadi_functions.function import function
 from ...constraints import RollingContact, constraint_jacobian
 from ...dynamics.kinematics import point_position
 from ..equations import equations_of

@@ -312,9 +312,8 @@ def _add_ends(transcription: Transcription) -> None:
         time = sum((z[f"T{p}"] for p in range(len(transcription.phases))), start=SX(0))
         values = z | {"time": time}
         for i, _ in model.edges:
-            quaternion = model.split_q(z["q"])[i]
-            if model.joints[i].nq > model.joints[i].nv:
-                rows.constrain("unit quaternion", ca.sumsqr(quaternion[-4:]) - 1)
+            if model.joints[i].has_quaternion:
+                rows.constrain("unit quaternion", ca.sumsqr(model.split_q(z["q"])[i][-4:]) - 1)
         if problem.periodic is not None:
             _close_period(transcription, rows, problem.periodic.transition, z)
             if "speed" in z:
