@@ -510,7 +510,7 @@ def test_tables_in_other_layouts() -> None:
 
 
 def test_a_table_refuses_a_delimiter_in_a_name(step: Solution, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="holds the delimiter ' '"):
+    with pytest.raises(ValueError, match="contains the delimiter ' '"):
         step.to_csv(tmp_path / "a.csv", delimiter=" ")
     assert not list(tmp_path.iterdir())
 
