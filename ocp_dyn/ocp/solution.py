@@ -21,23 +21,31 @@ from .motion.motion import Motion
 class Solution(Motion):
     """A solved motion, as `Problem.solve` returns it and `Solution.load` reads it.
 
-    The motion itself, in SI units, radians and world axes with z up (nq positions, nv velocities, N intervals):
-        t, q, qd: times, configurations and velocities at all nodes
-        tau: joint torques of all intervals
-        phases: the same for every phase, with accelerations, contact forces and foot placements, see `PhaseMotion`
-        impulses: impulses on the robot between the phases and at the end of a period
-        duration [s], step_length [m], mirrored: the motion's time, its shift along x per period, whether every second
-            repetition is mirrored
+    The motion, of P phases with K nodes in all:
+        t (K): times of the nodes [s]
+        q (K, nq), qd (K, nv): configurations [rad, m] and velocities [rad/s, m/s] at the nodes, in the order of
+            `model.q_names` and `model.qd_names`
+        tau (K - P, nv): joint torques [N m] and forces [N] on the intervals between the nodes: their means
+        phases (P): the same phase by phase, with accelerations, contact forces and foot placements, see `PhaseMotion`
+        impulses: impulses on the robot [N s, N m s] between the phases and at the end of a period, see `Motion`
+        duration [s]; step_length [m]: shift along x per period, 0 if the motion is not periodic; mirrored: whether
+            every second repetition is mirrored left to right
         model, loads: the mechanism, and the passive joint forces and rotor inertias in its equations of motion
     The result of the solver:
-        converged, status: whether the solver reached its tolerance, and its status; check this first
+        converged, status: whether the solver reached its tolerance (check this first), and its status in a word
         objective, cost: the minimized cost, and its terms by name
-        stats: figures of the run, settings of the transcription, and the violated constraints if it did not converge
-        iterate, record: the variables and multipliers of the nonlinear program, with their names; see `active`,
-            `variables`, `multipliers`
+        stats: figures of the run and settings of the transcription; the violated constraints if it did not converge
+        iterate, record: variables and multipliers of the nonlinear program, and their names; `variables`, `multipliers`
+            and `active` give them in readable form
 
-    For example `solution.phases[0].tau[:, 2]` are the torques of dof 2 during the first phase, and `print(
-    solution.summary())` shows the main figures. A solution is never changed; `dataclasses.replace` makes a changed copy.
+    Two phases meet at one time, which is a node of both: positions agree there, and velocities jump at an impact. A
+    solution cannot be changed; `dataclasses.replace` makes a changed copy.
+
+        solution = problem.solve()
+        print(solution.summary())                      # the main figures
+        torque = solution.phases[0].tau[:, 2]          # of dof 2 during the first phase
+        force = solution.phases[0].wrenches["foot"]    # [moment; force] on the foot, world axes
+        solution.save("walk.npz")
     """
 
     def summary(self, defects: bool = True) -> Summary:

@@ -104,7 +104,9 @@ def test_files_from_before_still_load(content: bytes, tmp_path: Path) -> None:
 def test_a_file_of_a_later_version_is_not_called_damaged(content: bytes, tmp_path: Path) -> None:
     found = members(content)
     later = npy(json.dumps(about_of(found) | {"format": "ocp_dyn solution 3"}))
-    with pytest.raises(od.ModelError, match=r"damaged\.npz: a later version of ocp_dyn wrote this file .*: update ocp_dyn"):
+    with pytest.raises(
+        od.ModelError, match=r"damaged\.npz: a later version of ocp_dyn wrote this file .*: update ocp_dyn"
+    ):
         load(packed(found | {"about.npy": later}), tmp_path)
 
 
