@@ -152,7 +152,7 @@ def test_phases_and_footholds_are_checked():
         ocp.Foothold("foot")
     with pytest.raises(ValueError, match=r"half_length .* must not be negative"):
         foot(half_length=-0.1)
-    with pytest.raises(ValueError, match="frames of their own"):
+    with pytest.raises(ValueError, match="must have different frames"):
         ocp.Phase("stand", 3, 1.0, (foot(), foot()))
     with pytest.raises(ValueError, match=r"a whole number, got 2\.5"):
         ocp.Phase("stand", 2.5, 1.0)
