@@ -14,8 +14,8 @@
 
 A user defines a scheme by its tableau, `Scheme("Ralston", A=[[0, 0], [2 / 3, 0]], b=[1 / 4, 3 / 4])`.
 
-A step of length h from (q, qd) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
-Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
+A step of length h from (q, qd) has stages at the times c h. With the accelerations a_i at the stages (Hairer and
+Wanner, Solving Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
 
     qd_i = qd + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, qd_j),
     qd1 = qd + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, qd_j),
@@ -147,8 +147,10 @@ class Scheme:
 
     @property
     def fixed_point_iterations(self) -> int:
-        """Number of fixed-point iterations for theta: theta = h qd has an error of third order in h, and every iteration
-        raises the order by one."""
+        """Number of fixed-point iterations for theta.
+
+        theta = h qd has an error of third order in h, and every iteration raises the order by one.
+        """
         return 1 if self.explicit else max(0, self.order - 2)
 
 
@@ -213,8 +215,8 @@ def _scheme(name: str) -> Scheme:
     fewest = 2 if family == "lobatto" else 1
     if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= LARGEST_STAGE_COUNT:
         raise ValueError(
-            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a Scheme, got "
-            f"{shown(name)}"
+            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
+            f"Scheme, got {shown(name)}"
         )
     return _collocation(name, family, int(stages))
 

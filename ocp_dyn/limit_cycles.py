@@ -77,7 +77,8 @@ class StepMap:
         rate = expression(called("StepMap f", f, x), "StepMap f")
         if strike.shape != (1, 1) or after.shape != (n, 1):
             raise ValueError(
-                f"StepMap guard must return one number and reset n = {n} numbers, got shapes {strike.shape} and {after.shape}"
+                f"StepMap guard must return one number and reset n = {n} numbers, got shapes {strike.shape} and "
+                f"{after.shape}"
             )
         if rate.shape != (n, 1):
             raise ValueError(f"StepMap f must return n = {n} numbers, got shape {rate.shape}")
@@ -155,8 +156,8 @@ def follow_limit_cycles(
     """Yields the limit cycle of every map of a family whose parameter, such as a slope, changes in even steps.
 
     The search for the first cycle starts at (x, period), for the second at the first cycle, for every later one at the
-    linear extrapolation of the two before it. NoGait if no cycle is found, or if the period [s] changes by more than the
-    fraction `largest_change` in one step: then another gait was found, and the branch may have ended.
+    linear extrapolation of the two before it. NoGait if no cycle is found, or if the period [s] changes by more than
+    the fraction `largest_change` in one step: then another gait was found, and the branch may have ended.
     """
     positive(largest_change, "largest_change")
     path: list[Array] = []
@@ -169,7 +170,8 @@ def follow_limit_cycles(
         if abs(change) > largest_change:
             raise NoGait(
                 f"the period changes by {100 * change:.2g} % in step {len(path)}, from {path[-1][-1]:.4g} to "
-                f"{cycle.period:.4g} s: that is another gait; change the parameter in smaller steps, or stop before this one"
+                f"{cycle.period:.4g} s: that is another gait; change the parameter in smaller steps, or stop before "
+                "this one"
             )
         path.append(np.append(cycle.x, cycle.period))
         guess = path[-1] if len(path) == 1 else 2 * path[-1] - path[-2]

@@ -128,7 +128,7 @@ class TorqueSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class TorqueRateSquared(RateSquared):
-    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval, also from a phase to the next one.
+    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], between intervals and from a phase to the next one.
 
     In a periodic motion the first interval follows the last one.
     """

@@ -66,16 +66,16 @@ class Foothold:
         if self.of is not None:
             if self.plane not in (GROUND, self.of.plane):
                 raise ValueError(
-                    f"Foothold {self.name!r} lies on the plane of the foothold {self.of.name!r} that it is derived from "
-                    "(of=): leave out plane"
+                    f"Foothold {self.name!r} lies on the plane of the foothold {self.of.name!r} that it is derived "
+                    "from (of=): leave out plane"
                 )
             object.__setattr__(self, "plane", self.of.plane)
         if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
             A, n = np.array(self.contact.axes), np.array(self.plane.normal)
             if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
                 raise ValueError(
-                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on a "
-                    f"plane with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
+                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on "
+                    f"a plane with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
                 )
         if isinstance(self.contact, RollingContact):
             _check_edge(self.contact, self.plane)
@@ -108,7 +108,7 @@ class Foothold:
 
     @property
     def root(self) -> Foothold:
-        """The foothold whose place determines the place of this one: follows `of` to the end; itself if `of` is None."""
+        """The foothold whose place determines this one's place: follows `of` to the end; itself if `of` is None."""
         return self if self.of is None else self.of.root
 
     def position(self, model: Model, q: Expr, place: Expr) -> Expr:
@@ -136,8 +136,10 @@ class Foothold:
         return ca.vertcat(sides @ gap, -ca.dot(axis, heading), axis[2])
 
     def heading(self, place: Expr) -> Expr:
-        """Unit vector (3), plane axes: the direction axis x normal in which the foot rolls over an edge; the x axis of a
-        flat foot."""
+        """Unit vector (3), plane axes: the direction in which the foot rolls over an edge, axis x normal.
+
+        For other footholds, the x axis of the foot.
+        """
         x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
         return turned(place) @ sparse((y, -x, 0.0))
 
@@ -149,12 +151,13 @@ class Foothold:
         if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
                 f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
-                f"the ground at the same time, the z axes of their frames up; the first is {gap[2]:.4g} m above the second"
+                f"the ground at the same time, the z axes of their frames up; the first is {gap[2]:.4g} m above the "
+                "second"
             )
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
     def level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
-        """(body, R, p): rotation of the frame (3x3) and contact point of the level foot (3) [m], in body coordinates."""
+        """(body, R, p): rotation of the frame (3x3), contact point of the level foot (3) [m]; body coordinates."""
         frame = resolve(model, self.contact.body)
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
@@ -203,8 +206,8 @@ class Foothold:
         """The rows of directions, which a foot that stood on a point still has to meet."""
         if self.kind == "point":
             raise ValueError(
-                f"Foothold {self.name!r}: a foot that stands on the point {before.name!r} cannot pivot to another point: "
-                "an edge or a flat foothold can follow"
+                f"Foothold {self.name!r}: a foot that stands on the point {before.name!r} cannot pivot to another "
+                "point: an edge or a flat foothold can follow"
             )
         return rows[:3] if self.kind == "flat" else rows[3:]
 
@@ -220,7 +223,7 @@ class Foothold:
 
 @dataclass(frozen=True)
 class PhaseConstraint:
-    """A constraint that a phase holds in addition to its footholds; in the transcription, a Foothold without a place."""
+    """A constraint that a phase holds in addition to its footholds; like a Foothold, but without a place."""
 
     contact: Constraint
 
@@ -258,7 +261,7 @@ def _check_edge(edge: RollingContact, plane: Plane) -> None:
     known_normal = tuple(edge.normal) in (LEVEL, plane.normal)
     if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not known_normal or edge.height:
         raise ValueError(
-            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) with "
-            f"an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal {edge.normal}, height "
-            f"{edge.height}: other planes go to Foothold(plane=ocp.Plane(...))"
+            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) "
+            f"with an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal "
+            f"{edge.normal}, height {edge.height}: other planes go to Foothold(plane=ocp.Plane(...))"
         )

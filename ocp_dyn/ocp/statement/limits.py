@@ -40,9 +40,9 @@ class PowerLimit:
 class TorqueSpeedCurve:
     """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: no torque at a motor's no-load speed.
 
-    The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of the model
-    exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without
-    both limits have no rows.
+    The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of
+    the model exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints
+    without both limits have no rows.
     """
 
     tau_max: Any = None

@@ -6,8 +6,8 @@ for the impulse of an impact.
 
 A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False. Use ends=False
 for conditions that footholds imply at these nodes, such as the height of a foot that is set down. If a constraint or an
-objective has a method `check(model, feet)`, it is called when the problem is made, to check names and sizes; feet: names
-of the problem's footholds.
+objective has a method `check(model, feet)`, it is called when the problem is made, to check names and sizes; feet:
+names of the problem's footholds.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class FrictionCone:
 
     x, y and z are the axes of the plane on which the foot stands. The pyramid implies that contacts push. `Unilateral`
     in addition changes no solution, but its row meets the rows of the pyramid at the apex, which makes some problems
-    harder to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its
-    rows are forces; it needs `Unilateral` in addition.
+    harder to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that
+    its rows are forces; it needs `Unilateral` in addition.
     """
 
     mu: float = 0.7
@@ -139,10 +139,10 @@ class CenterOfPressure:
 class Clearance:
     """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m].
 
-    s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that the
-    phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
-    obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node of
-    the phase, at which the foot leaves the ground and meets it.
+    s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that
+    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
+    obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node
+    of the phase, at which the foot leaves the ground and meets it.
     """
 
     points: Sequence[tuple[str, Vector]]

@@ -200,7 +200,9 @@ class Continuous:
 
 @dataclass(frozen=True)
 class Impact:
-    """The contacts of the next phase begin with an impact: `H (qd_plus - qd) = G' Lam`, `G qd_plus = 0`, the impulse Lam a variable.
+    """The contacts of the next phase begin with an impact: `H (qd_plus - qd) = G' Lam`, `G qd_plus = 0`.
+
+    The impulse Lam [N s, N m s] is a variable.
 
     Wrench constraints of the next phase (push only, friction cone, center of pressure) hold for the impulse too, under
     every foot. If another foot stays on the ground almost no impulse is admissible: that foot cannot be pulled, and two
@@ -240,9 +242,9 @@ TRANSITIONS = (Continuous, Impact, Jump)
 class Periodic:
     """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
 
-    transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length =
-    speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative backwards. A number for
-    either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
+    transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
+    [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative
+    backwards. A number for either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
     """
 
     speed: float | None = None

@@ -68,7 +68,7 @@ class Plane:
         return ca.vertcat(*(self.R.T @ part for part in ca.vertsplit(w, 3)))
 
     def image(self, place: Array, mirrored: bool, back: float) -> tuple[Plane, Array]:
-        """The plane and the place (x, y, yaw) on it, reflected left to right if `mirrored`, then moved by -back [m] in x."""
+        """The plane and the place (x, y, yaw), reflected left to right if `mirrored`, then moved by -back [m] in x."""
         if mirrored:
             place = place * [1.0, -1.0, -1.0]
         plane = Plane(tuple(MIRRORED * self.point), tuple(MIRRORED * self.normal)) if mirrored else self

@@ -77,7 +77,7 @@ class Statement:
     resolved: Resolved = field(init=False, repr=False)
     """Settings with the defaults of this form, this model and these phases filled in."""
     _kept: Any = field(default=None, init=False, repr=False)
-    """The program that the last `solve` built (see `workflows.prepare`). Copies, pickles and `replace` do not keep it."""
+    """The program that the last `solve` built. Copies, pickles and `replace` do not keep it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -182,12 +182,13 @@ class Statement:
         if level == "position" and not method.holds_positions:
             raise ValueError(
                 f"integrator {method.name!r} cannot hold contacts at contact_level 'position': the positions at the "
-                "end of a step follow from the velocities at both ends; use 'velocity' or 'acceleration', or another integrator"
+                "end of a step follow from the velocities at both ends; use 'velocity' or 'acceleration', or another "
+                "integrator"
             )
         if level == "velocity" and not method.holds_velocities:
             raise ValueError(
-                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no weight "
-                "in the velocity at the end of a step; use 'acceleration', or another integrator"
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no "
+                "weight in the velocity at the end of a step; use 'acceleration', or another integrator"
             )
 
     @property
@@ -212,8 +213,8 @@ class Statement:
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
         if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
-                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move so: "
-                "use a model with a FloatingBase, or step_length=0 for a motion in place"
+                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
+                "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
             )
 
     @property

@@ -173,7 +173,9 @@ def test_a_guess_of_a_model_without_shared_joints_is_refused():
     phase = ocp.Phase("swing", 3, 1.0, objective=ocp.TorqueSquared())
     other = ocp.Problem(pendulum(1), phase).solve(progress=False)
     finer = ocp.Problem(ball(), ocp.Phase("swing", 6, 1.0), unactuated=())
-    with pytest.raises(ValueError, match=r"shares joints with .* matched by name and kind, here root"):
+    with pytest.raises(
+        ValueError, match=r"shares joints with .* matched by name and kind; joints of the problem: root"
+    ):
         finer.solve(progress=False, guess=other)
     with pytest.raises(TypeError, match=r"start must be a Solution, .* got 'last\.npz'"):
         finer.solve(progress=False, start="last.npz")
