@@ -33,7 +33,7 @@ LARGEST_STATE_SIZE, LARGEST_STEP_COUNT = 200, 100_000
 
 
 class NoGait(ValueError):
-    """Raised if no gait is found; there may be none."""
+    """The error if no gait is found: a gait may not exist."""
 
 
 @dataclass(frozen=True, eq=False)

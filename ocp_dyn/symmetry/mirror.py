@@ -186,7 +186,8 @@ def _check(mirror: MirrorMap) -> None:
         if worst > TOLERANCE * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: inverse dynamics of a mirrored motion differs from the "
-                f"mirrored forces by {worst:.2g} (N, N m): check masses, inertias and joint axes, or use the model's `symmetric_twin`"
+                f"mirrored forces by {worst:.2g} (N, N m): check masses, inertias and joint axes, or use the model's "
+                "`symmetric_twin`"
             )
 
 

@@ -222,8 +222,8 @@ class Impact:
 class Jump:
     """A transition that the user defines: lower <= function(end, start) <= upper on the states before and after it.
 
-    No other condition links the two phases, so that positions may jump too; footholds of the next phase that were not
-    there before are put on the ground. In a mirrored period, `end` is the mirror image.
+    No other condition links the two phases, so that positions may jump too; footholds that are new in the next phase
+    are set down. In a mirrored period, `end` is the mirror image.
     """
 
     function: Callable[[Instant, Instant], Bounded]
