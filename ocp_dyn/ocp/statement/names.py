@@ -110,7 +110,7 @@ def _check_frame(model: Model, frame: Any, what: str) -> None:
 
 
 def _constraint_checks(model: Model, constraint: Any) -> Iterator[Callable[[], Any]]:
-    """Checks of the frames and joints of one of the library's constraints; others name theirs when they are evaluated."""
+    """Checks of the frames and joints of one of the library's constraints; others fail when they are evaluated."""
     while isinstance(constraint, Baumgarte):
         constraint = constraint.constraint
     what = type(constraint).__name__

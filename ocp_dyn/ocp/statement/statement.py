@@ -52,7 +52,7 @@ class Resolved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """The data of a `Problem`, which says what they mean; all input is checked here."""
+    """The fields of a `Problem`, whose docstring describes them. All input is checked here."""
 
     model: Model
     phases: Sequence[Phase]
@@ -77,8 +77,7 @@ class Statement:
     resolved: Resolved = field(init=False, repr=False)
     """Settings with the defaults of this form, this model and these phases filled in."""
     _kept: Any = field(default=None, init=False, repr=False)
-    """The program that the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without
-    it."""
+    """The program that the last `solve` built. Copies, pickles and `replace` do not keep it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -117,7 +116,7 @@ class Statement:
         if len(transitions) != len(self.phases) - 1:
             raise ValueError(
                 f"{len(self.phases)} phases need {len(self.phases) - 1} transitions between them, "
-                f"got {len(transitions)}; the one that closes a period belongs to Periodic"
+                f"got {len(transitions)}; the transition that closes a period goes to Periodic(transition=...)"
             )
         durations = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
         parameters = tuple(dict.fromkeys((*self.parameters, *durations)))
@@ -147,7 +146,7 @@ class Statement:
             self._set("posture", posture.copy())
         if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
             raise TypeError(
-                f"guess must be a function s -> (q, qd) of the fraction of the motion, or ocp.FootPlan(), got "
+                f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
 
@@ -165,7 +164,7 @@ class Statement:
             if parameter.size != size:
                 raise ValueError(f"{here} has {size} numbers, got {parameter.size}")
         if {"gravity", "slope"} <= {parameter.name for parameter in parameters}:
-            raise ValueError('Parameters "gravity" and "slope" both say where gravity points to: give one of them')
+            raise ValueError('Parameters "gravity" and "slope" both set the direction of gravity: give one of them')
 
     def _check_transcription(self) -> None:
         method, level = self.scheme, self.resolved.contact_level
@@ -176,19 +175,20 @@ class Statement:
         if check_loads(self.loads).external:
             raise ValueError(
                 f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
-                "are found, others are not supported yet"
+                "are variables, other external wrenches are not supported yet"
             )
         if self.form != "implicit" or not any(phase.held for phase in self.phases):
             return
         if level == "position" and not method.holds_positions:
             raise ValueError(
                 f"integrator {method.name!r} cannot hold contacts at contact_level 'position': the positions at the "
-                "end of a step follow from the velocities at both; use 'velocity' or 'acceleration', or another integrator"
+                "end of a step follow from the velocities at both ends; use 'velocity' or 'acceleration', or another "
+                "integrator"
             )
         if level == "velocity" and not method.holds_velocities:
             raise ValueError(
-                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no weight "
-                "in the velocity at the end of a step; use 'acceleration', or another integrator"
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no "
+                "weight in the velocity at the end of a step; use 'acceleration', or another integrator"
             )
 
     @property
@@ -205,19 +205,21 @@ class Statement:
         periodic = self.periodic
         if periodic is None:
             if self.per_distance:
-                raise ValueError("per_distance divides costs by the step length, which only a Periodic problem has")
+                raise ValueError(
+                    "per_distance divides costs by the step length, which only a Periodic problem has: add periodic=..."
+                )
             return
         if not isinstance(periodic, Periodic):
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
         if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
-                f"Periodic moves the model on along x, which its root joint {shown(self.model.joint_names[0])} cannot: use a "
-                "model with a FloatingBase, or step_length=0 for a motion in place"
+                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
+                "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
             )
 
     @property
     def footholds(self) -> list[Foothold]:
-        """Every foothold of the problem, once."""
+        """The footholds of all phases, each of them once."""
         return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 
     @property
@@ -229,16 +231,16 @@ class Statement:
         return [k for k in range(self.model.nv) if k not in idle]
 
     def mirror(self) -> MirrorMap | None:
-        """The mirror map of a mirrored periodic problem."""
+        """The mirror map of a mirrored periodic problem, None for others; ModelError if the model is not symmetric."""
         mirrored = self.periodic is not None and self.periodic.mirror
         return mirror_map(self.model, loads=self.loads) if mirrored else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for copies and pickles, without the program that was built."""
+        """The state for copies and pickles, without the program that was built."""
         return self.__dict__ | {"_kept": None}
 
 
 def _distinct(names: Iterable[str], what: str) -> None:
     given = list(names)
     if len(set(given)) != len(given):
-        raise ValueError(f"{what} need names of their own, got {given}")
+        raise ValueError(f"{what} must have different names, got {given}")
