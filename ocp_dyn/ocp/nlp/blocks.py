@@ -1,6 +1,6 @@
-"""Blocks: one SX function per kind of stage, with its own derivatives, however many instances it has.
+"""Blocks: an SX function with its derivatives for every kind of stage, evaluated for many instances.
 
-A kind of block sees a short vector z of local variables and p of local parameters, and gives cost terms and
+A kind of block depends on a short vector z of local variables and p of local parameters, and defines cost terms and
 constraint rows. Its Jacobian and its Lagrangian Hessian are made once, in SX: the size of every graph is that of
 one interval, whatever the horizon.
 """
@@ -43,7 +43,7 @@ class Variable:
 class Parameter:
     """Some entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
 
-    `parameter[2:5]` is a part of it, which can fill a slot of a block as any other parameter.
+    `parameter[2:5]` is a part of it, which can fill a slot of a block like any other parameter.
     """
 
     name: str
@@ -113,32 +113,33 @@ class Rows:
 
 
 def _bound(name: str, bound: Any, size: int) -> Array:
-    found = numbers(bound, f"constraint {name!r}: a bound")
-    if found.size not in (1, size):
-        raise ValueError(f"constraint {name!r} has {size} rows but {found.size} bounds: give one number, or {size}")
-    return np.broadcast_to(found, (size,))
+    array = numbers(bound, f"constraint {name!r}: a bound")
+    if array.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {array.size} bounds: give one number, or {size}")
+    return np.broadcast_to(array, (size,))
 
 
 def numbers_of(what: str, value: Any, size: int) -> Array:
-    """One number, or `size` finite ones."""
+    """An array of `size` finite numbers, from as many or from one that is repeated; what: its name in messages."""
     try:
-        found = numbers(value, what)
+        array = numbers(value, what)
     except TypeError:
         raise TypeError(f"{what} takes one finite number or {size}, got {shown(value)}") from None
-    if found.size not in (1, size) or not np.all(np.isfinite(found)):
+    if array.size not in (1, size) or not np.all(np.isfinite(array)):
         raise ValueError(f"{what} takes one finite number or {size}, got {shown(value)}")
-    return np.array(np.broadcast_to(found, (size,)))
+    return np.array(np.broadcast_to(array, (size,)))
 
 
 Body = Callable[[dict[str, SX], Rows], None]
+"""Writes the costs and rows of a block, from the expressions of its slots by name."""
 
 
 @dataclass
 class Block:
     """One kind of block and its instances.
 
-    slots: the variables and parameters of one instance, by name, as representatives that give size and scale.
-    constants: sizes of the numbers that differ between instances and never change.
+    slots: the variables and parameters of one instance, by name; all instances have variables and parameters of these
+    sizes and scales. constants: sizes of the numbers that differ between instances and never change.
     """
 
     name: str
@@ -150,7 +151,8 @@ class Block:
     values: list[Array] = field(default_factory=list)
 
     def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
-        """Adds an instance: a variable or a parameter for every slot, as in `slots`, numbers for every constant."""
+        """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and numbers
+        for every constant."""
         variables, parameters = [], []
         for name, representative in self.slots.items():
             slot = filled[name]
@@ -220,19 +222,20 @@ class Block:
         squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
         makers = made_by(*MAKERS, *sorted({call.maker for call in rows.calls}))
         self.key = digest(self.values_function.serialize(), squares.serialize(), makers)
-        found = derived(self.key, derive)
-        self.first_function, self.second_function, self.gauss_function = found[:3]
-        self.jacobian_pattern, self.hessian_pattern = found[3:]
+        kept = derived(self.key, derive)
+        self.first_function, self.second_function, self.gauss_function = kept[:3]
+        self.jacobian_pattern, self.hessian_pattern = kept[3:]
 
     def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
-        """Raises ValueError if a cost or a row holds symbols that are not the block's."""
-        mine = {x.element_hash() for x in ca.vertsplit(inputs)}
+        """Raises ValueError if a cost or a row contains symbols that are not inputs of the block."""
+        known = {x.element_hash() for x in ca.vertsplit(inputs)}
         for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
-            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
+            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in known]
             if strange:
                 raise ValueError(
-                    f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
-                    "gives, and a Parameter, instant.values[name], for other numbers"
+                    f"{self.name}: {name!r} contains symbols that are no variables of the motion, "
+                    f"{', '.join(strange[:6])}: use those of the instant, and a Parameter, instant.values[name], for other "
+                    "numbers"
                 )
 
     @property
@@ -246,7 +249,10 @@ class Block:
         return sum(value.size for value in self.values)
 
     def gather_given(self, first: int) -> Indices:
-        """Indices into [p; constants] of every instance's parameters, a row each; the constants begin at `first`."""
+        """Indices into [p; constants] of the parameters and constants of every instance: one row per instance.
+
+        first: index at which the constants of this kind of block begin.
+        """
         size = self.values[0].size
         constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
         given = [np.concatenate([*(p.index for p in g), c]) for g, c in zip(self.given, constants, strict=True)]

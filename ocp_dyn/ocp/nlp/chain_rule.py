@@ -23,10 +23,10 @@ from ..._types import Expr, split
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """e = f(arguments): e and the arguments are symbols, f has one output.
+    """A call e = f(arguments) within a block; e and the arguments are symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
-    arguments in one row of columns, which may take time; raises ValueError if it has none for f. maker: name of the
+    arguments side by side in the columns, which may take time; raises ValueError if it has none for f. maker: name of the
     module that makes these derivatives.
     """
 
@@ -48,8 +48,8 @@ class Call:
             hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
             outputs = [ca.jacobian(self.value(), w), gradient, hessian]
             F = ca.Function("differentiated", [*self.arguments, weights], outputs)
-        found: Sequence[Expr] = F.call([*arguments, mu])
-        return found
+        results: Sequence[Expr] = F.call([*arguments, mu])
+        return results
 
 
 class Derivatives(NamedTuple):

@@ -1,5 +1,5 @@
-"""Machine code of blocks: selects those worth compiling, looks them up in the cache, compiles, and estimates the
-gain."""
+"""Machine code of blocks: selects the functions worth compiling, looks them up in the cache, compiles them, and
+estimates the gain."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from .assembled import Assembled
 from .evaluator import LEVELS, Key
 
 WORTH = 20_000
-"""Instructions of all instances together; with fewer, CasADi's virtual machine takes no more than about 0.1 ms."""
+"""Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual machine
+takes no more than about 0.1 ms."""
 
 LANES = 8
+"""Number of instances that the compiled code evaluates at once."""
 
 SECONDS_PER_INSTRUCTION = 1.5e-4
 """Time to compile one instruction [s], on one processor."""
 
 
 def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[str], None]) -> str:
-    """Lets the blocks run as machine code and returns a sentence that says how they run now.
+    """Selects machine code for the blocks and returns a sentence about the way in which they are evaluated now.
 
-    compile: "auto", use what the cache holds; True, use all that is worth it, and compile what is missing; False, use
-    none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
+    compile: "auto" uses the machine code in the cache; True uses machine code for all functions that are worth it, and
+    compiles those that are missing; False uses none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
     """
     if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
         raise ValueError(f'compile is True, False or "auto", got {shown(compile)}')

@@ -1,7 +1,7 @@
 /* The Riccati recursion of a linear-quadratic problem in stages whose variables obey equality rows; see riccati.py.
 
-   Matrices are row by row, every row padded with zeros to whole vectors of LANES numbers. What a stage has is at the
-   offsets that struct stage holds: H, F, E, S in `data`; G, U, P, R, L in `made`; vectors in those of all stages. */
+   Matrices are stored row by row, every row padded with zeros to whole vectors of LANES numbers. struct stage holds the
+   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `made`, and of its parts of all vectors. */
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +15,9 @@ struct stage {
     integer nu, nx, next, ne, ns;  /* controls, states, states of the next stage, equality rows, rows with a price */
     integer H, F, E, S;            /* (nu+nx, next, ne, ns rows; nu+nx columns, the controls first) */
     integer G, U, P, R, L;         /* the factors */
-    integer z, b, r, s;            /* where its variables, gaps, equality rows and rows with a price begin */
-    integer order, rhs;            /* where its order of controls and its sides of rows begin */
-    integer rank, left, rows;      /* controls and rows eliminated; rows that the state alone has to meet; all rows */
+    integer z, b, r, s;            /* offsets of the variables, gaps, equality rows and rows with a price */
+    integer order, rhs;            /* offsets of the order of controls and of the right-hand sides of rows */
+    integer rank, left, rows;      /* pivots; rows that constrain the state alone; all rows */
 };
 
 static void add_scaled(integer n, double a, const double *x, double *y) /* y += a x */
@@ -39,7 +39,7 @@ static double dot(integer n, const double *x, const double *y)
     return total;
 }
 
-/* Y += A' X, A (inner, rows), X (inner, columns); upper: only what is not below the diagonal. */
+/* Y += A' X, A (inner, rows), X (inner, columns); upper: only the diagonal and the part above it. */
 static void add_product(integer inner, integer rows, integer columns, const double *A, integer lda, const double *X,
                         integer ldx, double *Y, integer ldy, int upper)
 {
@@ -98,8 +98,8 @@ static integer eliminate_above(double threshold, double *W, integer ld, double *
     return rank;
 }
 
-/* Gauss-Jordan elimination of columns begin..end from rows first..rows of W, in the order of the rows, strong pivots
-   before weak ones. Rows with a pivot move up; their number is returned, and `pivots` are their columns. */
+/* Gauss-Jordan elimination of columns begin..end from rows first..rows of W, in the order of the rows, large pivots
+   before small ones. Rows with a pivot move up; their number is returned, and `pivots` are their columns. */
 static integer eliminate(double *W, integer ld, double *size, integer first, integer rows, integer begin, integer end,
                          const double thresholds[3], integer *pivots)
 {
@@ -109,8 +109,8 @@ static integer eliminate(double *W, integer ld, double *size, integer first, int
     return rank;
 }
 
-/* The rows of a stage: its own, and those of the next one's state, L (F z + b) = l. Those that take controls become
-   u_p = G y + ..., y being the free controls and the state, the rest is left to the state. `order`: the controls,
+/* The rows of a stage: E z = r, and the rows of the next stage's state, L (F z + b) = l. Rows with a pivot become
+   u_p = G y + ..., y being the free controls and the state; all other rows constrain the state. `order`: the controls,
    pivots first. */
 static void split_rows(struct stage *s, const struct stage *n, const double *data, double *made, integer *order,
                        double *W, const double *thresholds)
@@ -155,7 +155,7 @@ static void split_rows(struct stage *s, const struct stage *n, const double *dat
     }
 }
 
-/* A row over z = (u, x) as one over y = (free u, x). */
+/* Turns a row over z = (u, x) into a row over y = (free u, x). */
 static void reduce_row(const struct stage *s, const integer *order, const double *G, const double *a, double *out)
 {
     integer f = s->nu - s->rank, ldy = PADDED(f + s->nx);
@@ -166,7 +166,7 @@ static void reduce_row(const struct stage *s, const integer *order, const double
         if (a[order[p]] != 0) add_scaled(ldy, a[order[p]], G + p * ldy, out);
 }
 
-/* M = T' (H + F' P F) T by its upper half, z = T y; P of the next stage. */
+/* The upper half of M = T' (H + F' P F) T, z = T y, with P of the next stage. */
 static void cost_to_go(const struct stage *s, const double *data, const double *G, const double *P,
                        const integer *order, double *work, double *M)
 {
@@ -185,7 +185,8 @@ static void cost_to_go(const struct stage *s, const double *data, const double *
     add_product(s->next, wy, wy, FT, ldy, PFT, ldy, M, ldy, 1);
 }
 
-/* The first f pivots of M = U'U, by its upper half; what is left of M is that of the rest. 0 if M is not positive. */
+/* The first f pivots of M = U'U, by the upper half of M; the rest of M becomes the Schur complement. 0 if M is not
+   positive definite. */
 static int partial_cholesky(integer f, integer n, integer ld, double *M)
 {
     for (integer k = 0; k < f; k++) {
@@ -219,7 +220,7 @@ API void add_prices(integer stages, const struct stage *all, double *data, const
     }
 }
 
-/* Factors all stages, the last first; -1, or the stage whose controls have a cost that is not convex. */
+/* Factors all stages, the last first; -1, or the number of a stage whose cost is not convex in its free controls. */
 API integer factor(integer stages, struct stage *all, const double *data, double *made, integer *orders, double *work,
                const double *thresholds)
 {
@@ -239,7 +240,7 @@ API integer factor(integer stages, struct stage *all, const double *data, double
     return -1;
 }
 
-/* One stage of the backward sweep for vectors: from p and l of the next stage to those of this one. */
+/* One stage of the backward sweep for vectors: from p and l of the next stage to p and l of this stage. */
 static double backward(const struct stage *s, const struct stage *n, const double *data, const double *made,
                        const integer *order, const double *h, const double *b, const double *r, double *p,
                        double *sides, double *offset, double *d, double *work)
@@ -269,7 +270,7 @@ static double backward(const struct stage *s, const struct stage *n, const doubl
     for (integer j = 0; j < f; j++) gy[j] = grad[order[s->rank + j]];
     memcpy(gy + f, grad + s->nu, s->nx * sizeof *gy);
     for (integer i = 0; i < s->rank; i++) add_scaled(ldy, grad[order[i]], G + i * ldy, gy);
-    for (integer i = 0; i < f; i++) { /* U' d = gy, and what is left of gy is p */
+    for (integer i = 0; i < f; i++) { /* U' d = gy; the rest of gy is p */
         d[i] = gy[i] / U[i * ldy + i];
         for (integer j = i + 1; j < f + s->nx; j++) gy[j] -= d[i] * U[i * ldy + j];
     }
@@ -277,7 +278,7 @@ static double backward(const struct stage *s, const struct stage *n, const doubl
     return unmet;
 }
 
-/* z = (u, x) of a stage from its x, and the x of the next. */
+/* z = (u, x) of a stage from its x, and the x of the next stage. */
 static void forward(const struct stage *s, const double *data, const double *made, const integer *order,
                     const double *b, const double *offset, const double *d, double *z, double *next, double *work)
 {
@@ -297,7 +298,8 @@ static void forward(const struct stage *s, const double *data, const double *mad
     for (integer i = 0; i < s->next; i++) next[i] = dot(ldw, data + s->F + i * ldw, padded) + b[i];
 }
 
-/* Minimises over all stages for gradients h, gaps b and rows r; the largest row that no control or state can meet. */
+/* Minimizes over all stages for gradients h, gaps b and right-hand sides r; returns the largest residual of rows that no
+   control or state can satisfy. */
 API double solve(integer stages, const struct stage *all, const double *data, const double *made, const integer *orders,
              const double *h, const double *b, const double *r, double *z, double *sides, double *offsets, double *d,
              double *work)

@@ -42,7 +42,7 @@ from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
 from ..solvers.riccati_model import RiccatiModel
-from ..solvers.sqp import CHAINED, QuadraticModel, check_qp
+from ..solvers.sqp import CHAIN_QPS, QuadraticModel, check_qp
 from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
 from ..transcription.variables import Transcription
@@ -111,7 +111,7 @@ class RealTimeIteration:
             self._model = self._stage_model(begin, hessian, compile, **options)
             self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
-            ordered = stage_order(self.transcription, self._program) if qp in CHAINED else None
+            ordered = stage_order(self.transcription, self._program) if qp in CHAIN_QPS else None
             self._model = QuadraticModel(self._program, qp, hessian, options, ordered)
         self.solved, self.seconds = True, (0.0, 0.0)
         self._prepared, self._p = False, self._parameters(self._values)

@@ -364,8 +364,8 @@ def test_memory_is_kept_where_the_c_library_can(monkeypatch):
 
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: Library)
     with heap.kept_memory():
-        assert (heap.M_MMAP_THRESHOLD, heap.LARGE) in asked
-    assert (heap.M_MMAP_THRESHOLD, heap.DEFAULT) in asked
+        assert (heap.M_MMAP_THRESHOLD, heap.LARGE_THRESHOLD) in asked
+    assert (heap.M_MMAP_THRESHOLD, heap.DEFAULT_THRESHOLD) in asked
     assert asked[-1] == "trim"
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: object())
     with heap.kept_memory():
