@@ -29,7 +29,7 @@ def add_peaks(transcription: Transcription) -> None:
         if peak.each and len(sizes) > 1:
             raise ValueError(
                 f"Peak {peak.name!r}: the quantity has {' or '.join(map(str, sorted(sizes)))} entries in different phases: "
-                "give every phase another Peak, or each=False"
+                "give every phase a separate Peak, or each=False"
             )
         if max(sizes):
             peaks = transcription.program.variable(peak.name, max(sizes) if peak.each else 1, 0.0, np.inf, 1.0)
