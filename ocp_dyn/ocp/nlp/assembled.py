@@ -146,7 +146,7 @@ class Assembled:
         for b in self.blocks:
             count = len(b.instances)
             local = []
-            for source, indices in ((x, b.gather), (numbers, b.gather_given(first))):
+            for source, indices in ((x, b.gather), (numbers, b.gather_parameters(first))):
                 local.append(ca.reshape(source[indices.ravel()], indices.shape[1], count))
             first += b.constant_count
             function = b.values_function.map(count) if count > 1 else b.values_function

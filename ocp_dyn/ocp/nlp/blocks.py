@@ -21,14 +21,14 @@ from ...codegen.machine_code.identity import digest, made_by
 from .chain_rule import Call, derivatives, gauss_newton
 from .derivative_cache import BlockDerivatives, derived
 
-MAKERS = (__name__,)
-"""Modules whose source, with all that they import, determines the derivatives of given functions; the modules that make
+DERIVATIVE_MAKERS = (__name__,)
+"""Modules whose source, with all that they import, determines the derivatives of a block's functions; the modules that make
 the derivatives of calls (`Call.maker`) are added."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """Some entries of the program's x: `x[index] = value / scale`."""
+    """A group of entries of the program's x: `x[index] = value / scale`."""
 
     name: str
     index: Indices
@@ -41,7 +41,7 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """Some entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
+    """A group of entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
 
     `parameter[2:5]` is a part of it, which can fill a slot of a block like any other parameter.
     """
@@ -147,7 +147,7 @@ class Block:
     body: Body
     constants: dict[str, int] = field(default_factory=dict)
     instances: list[list[Variable]] = field(default_factory=list)
-    given: list[list[Parameter]] = field(default_factory=list)
+    parameters: list[list[Parameter]] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
 
     def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
@@ -164,7 +164,7 @@ class Block:
             variables += [slot] if isinstance(slot, Variable) else []
             parameters += [slot] if isinstance(slot, Parameter) else []
         self.instances.append(variables)
-        self.given.append(parameters)
+        self.parameters.append(parameters)
         numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 
@@ -186,7 +186,7 @@ class Block:
     def _differentiate(self, name: str, rows: Rows, zs: SX, ps: SX) -> None:
         terms = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value in rows.costs)))
         g = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value, _, _ in rows.rows)))
-        pairs = [pair for listed in rows.squares for pair in listed]
+        pairs = [pair for squares in rows.squares for pair in squares]
         residuals = ca.vertcat(SX(0, 1), *(r for _, r in pairs))
         factors = ca.vertcat(SX(0, 1), *(ca.repmat(factor, r.shape[0], 1) for factor, r in pairs))
         # Merging common subexpressions pays before differentiation; on the derivatives it only costs time.
@@ -206,7 +206,7 @@ class Block:
             f = ca.sum1(terms) if rows.costs else SX(0)
             lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
             gradient, jacobian, hessian = derivatives(f, g, lam_f, lam_g, zs, ys, of_z, rows.calls)
-            rest = sum((whole[0][k] for k, listed in enumerate(rows.squares) if not listed), start=SX(0))
+            rest = sum((whole[0][k] for k, squares in enumerate(rows.squares) if not squares), start=SX(0))
             gauss = gauss_newton(rest, whole[2], whole[3], lam_f, zs)
             pattern = hessian.sparsity() + gauss.sparsity()
             hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
@@ -219,9 +219,9 @@ class Block:
                 pattern,
             )
 
-        squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
-        makers = made_by(*MAKERS, *sorted({call.maker for call in rows.calls}))
-        self.key = digest(self.values_function.serialize(), squares.serialize(), makers)
+        least_squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
+        makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
+        self.key = digest(self.values_function.serialize(), least_squares.serialize(), makers)
         kept = derived(self.key, derive)
         self.first_function, self.second_function, self.gauss_function = kept[:3]
         self.jacobian_pattern, self.hessian_pattern = kept[3:]
@@ -248,15 +248,15 @@ class Block:
         """Number of constants of all instances together."""
         return sum(value.size for value in self.values)
 
-    def gather_given(self, first: int) -> Indices:
+    def gather_parameters(self, first: int) -> Indices:
         """Indices into [p; constants] of the parameters and constants of every instance: one row per instance.
 
         first: index at which the constants of this kind of block begin.
         """
         size = self.values[0].size
         constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
-        given = [np.concatenate([*(p.index for p in g), c]) for g, c in zip(self.given, constants, strict=True)]
-        return np.array(given, dtype=int)
+        pairs = zip(self.parameters, constants, strict=True)
+        return np.array([np.concatenate([*(p.index for p in parameters), c]) for parameters, c in pairs], dtype=int)
 
 
 def _nonzeros(x: SX) -> SX:

@@ -1,7 +1,7 @@
-"""Derivatives by the chain rule over inner variables: combines small Jacobians and Hessians, not one large one.
+"""Derivatives of a block by the chain rule over inner variables, which combines small Jacobians and Hessians.
 
-The equations of an interval see the variables z only through the states y(z) at its stages, and the derivatives of the
-dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
+The equations of an interval depend on the variables z mainly through the states y(z) at its stages, and the derivatives of
+the dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
 
     dg/dz = (dg/dw + dg/de E) D,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
@@ -73,10 +73,10 @@ def derivatives(
     by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
     # substituted before the derivatives of the calls, the larger part, are added
     values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
-    found = ca.substitute(
+    substituted = ca.substitute(
         [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
     )
-    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = found
+    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = substituted
     if calls:
         E, pull, curvature = _called(calls, mu, w, y, y_of_z)
         cross = L_we @ E

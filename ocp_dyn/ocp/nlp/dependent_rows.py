@@ -15,11 +15,11 @@ from casadi import DM
 
 from ..._types import Array, Indices
 
-ZERO = 1e-9
+VANISHING = 1e-9
 """|A' w| for |w| = 1 below which a combination counts as zero: rows that repeat others give 1e-12 and less, the weakest
 combination of a well-posed problem of walking about 1e-6."""
 
-SUSPECT = 1e-7
+NEARLY_VANISHING = 1e-7
 """The same threshold after the first iteration, whose result is still inexact."""
 
 SHIFT = 1e-7
@@ -63,7 +63,7 @@ def _null_space(A: DM, count: int) -> Array:
     K = ca.blockcat([[SHIFT * DM.eye(n), A.T], [A, -SHIFT * DM.eye(m)]])
     factor = ca.Linsol("K", "ldl", K.sparsity())
     Y = np.random.default_rng(0).standard_normal((m, count))
-    for bound in (SUSPECT, ZERO):
+    for bound in (NEARLY_VANISHING, VANISHING):
         z = np.array(factor.solve(K, ca.vertcat(DM(n, count), DM(Y))).full())
         if not np.all(np.isfinite(z)):
             return np.zeros((m, 0))  # the factorization failed, so nothing is known

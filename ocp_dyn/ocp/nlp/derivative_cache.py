@@ -28,7 +28,7 @@ class BlockDerivatives(NamedTuple):
     hessian_pattern: ca.Sparsity
 
 
-KEPT = 32
+KINDS_KEPT = 32
 """Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases."""
 
 _kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
@@ -38,6 +38,6 @@ def derived(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDerivative
     """The derivatives kept under this key; if there are none, the result of `derive`, which is then kept."""
     derivatives = _kept.pop(key, None) or derive()
     _kept[key] = derivatives
-    while len(_kept) > KEPT:
+    while len(_kept) > KINDS_KEPT:
         _kept.popitem(last=False)
     return derivatives

@@ -73,9 +73,9 @@ class Evaluator:
         self._p = self._numbers[:parameters]
         first = parameters + np.cumsum([0, *(b.constant_count for b in blocks)])
         self._gather = [b.gather for b in blocks]
-        self._given = [b.gather_given(int(k)) for b, k in zip(blocks, first, strict=False)]
+        self._gather_p = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
         self._z = [np.zeros(gather.shape) for gather in self._gather]
-        self._local = [np.zeros(given.shape) for given in self._given]
+        self._local = [np.zeros(gather.shape) for gather in self._gather_p]
         self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
         self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
         gradient, self._touched = gradient_placement(blocks, n)
@@ -136,9 +136,9 @@ class Evaluator:
             return
         self._fresh.clear()
         self._x[:], self._p[:] = x, p
-        for gather, z, given, local in zip(self._gather, self._z, self._given, self._local, strict=True):
+        for gather, z, gather_p, local in zip(self._gather, self._z, self._gather_p, self._local, strict=True):
             np.take(self._x, gather, out=z, mode="clip")
-            np.take(self._numbers, given, out=local, mode="clip")
+            np.take(self._numbers, gather_p, out=local, mode="clip")
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)

@@ -16,11 +16,11 @@ from ...codegen.machine_code.compile import compile as compile_functions
 from .assembled import Assembled
 from .evaluator import LEVELS, Key
 
-WORTH = 20_000
+LEAST_INSTRUCTIONS = 20_000
 """Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual machine
 takes no more than about 0.1 ms."""
 
-LANES = 8
+CODE_LANES = 8
 """Number of instances that the compiled code evaluates at once."""
 
 SECONDS_PER_INSTRUCTION = 1.5e-4
@@ -42,12 +42,12 @@ def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[st
     wanted = _wanted(program)
     missing = {key: f for key, f in wanted.items() if key not in program.compiled}
     if missing and compiler_found():
-        found = _from_cache(program, missing)
-        rest = {key: f for key, f in missing.items() if key not in found}
+        compiled = _from_cache(program, missing)
+        rest = {key: f for key, f in missing.items() if key not in compiled}
         if compile is True and rest:
-            found |= _build(program, rest, tell)
-        if found:
-            program.use({**program.compiled, **found})
+            compiled |= _build(program, rest, tell)
+        if compiled:
+            program.use({**program.compiled, **compiled})
     elif missing and compile is True:
         raise RuntimeError(
             "compile=True needs a C compiler, and none was found: install gcc or clang, name one in the environment "
@@ -73,15 +73,17 @@ def _say(program: Assembled, left: list[ca.Function]) -> str:
 def _wanted(program: Assembled) -> dict[Key, ca.Function]:
     functions = {(k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in LEVELS}
     return {
-        key: f for key, f in functions.items() if f.n_instructions() * len(program.blocks[key[0]].instances) > WORTH
+        key: f
+        for key, f in functions.items()
+        if f.n_instructions() * len(program.blocks[key[0]].instances) > LEAST_INSTRUCTIONS
     }
 
 
 def _grouped(program: Assembled, functions: dict[Key, ca.Function]) -> list[tuple[int, dict[Key, ca.Function]]]:
     """Groups functions by their number of lanes; a kind of block with one instance gains nothing from lanes."""
-    groups: dict[int, dict[Key, ca.Function]] = {1: {}, LANES: {}}
+    groups: dict[int, dict[Key, ca.Function]] = {1: {}, CODE_LANES: {}}
     for key, f in functions.items():
-        groups[1 if len(program.blocks[key[0]].instances) == 1 else LANES][key] = f
+        groups[1 if len(program.blocks[key[0]].instances) == 1 else CODE_LANES][key] = f
     return [(lanes, members) for lanes, members in groups.items() if members]
 
 
@@ -91,11 +93,11 @@ def _options(program: Assembled, members: Mapping[Key, ca.Function], lanes: int)
 
 
 def _from_cache(program: Assembled, functions: dict[Key, ca.Function]) -> dict[Key, CompiledFunction]:
-    found: dict[Key, CompiledFunction] = {}
+    compiled: dict[Key, CompiledFunction] = {}
     for lanes, members in _grouped(program, functions):
         known = cached(members.values(), **_options(program, members, lanes))
-        found |= {key: known[f.name()] for key, f in members.items() if f.name() in known}
-    return found
+        compiled |= {key: known[f.name()] for key, f in members.items() if f.name() in known}
+    return compiled
 
 
 def _build(
@@ -104,9 +106,9 @@ def _build(
     begin = time.perf_counter()
     count = sum(f.n_instructions() for f in functions.values())
     tell(f"compiling {len(functions)} functions of {count} instructions ...")
-    found: dict[Key, CompiledFunction] = {}
+    compiled: dict[Key, CompiledFunction] = {}
     for lanes, members in _grouped(program, functions):
         built = compile_functions(members.values(), **_options(program, members, lanes))
-        found |= {key: built[f.name()] for key, f in members.items()}
+        compiled |= {key: built[f.name()] for key, f in members.items()}
     tell(f"compiled in {time.perf_counter() - begin:.0f} s")
-    return found
+    return compiled

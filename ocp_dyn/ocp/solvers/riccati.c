@@ -1,7 +1,7 @@
 /* The Riccati recursion of a linear-quadratic problem in stages whose variables obey equality rows; see riccati.py.
 
    Matrices are stored row by row, every row padded with zeros to whole vectors of LANES numbers. struct stage holds the
-   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `made`, and of its parts of all vectors. */
+   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `factors`, and of its parts of all vectors. */
 #include <math.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ static integer eliminate(double *W, integer ld, double *size, integer first, int
 /* The rows of a stage: E z = r, and the rows of the next stage's state, L (F z + b) = l. Rows with a pivot become
    u_p = G y + ..., y being the free controls and the state; all other rows constrain the state. `order`: the controls,
    pivots first. */
-static void split_rows(struct stage *s, const struct stage *n, const double *data, double *made, integer *order,
+static void split_rows(struct stage *s, const struct stage *n, const double *data, double *factors, integer *order,
                        double *W, const double *thresholds)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), ldn = PADDED(s->next), left = n ? n->left : 0, e = s->ne + left;
@@ -124,7 +124,7 @@ static void split_rows(struct stage *s, const struct stage *n, const double *dat
         if (i < s->ne) memcpy(row, data + s->E + i * ldw, w * sizeof *row);
         else
             for (integer j = 0; j < s->next; j++) {
-                double l = made[n->L + (i - s->ne) * ldn + j];
+                double l = factors[n->L + (i - s->ne) * ldn + j];
                 if (l != 0)
                     for (integer c = 0; c < w; c++) row[c] += l * data[s->F + j * ldw + c];
             }
@@ -141,17 +141,17 @@ static void split_rows(struct stage *s, const struct stage *n, const double *dat
         if (!found) order[free++] = j;
     }
     integer f = s->nu - rank, ldy = PADDED(f + s->nx), lde = PADDED(e), ldx = PADDED(s->nx);
-    memset(made + s->G, 0, rank * ldy * sizeof *made);
-    memset(made + s->L, 0, s->left * ldx * sizeof *made);
-    memset(made + s->R, 0, e * lde * sizeof *made);
+    memset(factors + s->G, 0, rank * ldy * sizeof *factors);
+    memset(factors + s->L, 0, s->left * ldx * sizeof *factors);
+    memset(factors + s->R, 0, e * lde * sizeof *factors);
     for (integer i = 0; i < e; i++) {
         const double *row = W + i * ld;
-        memcpy(made + s->R + i * lde, row + w, e * sizeof *row);
+        memcpy(factors + s->R + i * lde, row + w, e * sizeof *row);
         if (i < rank) {
-            for (integer j = 0; j < f; j++) made[s->G + i * ldy + j] = -row[order[rank + j]];
-            for (integer j = 0; j < s->nx; j++) made[s->G + i * ldy + f + j] = -row[s->nu + j];
+            for (integer j = 0; j < f; j++) factors[s->G + i * ldy + j] = -row[order[rank + j]];
+            for (integer j = 0; j < s->nx; j++) factors[s->G + i * ldy + f + j] = -row[s->nu + j];
         } else if (i < rank + s->left)
-            memcpy(made + s->L + (i - rank) * ldx, row + s->nu, s->nx * sizeof *row);
+            memcpy(factors + s->L + (i - rank) * ldx, row + s->nu, s->nx * sizeof *row);
     }
 }
 
@@ -221,18 +221,18 @@ API void add_prices(integer stages, const struct stage *all, double *data, const
 }
 
 /* Factors all stages, the last first; -1, or the number of a stage whose cost is not convex in its free controls. */
-API integer factor(integer stages, struct stage *all, const double *data, double *made, integer *orders, double *work,
+API integer factor(integer stages, struct stage *all, const double *data, double *factors, integer *orders, double *work,
                const double *thresholds)
 {
     for (integer k = stages - 1; k >= 0; k--) {
         struct stage *s = all + k, *n = k + 1 < stages ? s + 1 : 0;
         integer *order = orders + s->order;
-        split_rows(s, n, data, made, order, work, thresholds);
+        split_rows(s, n, data, factors, order, work, thresholds);
         integer f = s->nu - s->rank, wy = f + s->nx, ldy = PADDED(wy), ldx = PADDED(s->nx);
-        double *M = work, *P = made + s->P;
-        cost_to_go(s, data, made + s->G, n ? made + n->P : 0, order, work + PADDED(wy) * ldy, M);
+        double *M = work, *P = factors + s->P;
+        cost_to_go(s, data, factors + s->G, n ? factors + n->P : 0, order, work + PADDED(wy) * ldy, M);
         if (!partial_cholesky(f, wy, ldy, M)) return k;
-        memcpy(made + s->U, M, f * ldy * sizeof *M);
+        memcpy(factors + s->U, M, f * ldy * sizeof *M);
         memset(P, 0, s->nx * ldx * sizeof *P);
         for (integer i = 0; i < s->nx; i++)
             for (integer j = i; j < s->nx; j++) P[i * ldx + j] = P[j * ldx + i] = M[(f + i) * ldy + f + j];
@@ -241,28 +241,28 @@ API integer factor(integer stages, struct stage *all, const double *data, double
 }
 
 /* One stage of the backward sweep for vectors: from p and l of the next stage to p and l of this stage. */
-static double backward(const struct stage *s, const struct stage *n, const double *data, const double *made,
+static double backward(const struct stage *s, const struct stage *n, const double *data, const double *factors,
                        const integer *order, const double *h, const double *b, const double *r, double *p,
                        double *sides, double *offset, double *d, double *work)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), f = s->nu - s->rank, ldy = PADDED(f + s->nx), ldn = PADDED(s->next);
     integer e = s->rows, lde = PADDED(e);
-    const double *G = made + s->G, *U = made + s->U;
-    double *t = work, *grad = t + ldw, *gap = grad + ldw, *there = gap + ldn, *row = there + ldn;
-    double *own = sides + s->rhs, *next = n ? sides + n->rhs + n->rank : 0, unmet = 0;
+    const double *G = factors + s->G, *U = factors + s->U;
+    double *t = work, *grad = t + ldw, *gap = grad + ldw, *following = gap + ldn, *row = following + ldn;
+    double *side = sides + s->rhs, *next = n ? sides + n->rhs + n->rank : 0, unmet = 0;
     memset(work, 0, (2 * ldw + 2 * ldn + lde) * sizeof *work);
     memcpy(gap, b, s->next * sizeof *gap);
     for (integer i = 0; i < e; i++)
-        row[i] = i < s->ne ? r[i] : next[i - s->ne] - dot(ldn, made + n->L + (i - s->ne) * ldn, gap);
-    for (integer i = 0; i < e; i++) own[i] = dot(lde, made + s->R + i * lde, row);
-    for (integer i = s->rank + s->left; i < e; i++) unmet = fmax(unmet, fabs(own[i]));
-    for (integer i = 0; i < s->rank; i++) t[order[i]] = offset[i] = own[i];
+        row[i] = i < s->ne ? r[i] : next[i - s->ne] - dot(ldn, factors + n->L + (i - s->ne) * ldn, gap);
+    for (integer i = 0; i < e; i++) side[i] = dot(lde, factors + s->R + i * lde, row);
+    for (integer i = s->rank + s->left; i < e; i++) unmet = fmax(unmet, fabs(side[i]));
+    for (integer i = 0; i < s->rank; i++) t[order[i]] = offset[i] = side[i];
     memcpy(grad, h, w * sizeof *h);
     for (integer i = 0; i < s->rank; i++)
-        if (own[i] != 0) add_scaled(ldw, own[i], data + s->H + order[i] * ldw, grad);
-    for (integer i = 0; i < s->next; i++) there[i] = dot(ldw, data + s->F + i * ldw, t) + b[i];
+        if (side[i] != 0) add_scaled(ldw, side[i], data + s->H + order[i] * ldw, grad);
+    for (integer i = 0; i < s->next; i++) following[i] = dot(ldw, data + s->F + i * ldw, t) + b[i];
     for (integer i = 0; i < s->next; i++) {
-        double slope = dot(ldn, made + n->P + i * ldn, there) + p[i];
+        double slope = dot(ldn, factors + n->P + i * ldn, following) + p[i];
         add_scaled(ldw, slope, data + s->F + i * ldw, grad);
     }
     double *gy = row; /* the gradient by y */
@@ -279,11 +279,11 @@ static double backward(const struct stage *s, const struct stage *n, const doubl
 }
 
 /* z = (u, x) of a stage from its x, and the x of the next stage. */
-static void forward(const struct stage *s, const double *data, const double *made, const integer *order,
+static void forward(const struct stage *s, const double *data, const double *factors, const integer *order,
                     const double *b, const double *offset, const double *d, double *z, double *next, double *work)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), f = s->nu - s->rank, ldy = PADDED(f + s->nx);
-    const double *U = made + s->U;
+    const double *U = factors + s->U;
     double *y = work, *padded = y + ldy;
     memset(work, 0, (ldy + ldw) * sizeof *work);
     memcpy(y + f, z + s->nu, s->nx * sizeof *y);
@@ -293,14 +293,14 @@ static void forward(const struct stage *s, const double *data, const double *mad
         y[i] = -sum / U[i * ldy + i];
     }
     for (integer j = 0; j < f; j++) z[order[s->rank + j]] = y[j];
-    for (integer i = 0; i < s->rank; i++) z[order[i]] = dot(ldy, made + s->G + i * ldy, y) + offset[i];
+    for (integer i = 0; i < s->rank; i++) z[order[i]] = dot(ldy, factors + s->G + i * ldy, y) + offset[i];
     memcpy(padded, z, w * sizeof *z);
     for (integer i = 0; i < s->next; i++) next[i] = dot(ldw, data + s->F + i * ldw, padded) + b[i];
 }
 
 /* Minimizes over all stages for gradients h, gaps b and right-hand sides r; returns the largest residual of rows that no
    control or state can satisfy. */
-API double solve(integer stages, const struct stage *all, const double *data, const double *made, const integer *orders,
+API double solve(integer stages, const struct stage *all, const double *data, const double *factors, const integer *orders,
              const double *h, const double *b, const double *r, double *z, double *sides, double *offsets, double *d,
              double *work)
 {
@@ -310,13 +310,13 @@ API double solve(integer stages, const struct stage *all, const double *data, co
     work += PADDED(most);
     for (integer k = stages - 1; k >= 0; k--) {
         const struct stage *s = all + k;
-        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, made, orders + s->order, h + s->z, b + s->b,
+        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, factors, orders + s->order, h + s->z, b + s->b,
                                      r + s->r, p, sides, offsets + s->order, d + s->order, work));
     }
     for (integer k = 0; k < stages; k++) {
         const struct stage *s = all + k;
         double *next = s->next ? z + s[1].z + s[1].nu : 0;
-        forward(s, data, made, orders + s->order, b + s->b, offsets + s->order, d + s->order, z + s->z, next, work);
+        forward(s, data, factors, orders + s->order, b + s->b, offsets + s->order, d + s->order, z + s->z, next, work);
     }
     return unmet;
 }

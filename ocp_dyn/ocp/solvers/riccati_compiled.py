@@ -27,10 +27,10 @@ class CompiledRecursion:
 
     def __init__(self, stages: StageMatrices, library: ctypes.CDLL) -> None:
         self.stages, total = stages, stages.total
-        made, orders = np.zeros(total["made"]), np.zeros(total["order"], dtype=np.int64)
+        factors, orders = np.zeros(total["factors"]), np.zeros(total["order"], dtype=np.int64)
         self._z, sides = np.zeros(total["z"]), np.zeros(total["rhs"])
         vectors = [self._z, sides, np.zeros(total["order"]), np.zeros(total["order"]), np.zeros(stages.work)]
-        self._kept = stages.table, stages.data, made, orders, *vectors  # C keeps only their addresses
+        self._kept = stages.table, stages.data, factors, orders, *vectors  # C keeps only their addresses
         addresses = [ctypes.c_void_p(array.ctypes.data) for array in self._kept]
         self._matrices, self._vectors = addresses[:4], addresses[4:]
         self._count = ctypes.c_longlong(len(stages.sizes))

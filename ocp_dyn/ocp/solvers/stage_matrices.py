@@ -79,12 +79,12 @@ class StageMatrices:
         self.sizes = [Size(sizes[0].nx, 0), *sizes]
         self.table = np.zeros((len(self.sizes), len(FIELDS)), dtype=np.int64)
         self.follow = [*(s.nx for s in self.sizes[1:]), 0]
-        self.total = {"data": 0, "made": 0}
+        self.total = {"data": 0, "factors": 0}
         for name in MATRICES:  # all H first: they are set to zero at once
             self._place("data", name, [self._rows(name, k) * self._width(k) for k in range(len(self.sizes))])
         factors = [self._factors(k) for k in range(len(self.sizes))]
         for name in factors[0]:
-            self._place("made", name, [sizes[name] for sizes in factors])
+            self._place("factors", name, [sizes[name] for sizes in factors])
         vectors = {"z": [s.nu + s.nx for s in self.sizes], "b": self.follow, "r": [s.ne for s in self.sizes]}
         vectors |= {"s": [s.ns for s in self.sizes], "order": [s.nu for s in self.sizes]}
         vectors["rhs"] = [s.ne + n for s, n in zip(self.sizes, self.follow, strict=True)]

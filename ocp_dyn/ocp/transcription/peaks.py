@@ -15,7 +15,7 @@ from ..statement.custom_costs import Peak
 from .quantities import PhaseQuantity, needed
 from .variables import Transcription
 
-SLOT = "largest value"
+PEAK_SLOT = "largest value"
 """Name of the peak's variable in the blocks of its rows."""
 
 
@@ -40,9 +40,9 @@ def add_peaks(transcription: Transcription) -> None:
 
 def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None:
     def body(z: dict[str, SX], rows: Rows) -> None:
-        rows.cost(peak.name, peak.weight * ca.sum1(z[SLOT]))
+        rows.cost(peak.name, peak.weight * ca.sum1(z[PEAK_SLOT]))
 
-    transcription.program.block(f"cost of {peak.name}", {SLOT: peaks}, body).add({SLOT: peaks})
+    transcription.program.block(f"cost of {peak.name}", {PEAK_SLOT: peaks}, body).add({PEAK_SLOT: peaks})
 
 
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:
@@ -53,12 +53,12 @@ def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, qu
         for _, sample in quantity.samples(free | z):
             value = scaled(sample, peak.scale, f"Peak {peak.name!r}: scale")
             kept = [k for k in range(quantity.size) if not value[k].is_zero()]  # dofs without a motor have zero torque
-            bound = z[SLOT][kept] if peak.each else z[SLOT]
+            bound = z[PEAK_SLOT][kept] if peak.each else z[PEAK_SLOT]
             for sign in (1.0, -1.0) if peak.kind == "absolute" else (1.0,):
                 rows.constrain(peak.name, bound - sign * value[kept], 0.0, np.inf)
 
     block = transcription.program.block(
-        f"{peak.name} in {transcription.problem.phases[p].name}", slots | {SLOT: peaks}, body, k=1
+        f"{peak.name} in {transcription.problem.phases[p].name}", slots | {PEAK_SLOT: peaks}, body, k=1
     )
     for k in range(quantity.last + 1 if quantity.size else 0):
-        block.add(quantity.slots(k) | {SLOT: peaks}, k=k)
+        block.add(quantity.slots(k) | {PEAK_SLOT: peaks}, k=k)

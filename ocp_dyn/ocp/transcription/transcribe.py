@@ -26,6 +26,7 @@ from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement
 from .intervals import Point, interval_points
 from .peaks import add_peaks
+from .quantities import COMPARED_DEPTH
 from .rate_costs import add_rates
 from .term_variables import TermVariables
 from .variables import (
@@ -39,9 +40,6 @@ from .variables import (
     places,
     wrenches,
 )
-
-COMPARED_DEPTH = 20
-"""Depth to which the graphs of two expressions are compared."""
 
 
 def transcribe(problem: Statement, threads: int = 2) -> Transcription:

@@ -94,33 +94,33 @@ def add_variables(transcription: Transcription) -> None:
         x = PhaseVariables(shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2))
         m = sum(held.size for held in phase.held)
         for k in range(phase.intervals + 1):
-            here = f"{phase.name}[{k}]"
+            node = f"{phase.name}[{k}]"
             joined = p and k == 0 and not isinstance(problem.transitions[p - 1], Jump)
             before = transcription.phases[p - 1] if joined else None
-            hit = before is not None and isinstance(problem.transitions[p - 1], Impact)
-            x.q.append(before.q[-1] if before else program.variable(f"q {here}", model.nq, q_low, q_high, neutral))
-            if before and not hit:
+            impact = before is not None and isinstance(problem.transitions[p - 1], Impact)
+            x.q.append(before.q[-1] if before else program.variable(f"q {node}", model.nq, q_low, q_high, neutral))
+            if before and not impact:
                 x.qd.append(before.qd[-1])
             else:
-                x.qd.append(program.variable(f"qd {here}", model.nv, -qd_max, qd_max, 0.0))
+                x.qd.append(program.variable(f"qd {node}", model.nv, -qd_max, qd_max, 0.0))
             if k < phase.intervals or problem.torque == "linear":
-                x.tau.append(program.variable(f"tau {here}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
+                x.tau.append(program.variable(f"tau {node}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
             if k == phase.intervals or not problem.collocated:
                 continue
             stages = problem.steps * problem.scheme.stages
-            x.qdd.append(program.variable(f"qdd {here}", stages * model.nv, -np.inf, np.inf, 0.0))
+            x.qdd.append(program.variable(f"qdd {node}", stages * model.nv, -np.inf, np.inf, 0.0))
             if m and problem.form == "implicit":
-                x.lam.append(program.variable(f"lam {here}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
+                x.lam.append(program.variable(f"lam {node}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
             if problem.steps > 1:
                 size = (problem.steps - 1) * (model.nq + model.nv)  # joint limits are imposed at the nodes
-                x.inner.append(program.variable(f"inner states {here}", size, -np.inf, np.inf, 0.0))
+                x.inner.append(program.variable(f"inner states {node}", size, -np.inf, np.inf, 0.0))
         transcription.phases.append(x)
     closing = [problem.periodic.transition] if problem.periodic else []
     for p, transition in enumerate([*problem.transitions, *closing]):
         size = sum(held.size for held in problem.phases[(p + 1) % len(problem.phases)].held)
-        hit = isinstance(transition, Impact) and size > 0
+        impact = isinstance(transition, Impact) and size > 0
         transcription.impulses.append(
-            program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if hit else None
+            program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if impact else None
         )
 
 

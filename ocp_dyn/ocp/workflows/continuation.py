@@ -13,7 +13,7 @@ from ..solution import Solution
 from ..statement.statement import Statement
 from .solve import solve_as_stated
 
-HALVINGS = 3
+MOST_HALVINGS = 3
 """Largest number of times that a step that does not converge is halved."""
 
 
@@ -62,7 +62,7 @@ def solve_along(
     solutions = []
     for k in range(next(iter(lengths.values()))):
         goal = {name: _value(name, sequence[k]) for name, sequence in along.items()}
-        solution = _reached(problem, here, goal, start, fixed, options, HALVINGS)
+        solution = _reached(problem, here, goal, start, fixed, options, MOST_HALVINGS)
         if solution.converged:
             here, start = goal, solution
         solutions.append(solution)

@@ -14,7 +14,8 @@ from ...constraints import constraint_jacobian
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
-from ..transcription.variable_labels import variable_labels
+from ..nlp.program import Variable
+from ..transcription.variable_labels import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number
 
 ROWS_SHOWN = 6
@@ -52,14 +53,14 @@ class Fault:
 def faults(transcription: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
     """Constraints that are violated at x, the largest violation first; violations are in the scale of the rows."""
     g = program.evaluator.constraints(x, transcription.program.values)
-    broken = np.maximum(program.row_lower - g, g - program.row_upper)
+    violation = np.maximum(program.row_lower - g, g - program.row_upper)
     violated: list[Fault] = []
     labels = variable_labels(transcription, x)
     for k, rows in _kinds(program):
         b = program.blocks[k]
         for name in dict.fromkeys(b.row_names):
             chosen = np.array([n == name for n in b.row_names])
-            values = broken[rows][:, chosen]
+            values = violation[rows][:, chosen]
             if not np.max(values, initial=0.0) > tolerance:
                 continue
             instance = int(np.argmax(values.max(axis=1)))
@@ -115,6 +116,7 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
 def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
     """First values that are out of their bounds."""
     program = transcription.program
+    labels = variable_labels(transcription, program.start)
     for variable in program.variables:
         x, low, up = (
             values[variable.index] * variable.scale for values in (program.start, program.x_lower, program.x_upper)
@@ -123,9 +125,17 @@ def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
         if np.max(far, initial=0.0) > 1e-9:
             k = int(np.argmax(far))
             yield (
-                f"the first guess of {variable.name}, entry {k}, is {x[k]:.4g}, out of its bounds {low[k]:.4g} to "
-                f"{up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
+                f"the first guess of {_entry_name(variable, k, labels.get(variable), transcription)} is {x[k]:.4g}, out of "
+                f"its bounds {low[k]:.4g} to {up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
             )
+
+
+def _entry_name(variable: Variable, k: int, label: VariableLabel | None, transcription: Transcription) -> str:
+    """Entry k of a variable in words: kind, joint or contact row, phase and time if they are known."""
+    if label is None or not label.entries:
+        return f"{variable.name}, entry {k}," if variable.size > 1 else variable.name
+    kind, phase = variable.name.split()[0], transcription.problem.phases[label.phase].name
+    return f"{kind} of {label.entries[k % len(label.entries)]} at t = {label.time:.3f} s of {phase}"
 
 
 def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str]:
@@ -149,15 +159,17 @@ def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator
     """Violated rows whose variables are all fixed."""
     x, p = transcription.program.start, transcription.program.values
     g = program.evaluator.constraints(x, p)
-    broken = np.maximum(program.row_lower - g, g - program.row_upper)
+    violation = np.maximum(program.row_lower - g, g - program.row_upper)
     fixed = transcription.program.x_lower == transcription.program.x_upper
     pattern = program.evaluator.jacobian_pattern
     columns = np.array(pattern.get_col(), dtype=int)
     free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
-    for row in np.flatnonzero(~free & (broken > 1e-6)):
+    rows = np.flatnonzero(~free & (violation > 1e-6))
+    described = _described(transcription, program, x) if rows.size else {}
+    for row in rows:
         yield (
-            f"{program.row_names[row]} is out of its bounds by {broken[row]:.2g}, and every variable in it is fixed: "
+            f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is fixed: "
             "no motion satisfies it; change the bounds, or free one of its variables"
         )
 

@@ -141,7 +141,7 @@ def collected(
 ) -> Solution:
     """The solution of a solver's result, with the figures of the run in its stats."""
     g = program.evaluator.constraints(result.x, transcription.program.values).copy()
-    broken, done = np.maximum(program.row_lower - g, g - program.row_upper), result.converged
+    violations, done = np.maximum(program.row_lower - g, g - program.row_upper), result.converged
     stats |= {
         "status": result.status,
         "converged": result.converged,
@@ -150,7 +150,7 @@ def collected(
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.row_lower.size),
-        "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
+        "worst_row": program.row_names[int(np.argmax(violations))] if violations.size else "",
         "faults": [] if done else _guarded(lambda: [str(fault) for fault in faults(transcription, program, result.x)]),
         "repetitions": [] if done else _guarded(lambda: repetitions(transcription, program, result.x)),
     }

@@ -241,12 +241,12 @@ class Sweep(Generic[P]):
 def _checked(points: Any) -> tuple[Any, ...]:
     """The points of a sweep without duplicates; TypeError or ValueError if they are not points."""
     needs = "Sweep: points must be a list of points, such as grid(speed=[1.0, 1.2])"
-    given = sequence(points, needs)
-    for point in given:
+    listed_points = sequence(points, needs)
+    for point in listed_points:
         missing = [key for key in ("name", "values", "variant", "distance", "relaxes") if not hasattr(point, key)]
         if missing:
             raise TypeError(f"{needs}, got {shown(point)}, which lacks {', '.join(missing)}: see ocp.SweepPoint")
-    unique = tuple(dict.fromkeys(given))
+    unique = tuple(dict.fromkeys(listed_points))
     name, count = next(iter(Counter(point.name for point in unique).most_common(1)), ("", 0))
     if count > 1:
         raise ValueError(
