@@ -3,8 +3,8 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False leaves
-out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
+(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False
+leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Equations:
         return force - self._joints(q, qd) if self.acts else force
 
     def force_rows(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
-        """`inverse_dynamics` for the rows of a block; for a numeric model the derivatives of its bodies' part come from a
-        recursion.
+        """`inverse_dynamics` for the rows of a block; for a numeric model the derivatives of its bodies' part come from
+        a recursion.
 
         The passive forces and the rotor inertia of the joints are a few terms that are differentiated with the block.
         """
@@ -84,8 +84,8 @@ class Equations:
         return force - self._joints(q, qd) if self.acts else force
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
-        """(H + diag(armature)) change, for a change of velocities: ID at zero velocity for the acceleration `change`, minus
-        ID for zero acceleration.
+        """(H + diag(armature)) change, for a change of velocities: ID at zero velocity for the acceleration `change`,
+        minus ID for zero acceleration.
 
         The product with H gives the same, but the derivatives of ID come from a recursion.
         """

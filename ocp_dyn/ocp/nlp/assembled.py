@@ -74,8 +74,8 @@ class Numeric(ca.Callback):
 class Assembled:
     """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
 
-    evaluator: computes them as numpy arrays. lock: to be acquired by a thread before it uses the program. objective, constraints,
-    gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that
+    evaluator: computes them as numpy arrays. lock: to be acquired by a thread before it uses the program. objective,
+    constraints, gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that
     `casadi.nlpsol` expects.
     """
 
@@ -95,7 +95,8 @@ class Assembled:
         return Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads, self.compiled)
 
     def use(self, compiled: Mapping[Key, CompiledFunction]) -> None:
-        """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual machine."""
+        """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
+        machine."""
         self.compiled = dict(compiled)
         self.evaluator = self._evaluator()
 

@@ -22,8 +22,8 @@ from .chain_rule import Call, derivatives, gauss_newton
 from .derivative_cache import BlockDerivatives, derived
 
 DERIVATIVE_MAKERS = (__name__,)
-"""Modules whose source, with all that they import, determines the derivatives of a block's functions; the modules that make
-the derivatives of calls (`Call.maker`) are added."""
+"""Modules whose source, with all that they import, determines the derivatives of a block's functions; the modules that
+make the derivatives of calls (`Call.maker`) are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,9 @@ class Rows:
     def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr, maker: str) -> SX:
         """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
 
-        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f: CasADi
-        then differentiates f. maker: name of the module that makes them; its source is part of the key of kept machine
-        code (see `chain_rule`).
+        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f:
+        CasADi then differentiates f. maker: name of the module that makes them; its source is part of the key of kept
+        machine code (see `chain_rule`).
         """
         symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
         self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable, maker))
@@ -151,8 +151,8 @@ class Block:
     values: list[Array] = field(default_factory=list)
 
     def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
-        """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and numbers
-        for every constant."""
+        """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and
+        numbers for every constant."""
         variables, parameters = [], []
         for name, representative in self.slots.items():
             slot = filled[name]
@@ -234,8 +234,8 @@ class Block:
             if strange:
                 raise ValueError(
                     f"{self.name}: {name!r} contains symbols that are no variables of the motion, "
-                    f"{', '.join(strange[:6])}: use those of the instant, and a Parameter, instant.values[name], for other "
-                    "numbers"
+                    f"{', '.join(strange[:6])}: use the variables of the instant, and a Parameter, "
+                    "instant.values[name], for other numbers"
                 )
 
     @property

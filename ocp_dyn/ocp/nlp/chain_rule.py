@@ -1,7 +1,8 @@
 """Derivatives of a block by the chain rule over inner variables, which combines small Jacobians and Hessians.
 
-The equations of an interval depend on the variables z mainly through the states y(z) at its stages, and the derivatives of
-the dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
+The equations of an interval depend on the variables z mainly through the states y(z) at its stages, and the derivatives
+of the dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, and
+mu = dL/de,
 
     dg/dz = (dg/dw + dg/de E) D,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
@@ -26,8 +27,8 @@ class Call:
     """A call e = f(arguments) within a block; e and the arguments are symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
-    arguments side by side in the columns, which may take time; raises ValueError if it has none for f. maker: name of the
-    module that makes these derivatives.
+    arguments side by side in the columns, which may take time; raises ValueError if it has none for f. maker: name of
+    the module that makes these derivatives.
     """
 
     f: ca.Function

@@ -23,8 +23,8 @@ NEARLY_VANISHING = 1e-7
 """The same threshold after the first iteration, whose result is still inexact."""
 
 SHIFT = 1e-7
-"""e in the system above: smaller than the weakest combination of a well-posed problem, and large enough that the pivots stay
-well above rounding, which is 1e-16 / e."""
+"""e in the system above: smaller than the weakest combination of a well-posed problem, and large enough that the pivots
+stay well above rounding, which is 1e-16 / e."""
 
 FEWEST_SOUGHT, MOST_SOUGHT = 8, 64
 """Number of combinations that are sought at once: doubled while all of them vanish, up to the second number."""

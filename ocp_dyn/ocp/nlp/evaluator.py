@@ -181,8 +181,8 @@ class Evaluator:
         return self._curvature("second", x, p, lam_f)
 
     def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:
-        """Nonzeros of the Gauss-Newton Hessian of lam_f f, which leaves out the curvature of the residuals whose squares
-        make up f; pattern as of `hessian`."""
+        """Nonzeros of the Gauss-Newton Hessian of lam_f f, which leaves out the curvature of the residuals whose
+        squares make up f; pattern as of `hessian`."""
         return self._curvature("gauss", x, p, lam_f)
 
     def entries(self, x: Array, p: Array) -> tuple[Array, Array]:

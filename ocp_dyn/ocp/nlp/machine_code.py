@@ -17,8 +17,8 @@ from .assembled import Assembled
 from .evaluator import LEVELS, Key
 
 LEAST_INSTRUCTIONS = 20_000
-"""Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual machine
-takes no more than about 0.1 ms."""
+"""Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual
+machine takes no more than about 0.1 ms."""
 
 CODE_LANES = 8
 """Number of instances that the compiled code evaluates at once."""
@@ -31,7 +31,8 @@ def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[st
     """Selects machine code for the blocks and returns a sentence about the way in which they are evaluated now.
 
     compile: "auto" uses the machine code in the cache; True uses machine code for all functions that are worth it, and
-    compiles those that are missing; False uses none. Raises ValueError for anything else, RuntimeError if there is no compiler and `compile` is True.
+    compiles those that are missing; False uses none. Raises ValueError for anything else, RuntimeError if there is no
+    compiler and `compile` is True.
     """
     if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
         raise ValueError(f'compile is True, False or "auto", got {shown(compile)}')
@@ -67,7 +68,10 @@ def _say(program: Assembled, left: list[ca.Function]) -> str:
     if not compiler_found():
         return how
     seconds = sum(f.n_instructions() for f in left) * SECONDS_PER_INSTRUCTION
-    return f"{how}; compile=True would build them once, some {max(1.0, seconds):.0f} processor seconds, for derivatives in a tenth of the time"
+    return (
+        f"{how}; compile=True would build them once, in some {max(1.0, seconds):.0f} processor seconds, for "
+        "derivatives in a tenth of the time"
+    )
 
 
 def _wanted(program: Assembled) -> dict[Key, ca.Function]:

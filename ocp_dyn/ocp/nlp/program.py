@@ -38,8 +38,8 @@ class Program:
         disordered = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
         if disordered or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
             raise ValueError(
-                f"variable {name!r}: bounds must be ordered and the start finite, got lower {shown(lo)}, start {shown(x0)}, "
-                f"upper {shown(up)}"
+                f"variable {name!r}: bounds must be ordered and the start finite, got lower {shown(lo)}, "
+                f"start {shown(x0)}, upper {shown(up)}"
             )
         variable = Variable(name, np.arange(self.size, self.size + size), s)
         self.size += size

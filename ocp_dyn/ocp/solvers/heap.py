@@ -21,9 +21,9 @@ LARGE_THRESHOLD = 1 << 30
 def kept_memory() -> Iterator[None]:
     """Within this context the C library keeps freed memory, up to a gigabyte, instead of returning it to the system.
 
-    A sparse factorization frees and allocates the same tens of megabytes in every iteration. If this memory is returned,
-    the system clears every page again, which takes a third of the time and more. No effect if the C library is not
-    glibc.
+    A sparse factorization frees and allocates the same tens of megabytes in every iteration. If this memory is
+    returned, the system clears every page again, which takes a third of the time and more. No effect if the C library
+    is not glibc.
     """
     try:
         libc: Any = ctypes.CDLL(None)

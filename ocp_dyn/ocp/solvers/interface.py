@@ -12,7 +12,8 @@ from ..nlp.stage_orders import SharedStageOrder, StageOrder
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Starting point of a solver: x, parameters p, bounds of x, and multipliers of bounds and rows if they are known."""
+    """Starting point of a solver: x, parameters p, bounds of x, and multipliers of bounds and rows if they are
+    known."""
 
     x: Array
     p: Array
@@ -31,8 +32,8 @@ class Start:
 class Orders:
     """Functions that make a program's stage orders, for solvers that work along a chain of stages.
 
-    unshared: makes the order of stages that share no variables; ValueError if they share some. shared: makes an order of
-    any program, with copies of the variables that stages share.
+    unshared: makes the order of stages that share no variables; ValueError if they share some. shared: makes an order
+    of any program, with copies of the variables that stages share.
     """
 
     unshared: Callable[[], StageOrder]

@@ -103,7 +103,8 @@ class Monitor(ca.Callback):
 
 @contextlib.contextmanager
 def interruptible(monitor: Monitor) -> Iterator[None]:
-    """Within this context Ctrl-C stops the solver after the current iteration; a second Ctrl-C stops Python as usual."""
+    """Within this context Ctrl-C stops the solver after the current iteration; a second Ctrl-C stops Python as
+    usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

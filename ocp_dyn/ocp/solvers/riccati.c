@@ -1,7 +1,8 @@
 /* The Riccati recursion of a linear-quadratic problem in stages whose variables obey equality rows; see riccati.py.
 
    Matrices are stored row by row, every row padded with zeros to whole vectors of LANES numbers. struct stage holds the
-   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `factors`, and of its parts of all vectors. */
+   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `factors`, and of its parts of the
+   vectors. */
 #include <math.h>
 #include <string.h>
 
@@ -221,8 +222,8 @@ API void add_prices(integer stages, const struct stage *all, double *data, const
 }
 
 /* Factors all stages, the last first; -1, or the number of a stage whose cost is not convex in its free controls. */
-API integer factor(integer stages, struct stage *all, const double *data, double *factors, integer *orders, double *work,
-               const double *thresholds)
+API integer factor(integer stages, struct stage *all, const double *data, double *factors, integer *orders,
+               double *work, const double *thresholds)
 {
     for (integer k = stages - 1; k >= 0; k--) {
         struct stage *s = all + k, *n = k + 1 < stages ? s + 1 : 0;
@@ -298,11 +299,11 @@ static void forward(const struct stage *s, const double *data, const double *fac
     for (integer i = 0; i < s->next; i++) next[i] = dot(ldw, data + s->F + i * ldw, padded) + b[i];
 }
 
-/* Minimizes over all stages for gradients h, gaps b and right-hand sides r; returns the largest residual of rows that no
-   control or state can satisfy. */
-API double solve(integer stages, const struct stage *all, const double *data, const double *factors, const integer *orders,
-             const double *h, const double *b, const double *r, double *z, double *sides, double *offsets, double *d,
-             double *work)
+/* Minimizes over all stages for gradients h, gaps b and right-hand sides r; returns the largest residual of rows that
+   no control or state can satisfy. */
+API double solve(integer stages, const struct stage *all, const double *data, const double *factors,
+                 const integer *orders, const double *h, const double *b, const double *r, double *z, double *sides,
+                 double *offsets, double *d, double *work)
 {
     double unmet = 0, *p = work;
     integer most = 0;
@@ -310,8 +311,8 @@ API double solve(integer stages, const struct stage *all, const double *data, co
     work += PADDED(most);
     for (integer k = stages - 1; k >= 0; k--) {
         const struct stage *s = all + k;
-        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, factors, orders + s->order, h + s->z, b + s->b,
-                                     r + s->r, p, sides, offsets + s->order, d + s->order, work));
+        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, factors, orders + s->order, h + s->z,
+                                     b + s->b, r + s->r, p, sides, offsets + s->order, d + s->order, work));
     }
     for (integer k = 0; k < stages; k++) {
         const struct stage *s = all + k;

@@ -26,11 +26,12 @@ from .stage_matrices import Entries, StageMatrices
 
 FIRST_THRESHOLDS = (0.1, 1e-3)
 """Thresholds of the first passes of elimination: a pivot must be larger than the threshold times the length of its row.
-Rows with smaller pivots are eliminated in later passes, because an early elimination would weaken rows with large ones."""
+Rows with smaller pivots are eliminated in later passes, because an early elimination would weaken rows with large
+ones."""
 
 LAST_THRESHOLD = 1e-7
-"""Threshold of the last pass: a row with a smaller pivot is treated as if the controls did not act on it, and constrains
-the state.
+"""Threshold of the last pass: a row with a smaller pivot is treated as if the controls did not act on it, and
+constrains the state.
 
 P grows as 1 / pivot^2: with pivots below the root of the rounding error the cost of the controls would be lost in P. A
 foot that touches down, at its place and at rest, makes pivots of 1e-5. The neglected part of a row appears as a gap at

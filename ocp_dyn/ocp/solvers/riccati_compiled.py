@@ -20,8 +20,8 @@ SOURCE = Path(__file__).with_name("riccati.c")
 
 
 class CompiledRecursion:
-    """The recursion in C; its methods are described in `Recursion`. The z that `solve` returns is overwritten by the next
-    call."""
+    """The recursion in C; its methods are described in `Recursion`. The z that `solve` returns is overwritten by the
+    next call."""
 
     how = "as machine code"
 

@@ -1,7 +1,7 @@
 """A program's quadratic model in stages, for the Riccati recursion; `sqp.QuadraticModel` is the model for QP solvers.
 
-Equality rows hold exactly. Inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier. The model
-is
+Equality rows hold exactly. Inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier. The
+model is
 
     min  d' B d / 2 + grad_f' d + barrier(g + J d, x + d)   with   g + J d = lower_g where lower_g = upper_g,
 
@@ -23,8 +23,8 @@ from .riccati_compiled import recursion
 from .stage_matrices import Entries, Size, StageMatrices, entries
 
 FIRST_ROWS = "ends: "
-"""Beginning of the names of rows that come first in their stage: if other rows contradict them, these hold. They tie the
-first state to a measured one."""
+"""Beginning of the names of rows that come first in their stage: if other rows contradict them, these hold. They tie
+the first state to a measured one."""
 
 NOT_A_CHAIN = (
     "qp='riccati' needs the states of every stage to follow from the stage before, as with steps=1: use qp='piqp', or "
@@ -33,12 +33,12 @@ NOT_A_CHAIN = (
 
 
 class RiccatiModel:
-    """The quadratic model at a point of a program that is a chain of stages: linearized and factored once, solved for any
-    values of the constraints.
+    """The quadratic model at a point of a program that is a chain of stages: linearized and factored once, solved for
+    any values of the constraints.
 
-    order: the stages. bounds: lower and upper bounds of the variables. compile: see `riccati_compiled.recursion`. unmet:
-    largest residual, in the last step, of rows that contradict earlier rows, such as rows of feet on the ground if the
-    measured state has the feet slightly off the ground.
+    order: the stages. bounds: lower and upper bounds of the variables. compile: see `riccati_compiled.recursion`.
+    unmet: largest residual, in the last step, of rows that contradict earlier rows, such as rows of feet on the ground
+    if the measured state has the feet slightly off the ground.
     """
 
     def __init__(
@@ -209,8 +209,8 @@ def _jacobian_entries(program: Assembled) -> tuple[Indices, Indices]:
 
 
 def _hessian_entries(program: Assembled) -> tuple[Indices, Indices, Indices]:
-    """Rows and columns of the nonzeros of all blocks' Gauss-Newton Hessians, both halves, and for each nonzero the index
-    of its entry in the upper halves."""
+    """Rows and columns of the nonzeros of all blocks' Gauss-Newton Hessians, both halves, and for each nonzero the
+    index of its entry in the upper halves."""
     nothing = np.zeros(0, dtype=int)
     triplets, first = [(nothing, nothing, nothing)], 0
     for b in program.blocks:

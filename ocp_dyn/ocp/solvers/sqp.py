@@ -152,8 +152,8 @@ def _refusal(error: Exception) -> str:
 def _with_diagonal(half: ca.Sparsity, chosen: Indices) -> tuple[Indices, Indices, ca.Sparsity]:
     """The symmetric matrix with this upper half, of its chosen rows and columns, with a full diagonal.
 
-    Returns for every nonzero the index of the half's nonzero that it equals (one past the last: zero), the indices of the
-    diagonal, and the pattern.
+    Returns for every nonzero the index of the half's nonzero that it equals (one past the last: zero), the indices of
+    the diagonal, and the pattern.
     """
     symmetric, source = symmetric_nonzeros(half, chosen)
     pattern = symmetric + ca.Sparsity.diag(chosen.size)

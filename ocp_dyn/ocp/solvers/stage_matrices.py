@@ -28,8 +28,8 @@ MATRICES = ("H", "F", "E", "S")
 FACTORS = ("G", "U", "P", "R", "L")
 VECTORS = ("z", "b", "r", "s", "order", "rhs")
 FIELDS = (*SIZE_FIELDS, *MATRICES, *FACTORS, *VECTORS, "rank", "left", "rows")
-"""Fields of a stage, in the order of `struct stage` of riccati.c: sizes, positions of matrices and vectors, and results of
-the factorization."""
+"""Fields of a stage, in the order of `struct stage` of riccati.c: sizes, positions of matrices and vectors, and results
+of the factorization."""
 
 
 class Size(NamedTuple):
@@ -68,8 +68,8 @@ def padded(n: int) -> int:
 
 
 class StageMatrices:
-    """The array `data` of all matrices, with views `H[k]`, `F[k]`, `E[k]`, `S[k]`, and the positions of all matrices and
-    vectors of the stages.
+    """The array `data` of all matrices, with views `H[k]`, `F[k]`, `E[k]`, `S[k]`, and the positions of all matrices
+    and vectors of the stages.
 
     sizes and table include the extra stage before the first. total: lengths of the arrays, and of the vectors over all
     stages. Vectors start with the part of the extra stage; `begin` gives the starts of all later stages.

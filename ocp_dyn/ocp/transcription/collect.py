@@ -21,7 +21,8 @@ from .variables import Transcription, model_of, number, place_value
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
-    """The solution at a point x of the program; stats: figures of the run, to which settings of the problem are added."""
+    """The solution at a point x of the program; stats: figures of the run, to which settings of the problem are
+    added."""
     problem = transcription.problem
     model = model_of(
         transcription, {name: DM(number(transcription, slot, x)) for name, slot in transcription.slots.items()}

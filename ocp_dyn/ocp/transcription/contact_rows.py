@@ -1,7 +1,7 @@
 """Rows of contacts along an interval: the level at which contacts are constrained, and the prevention of drift.
 
-The contact rows phi(q) = 0 imply G qd = 0 and G qdd = gamma. A step of s stages has s contact forces, so it can satisfy s
-of these conditions. In the implicit form, `contact_level` selects them:
+The contact rows phi(q) = 0 imply G qd = 0 and G qdd = gamma. A step of s stages has s contact forces, so it can satisfy
+s of these conditions. In the implicit form, `contact_level` selects them:
 
 | level | at the end of the step | at the stages |
 |---|---|---|

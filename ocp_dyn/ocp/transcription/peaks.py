@@ -20,7 +20,8 @@ PEAK_SLOT = "largest value"
 
 
 def add_peaks(transcription: Transcription) -> None:
-    """Adds the variables, rows and costs of all peaks; a peak in several phases is one peak over all of these phases."""
+    """Adds the variables, rows and costs of all peaks; a peak in several phases is one peak over all of these
+    phases."""
     phases = transcription.problem.phases
     for peak in dict.fromkeys(term for phase in phases for term in phase.objective if isinstance(term, Peak)):
         numbers = [p for p, phase in enumerate(phases) if peak in phase.objective]
@@ -28,8 +29,8 @@ def add_peaks(transcription: Transcription) -> None:
         sizes = {quantity.size for quantity in quantities.values()}
         if peak.each and len(sizes) > 1:
             raise ValueError(
-                f"Peak {peak.name!r}: the quantity has {' or '.join(map(str, sorted(sizes)))} entries in different phases: "
-                "give every phase a separate Peak, or each=False"
+                f"Peak {peak.name!r}: the quantity has {' or '.join(map(str, sorted(sizes)))} entries in different "
+                "phases: give every phase a separate Peak, or each=False"
             )
         if max(sizes):
             peaks = transcription.program.variable(peak.name, max(sizes) if peak.each else 1, 0.0, np.inf, 1.0)

@@ -1,7 +1,7 @@
 """A quantity of the instant over a phase, and its samples as expressions of the variables of a node or an interval.
 
-A quantity of the state alone (and of torques, if they are linear along the intervals) is sampled at the nodes, any other
-quantity at the stages of the intervals.
+A quantity of the state alone (and of torques, if they are linear along the intervals) is sampled at the nodes, any
+other quantity at the stages of the intervals.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class PhaseQuantity:
         return {"q": x.q[k], "qd": x.qd[k]} | ({"tau": x.tau[k]} if len(x.tau) == len(x.q) else {}) | self._shared
 
     def samples(self, z: Expressions) -> list[tuple[float, SX]]:
-        """The quantity at node z["k"], or at the stages of interval z["k"]: pairs of weight in the mean, and expression.
+        """The quantity at node z["k"], or at the stages of interval z["k"]: pairs of weight in the mean, and
+        expression.
 
         If it is the same expression at all stages there is one sample.
         """

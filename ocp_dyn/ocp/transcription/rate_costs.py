@@ -62,8 +62,8 @@ def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list
     """Adds the costs of the change from the phase's last torques to the first torques of the next phase; in a periodic
     motion the first phase follows the last.
 
-    Torques that are linear along the intervals are constrained to be continuous between the phases; for constant torques
-    the difference has a cost.
+    Torques that are linear along the intervals are constrained to be continuous between the phases; for constant
+    torques the difference has a cost.
     """
     problem, x = transcription.problem, transcription.phases[p]
     last = p == len(problem.phases) - 1

@@ -106,8 +106,8 @@ def _native_homes(transcription: Transcription, n: int) -> tuple[Indices, Mask]:
 def _row_stages(
     program: Assembled, home: Indices, state: Mask, row: Indices, column: Indices
 ) -> tuple[Indices, Indices]:
-    """Stage of every row (-1: it depends on shared entries only), and, for a gap, the state entry to which it leads, else
-    -1."""
+    """Stage of every row (-1: it depends on shared entries only), and, for a gap, the state entry to which it leads,
+    else -1."""
     m = program.row_lower.size
     low, high = np.full(m, home.max() + 1), np.full(m, -1)
     native = home[column] >= 0

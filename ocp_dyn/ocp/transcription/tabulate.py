@@ -50,7 +50,8 @@ def tabulate(transcription: Transcription, program: Assembled, x: Array) -> Prog
 
 
 def _labels(v: Variable, names: tuple[str, ...], number_of: dict[str, int]) -> Indices:
-    """Indices of the labels of a variable's entries, -1 for none; if an interval has several stages, the labels repeat."""
+    """Indices of the labels of a variable's entries, -1 for none; if an interval has several stages, the labels
+    repeat."""
     if not names or v.size % len(names):
         return np.full(v.size, -1)
     return np.tile([number_of[name] for name in names], v.size // len(names))

@@ -162,8 +162,8 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     """Whether the rows of a node constraint at the first node of phase p repeat its rows at the last node before it.
 
     They do if the phase before has the same constraint and its rows depend only on quantities that are equal at both
-    nodes: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x across
-    a period.
+    nodes: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
+    across a period.
     """
     problem = transcription.problem
     if p == 0 and (problem.periodic is None or transcription.mirror is not None):
@@ -336,8 +336,8 @@ def _add_ends(transcription: Transcription) -> None:
 
 
 def _close_period(transcription: Transcription, rows: Rows, transition: Transition, z: dict[str, SX]) -> None:
-    """Constrains the first state to the image of the last: mirrored if the motion is, moved back by the step length, and
-    after the transition that closes the period."""
+    """Constrains the first state to the image of the last: mirrored if the motion is, moved back by the step length,
+    and after the transition that closes the period."""
     model = transcription.problem.model
     q, qd = z["q_end"], z["qd_end"]
     if transcription.mirror is not None:

@@ -213,8 +213,8 @@ def _check_image(transcription: Transcription, f: Foothold, g: Foothold) -> None
     heights = [foothold.plane.point[2] for foothold in (f, g)]
     if not (f.plane.level and g.plane.level) or abs(heights[0] - heights[1]) > 1e-9:
         raise ValueError(
-            f"Foothold {g.name!r} of the last phase is, one step back, foothold {f.name!r} of the first: a periodic motion "
-            f"needs both on level planes of one height, got {g.plane} and {f.plane}"
+            f"Foothold {g.name!r} of the last phase is, one step back, foothold {f.name!r} of the first: a periodic "
+            f"motion needs both on level planes of one height, got {g.plane} and {f.plane}"
         )
 
 

@@ -32,10 +32,10 @@ def solve_along(
     unconverged solution is returned, and the next value starts from the last solution that converged.
 
     along: for each parameter a sequence of values; all sequences have the same length, and the parameters change
-    together. start: a solution of this problem from which to begin (default: the first guess of the problem). values: of
-    parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
-    TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a name
-    both in values and in along.
+    together. start: a solution of this problem from which to begin (default: the first guess of the problem). values:
+    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
+    TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a
+    name both in values and in along.
     """
     if not isinstance(problem, Statement):
         raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")

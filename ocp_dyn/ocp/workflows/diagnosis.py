@@ -108,8 +108,8 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
     model, problem = transcription.problem.model, transcription.problem
     if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
         yield (
-            f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model as its footholds do: if it has "
-            "none, name it, and the joints after it that have none, in Problem(unactuated=...)"
+            f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
+            "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"
         )
 
 
@@ -124,9 +124,10 @@ def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
         far = np.maximum(low - x, x - up)
         if np.max(far, initial=0.0) > 1e-9:
             k = int(np.argmax(far))
+            name = _entry_name(variable, k, labels.get(variable), transcription)
             yield (
-                f"the first guess of {_entry_name(variable, k, labels.get(variable), transcription)} is {x[k]:.4g}, out of "
-                f"its bounds {low[k]:.4g} to {up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
+                f"the first guess of {name} is {x[k]:.4g}, out of its bounds {low[k]:.4g} to {up[k]:.4g}: the solver "
+                "moves it; give another guess or posture, or wider bounds"
             )
 
 
@@ -150,8 +151,8 @@ def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str
         names.append("the cost")
     for name in names:
         yield (
-            f"{name}: its value or its slope is not a finite number at the first guess, as for a root or a quotient at 0: "
-            "give another guess or posture, or write an expression that is smooth at 0"
+            f"{name}: its value or its slope is not a finite number at the first guess, as for a root or a quotient at "
+            "0: give another guess or posture, or write an expression that is smooth at 0"
         )
 
 
@@ -169,8 +170,8 @@ def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator
     described = _described(transcription, program, x) if rows.size else {}
     for row in rows:
         yield (
-            f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is fixed: "
-            "no motion satisfies it; change the bounds, or free one of its variables"
+            f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is "
+            "fixed: no motion satisfies it; change the bounds, or free one of its variables"
         )
 
 
@@ -211,9 +212,10 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
         time = 1 / max(equations_of(problem).fastest(DM(q)), 1e-9)
         if h > LONGEST_STABLE_STEP * time:
             yield (
-                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase {phase.name!r} are "
-                f"{h:.2g} s: an explicit scheme such as {problem.scheme.name!r} is unstable; use an implicit one (gauss:2), "
-                "more steps, a larger loads.slip_speed, or leave the forces out by loads=od.Loads(armature=True)"
+                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase "
+                f"{phase.name!r} are {h:.2g} s: an explicit scheme such as {problem.scheme.name!r} is unstable; use an "
+                "implicit one (gauss:2), more steps, a larger loads.slip_speed, or leave these forces out: "
+                "loads=od.Loads(armature=True)"
             )
 
 
@@ -234,7 +236,8 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
     """Equalities that, linearized at x, are combinations of others, as sentences.
 
     Their multipliers are not unique, and an interior-point method perturbs every factorization: whether it converges
-    depends on rounding. Rows that are redundant only if other rows hold are found only at an x at which those rows hold.
+    depends on rounding. Rows that are redundant only if other rows hold are found only at an x at which those rows
+    hold.
     """
     rows, free = (
         np.flatnonzero(program.row_lower == program.row_upper),
@@ -253,8 +256,8 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
 def _repetition(names: tuple[str, ...], count: int) -> str:
     among = "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
     return (
-        f"{count} of these equalities {'depends' if count == 1 else 'depend'} on the others: {among}: multipliers are not "
-        f"unique, and the solver may fail; leave out {'one' if count == 1 else count} of them"
+        f"{count} of these equalities {'depends' if count == 1 else 'depend'} on the others: {among}: multipliers are "
+        f"not unique, and the solver may fail; leave out {'one' if count == 1 else count} of them"
     )
 
 
@@ -277,8 +280,8 @@ def _described(transcription: Transcription, program: Assembled, x: Array) -> di
     described: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):
         b = program.blocks[k]
-        for variables, here in zip(b.instances, rows, strict=True):
+        for variables, indices in zip(b.instances, rows, strict=True):
             places = [labels[v] for v in variables if v in labels] if b.name != "ends" else []
             when = f" at t = {places[0].time:.3f} s of {phases[places[0].phase].name}" if places else ""
-            described |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(here, b.row_names, strict=True)}
+            described |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(indices, b.row_names, strict=True)}
     return described

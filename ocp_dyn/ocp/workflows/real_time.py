@@ -21,8 +21,8 @@ they converge to the solution of the problem with the barrier in its cost only i
 Hessian leaves out is small compared with that of the costs.
 
 Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms by compiled code
-(`compile=True`, once); feedback takes a fifth of this time. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see
-states at the nodes only.
+(`compile=True`, once); feedback takes a fifth of this time. Semi-implicit Euler steps (`integrator="euler"`) are the
+cheapest; costs then see states at the nodes only.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class RealTimeIteration:
     """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, qd0=qd)`, again and again.
 
     Measured values are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
-    problem from which to begin. qp: "riccati" or the name of a QP solver, see `ocp_dyn.ocp.workflows.real_time`; hessian
-    and options as in `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier (default: a
-    hundredth of the start's cost, shared among the inequalities), and relaxation (0.001), the distance from a bound, in
-    the scale of the row (forces by 100 N), below which the barrier is a parabola. compile as in `solve`; True compiles the
-    recursion too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
+    problem from which to begin. qp: "riccati" or the name of a QP solver, see `ocp_dyn.ocp.workflows.real_time`;
+    hessian and options as in `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier
+    (default: a hundredth of the start's cost, shared among the inequalities), and relaxation (0.001), the distance from
+    a bound, in the scale of the row (forces by 100 N), below which the barrier is a parabola. compile as in `solve`;
+    True compiles the recursion too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
 
     x, lam_g, lam_x: the plan ("riccati" keeps the start's multipliers of equalities); seconds: time
     taken by the last prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows
@@ -189,8 +189,8 @@ class RealTimeIteration:
         return tau
 
     def shift(self) -> None:
-        """Moves the plan forward by one interval: the second node becomes the start. For motions whose phases follow one
-        another continuously."""
+        """Moves the plan forward by one interval: the second node becomes the start. For motions whose phases follow
+        one another continuously."""
         for variables in _time_sequences(self.transcription):
             for now, following in itertools.pairwise(variables):
                 if now.size == following.size:
@@ -207,8 +207,8 @@ class RealTimeIteration:
 
     @property
     def unmet(self) -> float:
-        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", because all
-        other QP solvers fail on such rows."""
+        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", because
+        all other QP solvers fail on such rows."""
         return self._model.unmet if isinstance(self._model, RiccatiModel) else 0.0
 
     @property

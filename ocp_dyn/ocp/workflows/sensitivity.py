@@ -42,8 +42,8 @@ DIFFERENCE_STEP = 1e-5
 
 REGULARIZATION, PENALTY = 1e-11, 10.0
 """The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULARIZATION]. For REGULARIZATION = 0 it has the same
-solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true matrix
-removes the difference."""
+solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
+matrix removes the difference."""
 
 REFINEMENTS = 8
 """Number of steps of iterative refinement."""
@@ -108,8 +108,8 @@ class Sensitivities(Mapping[str, Any]):
         """
         if not self.residual <= UNDETERMINED:
             raise ValueError(
-                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; solve to "
-                "a smaller tolerance, or give every variable a cost or a constraint"
+                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; "
+                "solve to a smaller tolerance, or give every variable a cost or a constraint"
             )
         t, program = prepare(self.problem)
         table = table_of(self.solution)
@@ -129,8 +129,9 @@ class Sensitivities(Mapping[str, Any]):
 def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
     """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
-    Parameters are the declared parameters that are not free, and `speed` and `step_length` if they are numbers. ValueError
-    for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorization.
+    Parameters are the declared parameters that are not free, and `speed` and `step_length` if they are numbers.
+    ValueError for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one
+    factorization.
     """
     if not isinstance(solution, Solution):
         raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
@@ -262,7 +263,8 @@ def _entries(transcription: Transcription, name: str) -> Indices:
 def _slope(
     transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives
 ) -> Slope:
-    """Turns derivatives of the program into derivatives of the motion, by central differences of collected solutions."""
+    """Turns derivatives of the program into derivatives of the motion, by central differences of collected
+    solutions."""
     h = DIFFERENCE_STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
     sides = []
     for sign in (h, -h):

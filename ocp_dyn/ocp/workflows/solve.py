@@ -73,8 +73,8 @@ def solve(
     guess: another solution, which may have another grid, other phases or another model, see
     `ocp_dyn.ocp.guess.from_solution` (default: the library's first guess, the model standing and moved forward). start:
     a solution of this problem, perhaps with other parameters, from which to continue with its multipliers, so that few
-    iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem that
-    has been solved before is not built again, for any guess, start and values.
+    iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
+    that has been solved before is not built again, for any guess, start and values.
 
     compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
     functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
@@ -177,8 +177,8 @@ def starting_point(
     for what, motion in (("guess", guess), ("start", start)):
         if not (motion is None or isinstance(motion, Solution)):
             raise TypeError(
-                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}; a "
-                "function s -> (q, qd) goes to Problem(guess=...)"
+                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got "
+                f"{shown(motion)}; a function s -> (q, qd) goes to Problem(guess=...)"
             )
     if guess is not None and start is not None:
         raise ValueError("give guess or start, not both: start is a guess with multipliers")
@@ -201,11 +201,11 @@ def starting_point(
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
     """Faults and difficulties of a problem, as sentences; empty if nothing was found.
 
-    Examines the problem at its first guess, without solving it: a root with motors in a model with footholds, values out
-    of their bounds, rows and costs without finite values or derivatives, violated rows without a free variable, contacts
-    that constrain one another, more equalities than free variables, springs and losses of joints too fast for an explicit
-    scheme, dependent equalities. The last are found by linearizing at the first guess: with straight legs, equalities may
-    depend on others at this guess only; with a bent `Problem(posture=...)` such findings disappear.
+    Examines the problem at its first guess, without solving it: a root with motors in a model with footholds, values
+    out of their bounds, rows and costs without finite values or derivatives, violated rows without a free variable,
+    contacts that constrain one another, more equalities than free variables, springs and losses of joints too fast for
+    an explicit scheme, dependent equalities. The last are found by linearizing at the first guess: with straight legs,
+    equalities may depend on others at this guess only; with a bent `Problem(posture=...)` such findings disappear.
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values)

@@ -1,8 +1,8 @@
 """Sweep: solves a problem at many values of its parameters, each from the nearest solution, in several processes.
 
 The first point is solved from the library's first guess; every other point starts from the nearest point that has been
-solved. A solution is written to a file as soon as it is found, completely or not at all, so that a sweep that was stopped,
-or killed, continues with the points that are not finished.
+solved. A solution is written to a file as soon as it is found, completely or not at all, so that a sweep that was
+stopped, or killed, continues with the points that are not finished.
 
     def walk() -> ocp.Problem:  # in a module: other processes import it
         return ocp.Problem(..., parameters=[ocp.Parameter("speed", 1.2), ocp.Parameter("slope", 0.0)])
@@ -57,8 +57,8 @@ class SweepPoint(Protocol):
         """Distance to another point; the next point to be solved is the point nearest to a solution."""
 
     def relaxes(self, other: Any) -> bool:
-        """Whether every motion that is admissible at the other point is admissible at this one, so that the optimum at this
-        point costs no more."""
+        """Whether every motion that is admissible at the other point is admissible at this one, so that the optimum at
+        this point costs no more."""
 
 
 P = TypeVar("P", bound=SweepPoint)
@@ -94,7 +94,8 @@ class GridPoint:
 def grid(**values: Sequence[float]) -> list[GridPoint]:
     """All combinations of the values of some parameters, points in the middle of the grid first.
 
-    The distance between points is the sum over all parameters of the difference, divided by the median step of the grid.
+    The distance between points is the sum over all parameters of the difference, divided by the median step of the
+    grid.
     """
     axes = {}
     for name, sequence_of_values in values.items():
@@ -111,21 +112,22 @@ def grid(**values: Sequence[float]) -> list[GridPoint]:
 
 @dataclass(eq=False)
 class Sweep(Generic[P]):
-    """The solutions of a problem at many points; iterating over the sweep solves the points without a file in its folder.
+    """The solutions of a problem at many points; iterating over the sweep solves the points without a file in its
+    folder.
 
-    Iteration yields (point, solution) as each file is written, whether the solver converged or not; points are
-    solved only while the sweep is iterated over. If a task raises an error, the running tasks are completed and written; then the
-    error is raised.
+    Iteration yields (point, solution) as each file is written, whether the solver converged or not; points are solved
+    only while the sweep is iterated over. If a task raises an error, the running tasks are completed and written; then
+    the error is raised.
 
     make: function of a module, or a `functools.partial` of one, that returns the problem; it is called with the
     `variant` of a point. points: see `grid` and `SweepPoint`; the first is solved first. folder: for the files, made if
     it is missing.
 
     jobs: number of processes (0: one per processor). scheduler: address of a Dask scheduler, whose workers are used
-    instead. executor: an object with `submit` that returns futures, with `jobs` workers, is used instead. solve: options
-    of `Problem.solve`, such as {"tolerance": 1e-8}. settings: properties that all solutions of the folder have in common,
-    kept in library.json; ValueError if the folder contains solutions of other settings. again: whether points that did
-    not converge in an earlier sweep are solved again.
+    instead. executor: an object with `submit` that returns futures, with `jobs` workers, is used instead. solve:
+    options of `Problem.solve`, such as {"tolerance": 1e-8}. settings: properties that all solutions of the folder have
+    in common, kept in library.json; ValueError if the folder contains solutions of other settings. again: whether
+    points that did not converge in an earlier sweep are solved again.
 
     Attributes: `library`, the folder, loads solutions; `done`, the solved points and whether they converged; `waiting`,
     the points that are not solved yet.
@@ -215,8 +217,8 @@ class Sweep(Generic[P]):
         return self._from(near, point, point.variant == near.variant)
 
     def another_try(self, point: P) -> Task | None:
-        """A task for this point, or for a point that relaxes it, if its solution costs more than that of a point that it
-        relaxes: it is solved once more, from the cheaper solution. None if there is no such point."""
+        """A task for this point, or for a point that relaxes it, if its solution costs more than that of a point that
+        it relaxes: it is solved once more, from the cheaper solution. None if there is no such point."""
         solved = [other for other, converged in self.done.items() if converged]
         for wide in (
             other for other in solved if other not in self._settled and (other == point or other.relaxes(point))

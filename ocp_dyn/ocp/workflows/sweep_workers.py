@@ -1,4 +1,5 @@
-"""Workers of a sweep: the task of finding one solution, and the processes, on this machine or a cluster, that run it."""
+"""Workers of a sweep: the task of finding one solution, and the processes, on this machine or a cluster, that run
+it."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ A smaller value is good for small changes of a problem, but fails for a whole st
 class Task:
     """The point to solve, with everything that a process needs for it and without access to the folder.
 
-    make: the pickled function that makes the problem of the point's variant. start: the file of a solution from which to
-    start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too.
+    make: the pickled function that makes the problem of the point's variant. start: the file of a solution from which
+    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too.
     """
 
     point: Any
@@ -42,8 +43,8 @@ class Task:
 
 
 def find(task: Task) -> bytes:
-    """The solution of a task, as the bytes of its file; if a solve from the start does not converge, the problem is solved
-    from the library's first guess."""
+    """The solution of a task, as the bytes of its file; if a solve from the start does not converge, the problem is
+    solved from the library's first guess."""
     problem = _problem(task.make, task.point.variant)
     options: dict[str, Any] = {"progress": False, "threads": 1, **task.options, "values": dict(task.point.values)}
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +72,8 @@ def _problem(make: bytes, variant: tuple[Any, ...]) -> Statement:
 
 @contextmanager
 def workers(jobs: int, scheduler: str, tasks: int) -> Iterator[tuple[Executor, int]]:
-    """An executor and the number of tasks that it runs at a time: on this machine, or on the cluster of a Dask scheduler.
+    """An executor and the number of tasks that it runs at a time: on this machine, or on the cluster of a Dask
+    scheduler.
 
     tasks: number of tasks, which limits the number of processes.
     """
@@ -95,7 +97,8 @@ def cluster(address: str) -> tuple[Executor, int]:
         from distributed import Client
     except ImportError as error:
         raise RuntimeError(
-            "a scheduler needs Dask: pip install 'ocp_dyn[cluster]'; without a scheduler, processes of this machine are used"
+            "a scheduler needs Dask: pip install 'ocp_dyn[cluster]'; without a scheduler, processes of this machine "
+            "are used"
         ) from error
     client = Client(address, timeout="10s")
     return client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
