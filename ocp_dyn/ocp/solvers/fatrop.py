@@ -18,7 +18,7 @@ from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor
 from .nlpsol import run_nlpsol
 
-OPTIONS = {"print_level": 0}
+FATROP_OPTIONS = {"print_level": 0}
 """Options of every run; options of the user come before them."""
 
 WARM_START_OPTIONS = {"mu_init": 1e-6}
@@ -38,7 +38,7 @@ def solve_by_fatrop(
     columns, copies, rows = order.columns, order.copies, np.maximum(order.rows, 0)
     gap = order.rows < 0
     lower, upper = (np.where(gap, 0.0, bound[rows]) for bound in (program.row_lower, program.row_upper))
-    options: dict[str, Any] = OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations}
+    options: dict[str, Any] = FATROP_OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations}
     options |= (WARM_START_OPTIONS if start.warm else {}) | dict(settings.options)
     plugin = {"fatrop": options, "structure_detection": "manual", "equality": (lower == upper).tolist()}
     plugin |= order.options

@@ -19,14 +19,11 @@ converge, and may not end. IPOPT is the solver for whole-body gaits.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._types import Indices
 from ..nlp.assembled import Assembled
-from ..nlp.stage_orders import GAPS, SharedStageOrder, gap_kinds
+from ..nlp.stage_orders import GAPS, Mask, SharedStageOrder, gap_kinds
 from .variables import Transcription
-
-Mask = NDArray[np.bool_]
 
 
 def shared_stage_order(transcription: Transcription, program: Assembled) -> SharedStageOrder:
