@@ -144,7 +144,7 @@ def test_periods_are_checked():
     with pytest.raises(TypeError, match=r"periodic must be Periodic"):
         ocp.Problem(walker, phase, periodic=True)
     stays = ocp.Phase("stand", 3, 1.0, foot())
-    with pytest.raises(ValueError, match="Foothold of its own"):
+    with pytest.raises(ValueError, match="give the last phase another Foothold"):
         ocp.Problem(walker, stays, periodic=ocp.Periodic(1.0, mirror=False)).solve(progress=False)
 
 
