@@ -109,7 +109,8 @@ def _writer(path: Path) -> str | None:
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(
-            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: install it, or write a .gif or .html"
+            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: install it, or write a .gif or "
+            ".html"
         )
     return program
 
@@ -132,7 +133,8 @@ def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[i
     pixels = sequence(size, "animate: size must be (width, height) in pixels")
     if len(pixels) != 2 or not all(is_whole(n, 120) and n % 2 == 0 and n <= LARGEST_PICTURE for n in pixels):
         raise ValueError(
-            f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got {shown(size)}"
+            f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got "
+            f"{shown(size)}"
         )
 
 

@@ -83,8 +83,8 @@ def overview(
 
     For mechanisms that stay in place or travel a few body lengths; for walkers, `stick_figure` draws the poses side by
     side. poses: their number. trace: names of frames whose paths are drawn. obstacles: shapes to draw, such as
-    `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by default
-    the name of the model and the duration. KeyError for a frame that the model does not have.
+    `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by
+    default the name of the model and the duration. KeyError for a frame that the model does not have.
     """
     check_motion(solution)
     picture_format(path)

@@ -122,9 +122,10 @@ button { width: 64px; }
 <footer>
 <button id="play">pause</button>
 <input id="time" type="range" min="0" step="1" value="0" aria-label="time">
-<label>speed <select id="speed"><option>0.1</option><option>0.25</option><option>0.5</option><option>1</option>
-<option>2</option></select></label>
-<label>view <input id="view" type="range" min="-180" max="180" step="5" value="@AZIMUTH@"></label>
+<label title="1 is real time">speed <select id="speed"><option>0.1</option><option>0.25</option>
+<option>0.5</option><option>1</option><option>2</option></select></label>
+<label title="direction of view: 0 degrees from the right, 90 degrees from the front">view
+<input id="view" type="range" min="-180" max="180" step="5" value="@AZIMUTH@"></label>
 </footer>
 </main>
 <script>

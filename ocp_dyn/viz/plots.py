@@ -275,7 +275,8 @@ def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
 
 
 def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, float]) -> None:
-    """Sets title, units and ticks of axes; below: label of the abscissa, "" if a panel below has it; span: its limits."""
+    """Sets title, units and ticks of axes; below: label of the abscissa, "" if a panel below has it; span: its
+    limits."""
     if all(np.abs(line.get_ydata()).max(initial=0.0) < ROUNDING_ERROR for line in axes.lines):
         axes.set_ylim(-1.0, 1.0)
     low, high = axes.get_ylim()

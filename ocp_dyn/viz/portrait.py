@@ -27,9 +27,10 @@ def plot_phase_portrait(
 ) -> Figure:
     """Velocity over position of joints; impacts are dotted, and a dot marks the start.
 
-    The curves of a periodic motion are closed, except those of a root that moves on; a mirrored motion is shown over two
-    steps. joints: names of joints (default: all except the root of a floating or planar model). Written to `path` (.png,
-    .pdf, .svg) if given. KeyError for a joint that the model does not have, ValueError if no coordinate is left to plot.
+    The curves of a periodic motion are closed, except those of a root that moves on; a mirrored motion is shown over
+    two steps. joints: names of joints (default: all except the root of a floating or planar model). Written to `path`
+    (.png, .pdf, .svg) if given. KeyError for a joint that the model does not have, ValueError if no coordinate is left
+    to plot.
     """
     picture_format(path)
     chart = Chart(solution)

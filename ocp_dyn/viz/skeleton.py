@@ -1,7 +1,7 @@
 """Shapes that represent a model in pictures: for every body a few rounded ones through its joints and named frames.
 
-A shape is the convex hull of balls, so its projection is the convex hull of discs. A limb has two balls, a foot three, a
-head one, and a trunk one at every joint that it carries. Heavier bodies are drawn wider.
+A shape is the convex hull of balls, so its projection is the convex hull of discs. A limb has two balls, a foot three,
+a head one, and a trunk one at every joint that it carries. Heavier bodies are drawn wider.
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ class Segment:
 def skeleton(model: Model) -> list[Segment]:
     """The shapes to draw for any model, from the root outwards.
 
-    The shortest tree connects the joint of a body, the joints of its children and its named frames. A body with children
-    on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their names form a foot, a frame called
-    `head` (the top of the head) a round head. A body without children and frames ends at its center of mass, and is a
-    ball if that lies at its joint. A sliding joint is a thin rail, a rotational joint to the ground a pivot.
+    The shortest tree connects the joint of a body, the joints of its children and its named frames. A body with
+    children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their names form a foot, a
+    frame called `head` (the top of the head) a round head. A body without children and frames ends at its center of
+    mass, and is a ball if that lies at its joint. A sliding joint is a thin rail, a rotational joint to the ground a
+    pivot.
     """
     places, side = neutral_places(model), sides(model)
     anatomy = _Anatomy(model, places, side)
@@ -166,7 +167,8 @@ class _Anatomy:
             self.children[p].append(i)
 
     def joint(self, i: int) -> list[Segment]:
-        """A rail from the zero position of a sliding joint to its position; a pivot for a rotational joint to the ground."""
+        """A rail from the zero position of a sliding joint to its position; a pivot for a rotational joint to the
+        ground."""
         model, p = self.model, self.model.parent[i]
         start = Point(p, *_floats(model.X_tree[i].r))
         rng = np.random.default_rng(0)

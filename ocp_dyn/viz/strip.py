@@ -40,9 +40,9 @@ def stick_figure(
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
-    A periodic motion is shown over a whole stride (two steps), any other from start to end. Time increases to the right;
-    the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one body
-    weight: 0.4 of the model's height).
+    A periodic motion is shown over a whole stride (two steps), any other from start to end. Time increases to the
+    right; the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one
+    body weight: 0.4 of the model's height).
 
     poses: their number; None: nine, or five if the body is longer than tall. ghosts: number of pale poses between two
     poses. spacing [m]: distance between two poses; None keeps them apart, 0 superposes them. forces: whether to draw
@@ -121,8 +121,8 @@ class _Strip:
         width = height * (right - left) / (high - low)
         if not width <= LARGEST_WIDTH:
             raise ValueError(
-                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {LARGEST_WIDTH} at most: choose "
-                "fewer poses, or a smaller spacing"
+                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {LARGEST_WIDTH} at most: "
+                "choose fewer poses, or a smaller spacing"
             )
         made = figure(width, height)
         axes = made.add_axes((0.0, 0.0, 1.0, 1.0))

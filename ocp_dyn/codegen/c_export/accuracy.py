@@ -37,7 +37,8 @@ def single_errors(functions: Iterable[ca.Function]) -> dict[str, float]:
 
 
 def _states(f: ca.Function) -> list[Array]:
-    """Random inputs (STATE_COUNT, ...): configurations q random steps from neutral, other inputs normally distributed."""
+    """Random inputs (STATE_COUNT, ...): configurations q random steps from neutral, other inputs normally
+    distributed."""
     rng = np.random.default_rng(0)
     description = describe(f)
     inputs = []

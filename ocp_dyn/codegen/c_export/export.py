@@ -98,8 +98,8 @@ def generate(
     if foreign and (precision == "single" or lanes > 1):
         raise ValueError(
             f"{shown(foreign[0].name)} does not expand to scalar operations, which "
-            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, in "
-            "double precision and with lanes=1"
+            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
+            "in double precision and with lanes=1"
         )
     code = _casadi_code(foreign, prefix) if foreign else ""
     files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
@@ -167,8 +167,9 @@ def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
             reason = _obstacle(_generated([entry.relaid], prefix))
             if reason:
                 raise ValueError(
-                    f"{shown(entry.name)} cannot become self-contained C code: {reason}. Export functions of expressions; "
-                    "use the linear solvers 'ldl' or 'qr' and maps of the kind 'serial' in them, and no monitors"
+                    f"{shown(entry.name)} cannot become self-contained C code: {reason}. Export functions of "
+                    "expressions; use the linear solvers 'ldl' or 'qr' and maps of the kind 'serial' in them, and no "
+                    "monitors"
                 )
     return code
 
@@ -213,7 +214,8 @@ def _check_target(target: Path, files: Iterable[str]) -> None:
     for path in (target / name for name in files):
         if path.exists() and not _is_ours(path):
             raise ValueError(
-                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or prefix"
+                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or "
+                "prefix"
             )
 
 

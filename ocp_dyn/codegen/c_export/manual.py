@@ -113,17 +113,17 @@ def _conventions(facts: Facts) -> list[str]:
     real = "float" if facts.precision == "single" else "double"
     lines = [
         "Every function returns 0 if it succeeds. A null pointer as input means zeros; a null pointer as output means",
-        f"that this output is not needed. All numbers are `{real}`, in SI units and radians. `{facts.prefix}.h` lists the",
-        "order of the entries.",
+        f"that this output is not needed. All numbers are `{real}`, in SI units and radians. The order of the entries",
+        f"is in `{facts.prefix}.h`.",
         "",
     ]
     if facts.dense:
         return [*lines, "Matrices are dense and stored row by row: element (i, j) is at index `[i*COLS + j]`."]
     return [
         *lines,
-        "Matrices are stored column by column: element (i, j) of a dense matrix is at index `[i + j*ROWS]`. Of a sparse",
-        "matrix only the structural nonzeros are stored, column by column; `..._row[k]` and `..._col[k]` are the row and the",
-        "column of element k.",
+        "Matrices are stored column by column: element (i, j) of a dense matrix is at index `[i + j*ROWS]`. Of a",
+        "sparse matrix only the structural nonzeros are stored, column by column; `..._row[k]` and `..._col[k]` are",
+        "the row and the column of element k.",
     ]
 
 
@@ -138,14 +138,14 @@ def _batches(entries: Sequence[Entry], facts: Facts) -> list[str]:
         f"unsigned long {entry.public}_batch_bytes(void);",
         "```",
         "",
-        f"`_batch` evaluates the function for `states` states, {facts.lanes} at a time in the lanes of a vector. Every argument",
-        "holds the values of all states, one state after the other; matrices are dense and stored row by row, also if the",
-        "layout above is another. `_batch` allocates memory once per call and returns 1 if there is none; `_batch_in` uses",
-        "`_batch_bytes()` bytes of memory that the caller provides.",
+        f"`_batch` evaluates the function for `states` states, {facts.lanes} at a time in the lanes of a vector. Every",
+        "argument holds the values of all states, one state after the other; matrices are dense and stored row by row,",
+        "also if the layout above is another. `_batch` allocates memory once per call and returns 1 if there is none;",
+        "`_batch_in` uses `_batch_bytes()` bytes of memory that the caller provides.",
         "",
-        "Batches need GCC or Clang. On x86-64 the library contains code for AVX-512, AVX2 and SSE2 and chooses at run time,",
-        f"so that it runs on any such processor; with `-D{facts.prefix.upper()}_ARCH=...` it contains only the code for that",
-        "instruction set. On other processors the compiler uses their vector instructions (NEON, ...).",
+        "Batches need GCC or Clang. On x86-64 the library contains code for AVX-512, AVX2 and SSE2 and chooses at run",
+        f"time, so that it runs on any such processor; with `-D{facts.prefix.upper()}_ARCH=...` it contains only the",
+        "code for that instruction set. On other processors the compiler uses their vector instructions (NEON, ...).",
     ]
 
 
@@ -153,8 +153,8 @@ def _single(facts: Facts) -> list[str]:
     lines = [
         "## Precision",
         "",
-        "Numbers have a mantissa of 24 bits. The largest error over random states, relative to the largest entry of the",
-        "result:",
+        "Numbers have a mantissa of 24 bits. The largest error over random states, relative to the largest entry of",
+        "the result:",
         "",
         "| function | error |",
         "|---|---|",
@@ -212,8 +212,8 @@ def penalty(f: ca.Function) -> float:
     """CasADi's option `jac_penalty` for a function with derivatives in a library.
 
     With n inputs and m outputs CasADi uses the whole Jacobian for d reverse directions if penalty * m < d or
-    penalty * n < 2 d, and for d forward directions if penalty * n < d or penalty * 2 m < d. It should not use it for one
-    direction, for which the library has fwd1, adj1 and jac_adj1, but for several, for which it has nothing else.
+    penalty * n < 2 d, and for d forward directions if penalty * n < d or penalty * 2 m < d. It should not use it for
+    one direction, for which the library has fwd1, adj1 and jac_adj1, but for several, for which it has nothing else.
     """
     n, m = (max(1, size) for size in (f.nnz_in(), f.nnz_out()))
     return max(0.1, round(1.01 * max(1 / m, 2 / n) + 0.005, 2))

@@ -114,22 +114,22 @@ def example(prefix: str, entries: Sequence[Entry]) -> str:
 
 _COMMON = [
     " *",
-    " * Every function returns 0 if it succeeds. A null pointer as input means zeros; a null pointer as output means that",
-    " * this output is not needed. The functions keep no state and allocate no memory: several threads may call them at",
-    " * the same time. Units are SI units and radians; the comment above each function describes its arguments.",
+    " * Every function returns 0 if it succeeds. A null pointer as input means zeros; a null pointer as output means",
+    " * that this output is not needed. The functions keep no state and allocate no memory: several threads may call",
+    " * them at the same time. Units are SI units and radians. The comment above a function describes its arguments.",
     " *",
 ]
 _LAYOUTS = {
     False: [
         *_COMMON,
-        " * Layout: a vector is an array of its entries. A matrix is stored column by column: element (i, j) of a dense",
-        " * matrix is at index [i + j*ROWS]. Of a sparse argument only the SIZE structural nonzeros are stored, column by",
-        " * column: element k belongs to row ..._row[k] and column ..._col[k]; all other entries are zero.",
+        " * Layout: a vector is an array of its entries. A matrix is stored column by column: element (i, j) of a",
+        " * dense matrix is at index [i + j*ROWS]. Of a sparse argument only the SIZE structural nonzeros are stored,",
+        " * column by column: element k belongs to row ..._row[k] and column ..._col[k]; all other entries are zero.",
     ],
     True: [
         *_COMMON,
-        " * Layout: every argument is dense, zeros included. A vector is an array of its entries. A matrix is stored row",
-        " * by row: element (i, j) is at index [i*COLS + j].",
+        " * Layout: every argument is dense, zeros included. A vector is an array of its entries. A matrix is stored",
+        " * row by row: element (i, j) is at index [i*COLS + j].",
     ],
 }
 _LONG_LONG = [
@@ -141,11 +141,12 @@ _LONG_LONG = [
 ]
 _BATCHES = [
     " *",
-    " * Batches: the function with the suffix _batch evaluates many states with vector instructions, one state in every",
-    " * lane of a vector. Every argument holds the values of `states` states, one after the other, dense and row by row:",
-    " * matrix element (i, j) of state k is at index [k*ROWS*COLS + i*COLS + j]. It allocates memory once per call, and",
-    " * returns 1 if there is none. The function with the suffix _batch_in uses memory of the caller instead: at least",
-    " * _batch_bytes() bytes of any alignment, not shared by threads; given a null pointer, it allocates memory, too.",
+    " * Batches: the function with the suffix _batch evaluates many states with vector instructions, one state in",
+    " * every lane of a vector. Every argument holds the values of `states` states, one after the other, dense and row",
+    " * by row: matrix element (i, j) of state k is at index [k*ROWS*COLS + i*COLS + j]. The function allocates memory",
+    " * once per call, and returns 1 if there is none. The function with the suffix _batch_in uses memory of the",
+    " * caller instead: at least _batch_bytes() bytes of any alignment, which threads must not share; given a null",
+    " * pointer, it allocates memory, too.",
 ]
 
 
@@ -171,6 +172,7 @@ def _order_lists(orders: dict[tuple[str, ...], str]) -> list[str]:
 
 def _declaration(entry: Entry, orders: dict[tuple[str, ...], str]) -> list[str]:
     lines = [f"/* {_signature(entry)}", " *"]
+    lines += [" * A derivative for CasADi, see README.md.", " *"] if entry.derivative else []
     for argument in entry.arguments:
         lines += _described(argument, orders)
     lines += [" */"]

@@ -1,8 +1,8 @@
 """Batches of an export: one C text, compiled for several instruction sets; the best is chosen at run time.
 
-PREFIX_ID_batch.inc holds the text. PREFIX_ID_avx512.c and PREFIX_ID_avx2.c compile it for these instruction sets, and to
-an empty file on other processors. PREFIX_ID_batch.c compiles it for the instruction set of the compiler's options, and
-contains the function that chooses.
+PREFIX_ID_batch.inc holds the text. PREFIX_ID_avx512.c and PREFIX_ID_avx2.c compile it for these instruction sets, and
+to an empty file on other processors. PREFIX_ID_batch.c compiles it for the instruction set of the compiler's options,
+and contains the function that chooses.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def many(kernel: Kernel, lanes: int, name: str) -> list[str]:
 
 
 def _unrolled(lines: list[str], lanes: int) -> list[str]:
-    """Replaces EACH(statement of l) by a statement for every lane, so that the rows of a transpose stay in registers."""
+    """Replaces EACH(statement of l) by a statement for every lane, so that the rows of a transpose stay in
+    registers."""
     result = []
     for line in lines:
         indent, each, statement = line.partition("EACH(")

@@ -2,9 +2,9 @@
 
 CasADi's generator writes one function with reused variables, for which a compiler needs minutes beyond some 50,000
 instructions. Here every value is assigned once and is local to a chunk of some 500 statements; only values that another
-chunk needs pass through the array `w`. So the compile time grows linearly. The type `V` of a value is defined elsewhere,
-by `lanes.header`: a number, or a vector with one state in every lane. The macro `CHUNK` makes the chunks static, or
-visible to other files.
+chunk needs pass through the array `w`. So the compile time grows linearly. The type `V` of a value is defined
+elsewhere, by `lanes.header`: a number, or a vector with one state in every lane. The macro `CHUNK` makes the chunks
+static, or visible to other files.
 """
 
 from __future__ import annotations

@@ -105,7 +105,8 @@ class Entry:
     @property
     def batch_in_prototype(self) -> str:
         """The C declaration of the function for many states in memory of the caller, without semicolon."""
-        return f"int {self.public}_batch_in({', '.join(['long long states', *(a.declaration for a in self.arguments), 'void *work_memory'])})"
+        parameters = ["long long states", *(a.declaration for a in self.arguments), "void *work_memory"]
+        return f"int {self.public}_batch_in({', '.join(parameters)})"
 
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
@@ -144,8 +145,8 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
         _check_function(f)
         if f.name().lower() in names:
             raise ValueError(
-                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one export: names "
-                f'must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
+                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one "
+                f'export: names must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
             )
         names[f.name().lower()] = f.name()
     return list(distinct.values())
@@ -156,7 +157,8 @@ def _check_function(f: ca.Function) -> None:
         raise ValueError("export got an empty Function(): there is nothing to generate")
     if f.name().startswith("casadi_"):
         raise ValueError(
-            f"{shown(f.name())}: names that begin with casadi_ are reserved for CasADi's generated code; rename the function"
+            f"{shown(f.name())}: names that begin with casadi_ are reserved for CasADi's generated code; rename the "
+            "function"
         )
     if f.name().lower() in ("external", "casadi"):
         raise ValueError(
@@ -169,8 +171,8 @@ def _check_function(f: ca.Function) -> None:
         unsafe = [label for label in inner.name_in() + inner.name_out() if not re.fullmatch(r"[A-Za-z0-9_ ]*", label)]
         if unsafe and not (inner is f and f.is_a("SXFunction")):
             raise ValueError(
-                f"{shown(f.name())}: the function {shown(inner.name())} inside it has an input or output {shown(unsafe[0])}, a "
-                "name that is not safe in C; use letters, digits and underscores"
+                f"{shown(f.name())}: the function {shown(inner.name())} inside it has an input or output "
+                f"{shown(unsafe[0])}, a name that is not safe in C; use letters, digits and underscores"
             )
 
 

@@ -1,7 +1,7 @@
 """Definitions for the emitted C code: the type `V` of one state or of several states at once, and its operations.
 
-With one lane, `V` is a number and the code is C99. With more lanes, `V` is a vector type, an extension of GCC and Clang,
-which they compile to the instructions of the target (AVX-512, AVX2, SSE2, NEON, or scalar ones).
+With one lane, `V` is a number and the code is C99. With more lanes, `V` is a vector type, an extension of GCC and
+Clang, which they compile to the instructions of the target (AVX-512, AVX2, SSE2, NEON, or scalar ones).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ LARGEST_ANGLE = 1e4
 class Precision:
     """A floating-point format: its C name, mantissa bits, and how sine and cosine are computed in it.
 
-    parts: numbers whose sum is pi/2. Integer multiples of all but the last two are exact for angles up to LARGEST_ANGLE,
-    and so is their difference from the angle. sine, cosine: number of Taylor terms beyond x and 1 - x^2/2.
+    parts: numbers whose sum is pi/2. Integer multiples of all but the last two are exact for angles up to
+    LARGEST_ANGLE, and so is their difference from the angle. sine, cosine: number of Taylor terms beyond
+    x and 1 - x^2/2.
     """
 
     type: str
@@ -144,8 +145,8 @@ def _library(name: str, suffix: str, lanes: int) -> list[str]:
 def _sincos(lanes: int, p: Precision) -> list[str]:
     """Sine and cosine together: Cody and Waite's reduction to |r| <= pi/4, then Taylor's polynomials.
 
-    The remainder is r + e, with e the rounding error of r (Knuth's two-sum), so that it is accurate to the last bit also
-    near multiples of pi/2. The multiple n is read from the last bits of x 2/pi + 1.5 2^(mantissa - 1).
+    The remainder is r + e, with e the rounding error of r (Knuth's two-sum), so that it is accurate to the last bit
+    also near multiples of pi/2. The multiple n is read from the last bits of x 2/pi + 1.5 2^(mantissa - 1).
     """
     f = p.suffix
     magic = (1.5 * 2.0 ** (p.mantissa - 1)).hex()

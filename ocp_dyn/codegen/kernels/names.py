@@ -41,14 +41,14 @@ OTHER_RESERVED = _words(
 """CasADi's prefix, the file example.c, and the reserved targets of CMake."""
 
 C_LIBRARY = _words(
-    "abort abs acos asin atan atan2 atexit atof atoi atol bsearch calloc ceil clearerr clock close cos cosh creat ctime "
-    "div dup environ exec exit exp fabs fclose feof ferror fflush fgetc fgets floor fmod fopen fork fprintf fputc fputs "
-    "fread free freopen frexp fscanf fseek ftell fwrite getc getchar getenv gets gmtime index isalnum isalpha isdigit "
-    "isspace kill labs ldexp ldiv link localtime log log10 longjmp main malloc mblen memchr memcmp memcpy memmove memset "
-    "mktime modf open perror pipe pow printf putc putchar puts qsort raise rand read realloc remove rename rewind rindex "
-    "scanf send setbuf setvbuf sin sinh sleep socket sprintf sqrt srand sscanf stat strcat strchr strcmp strcpy strlen "
-    "strncmp strncpy strstr strtod strtol strtok system tan tanh tmpfile tmpnam tolower toupper ungetc unlink va_arg "
-    "va_end va_start vprintf wait write"
+    "abort abs acos asin atan atan2 atexit atof atoi atol bsearch calloc ceil clearerr clock close cos cosh creat "
+    "ctime div dup environ exec exit exp fabs fclose feof ferror fflush fgetc fgets floor fmod fopen fork fprintf "
+    "fputc fputs fread free freopen frexp fscanf fseek ftell fwrite getc getchar getenv gets gmtime index isalnum "
+    "isalpha isdigit isspace kill labs ldexp ldiv link localtime log log10 longjmp main malloc mblen memchr memcmp "
+    "memcpy memmove memset mktime modf open perror pipe pow printf putc putchar puts qsort raise rand read realloc "
+    "remove rename rewind rindex scanf send setbuf setvbuf sin sinh sleep socket sprintf sqrt srand sscanf stat strcat "
+    "strchr strcmp strcpy strlen strncmp strncpy strstr strtod strtol strtok system tan tanh tmpfile tmpnam tolower "
+    "toupper ungetc unlink va_arg va_end va_start vprintf wait write"
 )
 """Functions of the C library and of POSIX: files and targets with these names mislead linkers and readers."""
 
@@ -68,13 +68,13 @@ def check_prefix(prefix: object) -> str:
         raise TypeError(f"prefix must be a string such as 'robot', got {shown(prefix)}")
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(
-            f"prefix {shown(prefix)} is not a safe C name: use ASCII letters, digits and single underscores, with a letter "
-            "first and no underscore last (names get one after the prefix)"
+            f"prefix {shown(prefix)} is not a safe C name: use ASCII letters, digits and single underscores, with a "
+            "letter first and no underscore last (names get one after the prefix)"
         )
     if prefix.lower() in RESERVED_PREFIXES:
         raise ValueError(
-            f"prefix {shown(prefix)} is a keyword, the name of a standard header or function, of a device of Windows, or "
-            f"reserved by the build files; choose another one, such as {shown('robot_' + prefix)}"
+            f"prefix {shown(prefix)} is a keyword, the name of a standard header or function, of a device of Windows, "
+            f"or reserved by the build files; choose another one, such as {shown('robot_' + prefix)}"
         )
     return prefix
 

@@ -17,8 +17,8 @@ Group = tuple[int, ...]
 
 
 class Placement(NamedTuple):
-    """Result of `place`. chunks: lists of groups; chunk_of: chunk of every value; slots: index of every value that other
-    chunks need in the array of stored values; size: length of this array."""
+    """Result of `place`. chunks: lists of groups; chunk_of: chunk of every value; slots: index of every value that
+    other chunks need in the array of stored values; size: length of this array."""
 
     chunks: list[list[Group]]
     chunk_of: dict[int, int]

@@ -152,9 +152,9 @@ class Buffer:
 class CompiledFunction:
     """A Function of numpy arrays: one state, or a batch of them along the first axis.
 
-    name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,) for
-    a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function; when it
-    is loaded, the library is found in the cache or built again.
+    name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,)
+    for a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function;
+    when it is loaded, the library is found in the cache or built again.
     """
 
     def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
@@ -208,8 +208,8 @@ class CompiledFunction:
         arrays = [self._array(i, value) for i, value in enumerate(inputs)]
         if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
             raise ValueError(
-                f"{self.name}: a runner reads its inputs in place and needs arrays of {self.dtype} in C order: convert them "
-                "with np.ascontiguousarray"
+                f"{self.name}: a runner reads its inputs in place and needs arrays of {self.dtype} in C order: convert "
+                "them with np.ascontiguousarray"
             )
         states = self._states(arrays)
         lead = () if states is None else (states,)
@@ -240,8 +240,8 @@ class CompiledFunction:
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
             one = ", ".join(map(str, shape))
             raise ValueError(
-                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected ({one}{',' * (len(shape) == 1)}) "
-                f"for one state or (N, {one}) for N"
+                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected "
+                f"({one}{',' * (len(shape) == 1)}) for one state or (N, {one}) for N"
             )
         return np.ascontiguousarray(array, self.dtype)
 
@@ -257,7 +257,8 @@ class CompiledFunction:
             if not (fits and y.flags.c_contiguous and y.flags.writeable):
                 got = f"{y.shape} of {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
                 raise ValueError(
-                    f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got {got}"
+                    f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got "
+                    f"{got}"
                 )
         for k, y in enumerate(outputs):
             if any(np.may_share_memory(y, other) for other in (*arrays, *outputs[:k]) if other is not None):

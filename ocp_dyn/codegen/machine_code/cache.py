@@ -60,7 +60,8 @@ def _check_private(path: Path) -> None:
         return  # the permissions below are those of POSIX
     if found.st_uid != os.getuid():
         raise PermissionError(
-            f"the cache of compiled functions, {str(path)!r}, belongs to user {found.st_uid}, not to {os.getuid()}: {remedy}"
+            f"the cache of compiled functions, {str(path)!r}, belongs to user {found.st_uid}, not to {os.getuid()}: "
+            f"{remedy}"
         )
     if stat.S_IMODE(found.st_mode) & 0o077:
         raise PermissionError(
@@ -117,8 +118,8 @@ def bound() -> int:
 
 
 def prune(cache: Path) -> None:
-    """Removes temporary directories of interrupted builds after a day, files that were not used for UNUSED_DAYS, and the
-    least recently used files until the rest is within the bound; never a file that a process may be about to load.
+    """Removes temporary directories of interrupted builds after a day, files that were not used for UNUSED_DAYS, and
+    the least recently used files until the rest is within the bound; never a file that a process may be about to load.
 
     Several processes may do this at the same time: files that another process has removed or just used are skipped.
     """

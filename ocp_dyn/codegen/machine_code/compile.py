@@ -79,26 +79,26 @@ def compile(
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
 
     Arguments are numpy arrays: one state (n,) or a batch (N, n); matrices (rows, columns) or (N, rows, columns).
-    Results have the same form, dense. In a batch, an argument of one state is used for all states, and None means zeros.
-    Arrays in C order and of the chosen precision are read without a copy. The interpreter lock is released, and large
-    batches are divided among threads. For loops over single states see `fast.ID.buffer()`.
+    Results have the same form, dense. In a batch, an argument of one state is used for all states, and None means
+    zeros. Arrays in C order and of the chosen precision are read without a copy. The interpreter lock is released, and
+    large batches are divided among threads. For loops over single states see `fast.ID.buffer()`.
 
     functions: from `od.function`, or any casadi.Function that `expand` makes scalar.
-    lanes: number of states that a batch computes at a time in a vector: 1, 2, 4, 8, or 16 in single precision; default 8
-        and 16.
+    lanes: number of states that a batch computes at a time in a vector: 1, 2, 4, 8, or 16 in single precision; default
+        8 and 16.
     precision: "double", or "single": errors of about 1e-6 relative to the largest result, in half the time.
     threads: largest number of threads; default: the number of processors that this process may use.
     single: False: for batches only, at half the compile time.
     keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
-    directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB, the
-    least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
+    directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
+    the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
     compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
-    about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler fails,
-    PermissionError if the cache is not private.
+    about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler
+    fails, PermissionError if the cache is not private.
     """
     listed = _listed(functions)
     width = check_lanes(lanes, precision)

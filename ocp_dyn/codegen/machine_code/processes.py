@@ -1,8 +1,8 @@
 """Groups of programs, such as compilers, that end when this process ends, even if it is killed.
 
-On POSIX systems the programs share a process group with a shell that reads from a pipe. This process holds the other end
-of the pipe and never writes to it. When it closes the pipe, or when it is killed and the system does, the shell ends the
-whole group, including the children of the programs. On other systems the programs run independently.
+On POSIX systems the programs share a process group with a shell that reads from a pipe. This process holds the other
+end of the pipe and never writes to it. When it closes the pipe, or when it is killed and the system does, the shell
+ends the whole group, including the children of the programs. On other systems the programs run independently.
 """
 
 from __future__ import annotations

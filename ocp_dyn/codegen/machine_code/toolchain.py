@@ -69,7 +69,8 @@ class Compiler:
 
 
 def find_compiler() -> Compiler | None:
-    """The first working compiler with the C headers: CC of the environment, or cc, gcc, clang of the PATH; else None."""
+    """The first working compiler with the C headers: CC of the environment, or cc, gcc, clang of the PATH; else
+    None."""
     return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
