@@ -91,11 +91,11 @@ def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
     model = chart.model
     if joints is not None:
         names = sequence(joints, "joints must be a sequence of names of joints")
-        wanted = {k for name in names for k in range(*model.qd_slice(name).indices(model.nv))}
+        dofs = {k for name in names for k in range(*model.qd_slice(name).indices(model.nv))}
     else:
         root = model.joints[1]
-        wanted = set(range(root.nv if root.nv > 1 else 0, model.nv))
-    found = [c for c in coordinates(model) if c.qd_index in wanted]
+        dofs = set(range(root.nv if root.nv > 1 else 0, model.nv))
+    found = [c for c in coordinates(model) if c.qd_index in dofs]
     if not found:
         which = " besides its root" if joints is None else f" among {shown(joints)}"
         raise ValueError(

@@ -96,9 +96,11 @@ def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequenc
     inputs = len(entry.inputs)
     after = []
     for k, (argument, pattern, size) in enumerate(zip(entry.arguments, patterns, buffers, strict=True)):
-        caller, mine = (f"arg[{k}]", f"inputs[{k}]") if k < inputs else (f"res[{k - inputs}]", f"outputs[{k - inputs}]")
+        caller, array = (
+            (f"arg[{k}]", f"inputs[{k}]") if k < inputs else (f"res[{k - inputs}]", f"outputs[{k - inputs}]")
+        )
         if not size:
-            lines.append(f"    {mine} = {caller};")
+            lines.append(f"    {array} = {caller};")
             continue
         rows, columns = pattern.shape
         table = f"{entry.name}_pattern_{k}"
@@ -106,8 +108,8 @@ def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequenc
         place = f"({places[k]})[{table}[{3 + columns} + k] * {columns} + j]"
         if argument.is_input:
             lines += [f"    if ({caller}) {{", f"        for (k = 0; k < {rows * columns}; ++k) ({places[k]})[k] = 0;"]
-            lines += [f"        {entries} {place} = {caller}[k];", f"        {mine} = {places[k]};", "    }"]
+            lines += [f"        {entries} {place} = {caller}[k];", f"        {array} = {places[k]};", "    }"]
         else:
-            lines.append(f"    {mine} = {caller} ? {places[k]} : 0;")
+            lines.append(f"    {array} = {caller} ? {places[k]} : 0;")
             after.append(f"    if ({caller}) {entries} {caller}[k] = {place};")
     return [*lines, f"    failed = {entry.public}_arrays(inputs, outputs);", *after, "    return failed;"]

@@ -146,7 +146,8 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
         if f.name().lower() in names:
             raise ValueError(
                 f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one "
-                f'export: names must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
+                "export: names must differ, and by more than case. Rename one with "
+                f'od.function(..., name="{f.name()}_left")'
             )
         names[f.name().lower()] = f.name()
     return list(distinct.values())

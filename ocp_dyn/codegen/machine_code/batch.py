@@ -57,9 +57,9 @@ class Library:
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
         if self._one is None:
             return self.batch_runner(1, inputs, [x.size for x in inputs], outputs)
-        given, wanted = _pointers(inputs), _pointers(outputs)
-        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in (given, wanted)))
-        call.keep = given, wanted, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
+        pointers = _pointers(inputs), _pointers(outputs)
+        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in pointers))
+        call.keep = *pointers, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
         return call
 
     def run(
@@ -72,10 +72,10 @@ class Library:
     ) -> Callable[[], None]:
         """A callable without arguments that repeats `run` on these arguments."""
         steps = (ctypes.c_longlong * max(1, len(strides)))(*strides)
-        given, wanted = _pointers(inputs), _pointers(outputs)
+        input_pointers, output_pointers = _pointers(inputs), _pointers(outputs)
 
         def run(_alive: object = (*inputs, *outputs)) -> None:  # keeps the arrays alive, which the pointers do not
-            if self._many(states, given, steps, wanted):
+            if self._many(states, input_pointers, steps, output_pointers):
                 raise MemoryError("no memory for a batch of lanes")
 
         return run
@@ -101,11 +101,11 @@ class VirtualMachine:
             buffer.set_res(j, memoryview(cast(Any, y)))
 
         def evaluate(_alive: object = (buffer, self._f)) -> None:  # keeps them alive, which the trigger does not
-            for mine, given in zip(arguments, inputs, strict=True):
-                mine[:] = given.ravel()
+            for argument, value in zip(arguments, inputs, strict=True):
+                argument[:] = value.ravel()
             trigger()
-            for wanted, mine in zip(outputs, results, strict=True):
-                wanted[...] = mine.reshape(wanted.shape)
+            for output, result in zip(outputs, results, strict=True):
+                output[...] = result.reshape(output.shape)
 
         return evaluate
 
@@ -116,12 +116,12 @@ class VirtualMachine:
         results = [np.zeros(self._f.numel_out(j)) for j in range(len(outputs))]
         evaluate = self.runner(arguments, results)
         for k in range(states):
-            for mine, given, stride in zip(arguments, inputs, strides, strict=True):
-                if given is not None:
-                    mine[:] = given[k].ravel() if stride else given.ravel()
+            for argument, value, stride in zip(arguments, inputs, strides, strict=True):
+                if value is not None:
+                    argument[:] = value[k].ravel() if stride else value.ravel()
             evaluate()
-            for wanted, mine in zip(outputs, results, strict=True):
-                wanted[k] = mine.reshape(wanted.shape[1:])
+            for output, result in zip(outputs, results, strict=True):
+                output[k] = result.reshape(output.shape[1:])
 
 
 class Buffer:
@@ -192,10 +192,14 @@ class CompiledFunction:
         states = self._states(arrays)
         lead = () if states is None else (states,)
         shapes = [lead + shape for shape in self.shape_out]
-        outputs = [np.empty(shape, self.dtype) for shape in shapes] if out is None else self._given(out, shapes, arrays)
+        outputs = (
+            [np.empty(shape, self.dtype) for shape in shapes]
+            if out is None
+            else self._checked_outputs(out, shapes, arrays)
+        )
         if states is None:
-            given = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
-            self._backend.runner(given, outputs)()
+            inputs = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
+            self._backend.runner(inputs, outputs)()
         else:
             self._run(states, arrays, outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -206,14 +210,14 @@ class CompiledFunction:
         For loops in which the overhead of a call matters: 2 microseconds instead of 40.
         """
         arrays = [self._array(i, value) for i, value in enumerate(inputs)]
-        if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
+        if any(array is not x for array, x in zip(arrays, inputs, strict=True)):
             raise ValueError(
                 f"{self.name}: a runner reads its inputs in place and needs arrays of {self.dtype} in C order: convert "
                 "them with np.ascontiguousarray"
             )
         states = self._states(arrays)
         lead = () if states is None else (states,)
-        self._given(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
+        self._checked_outputs(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
         if states is None:
             return self._backend.runner(inputs, outputs)
         batched = [x.ndim > len(shape) for x, shape in zip(inputs, self.shape_in, strict=True)]
@@ -245,7 +249,9 @@ class CompiledFunction:
             )
         return np.ascontiguousarray(array, self.dtype)
 
-    def _given(self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]) -> list[Array]:
+    def _checked_outputs(
+        self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]
+    ) -> list[Array]:
         """The arrays of `out`; TypeError or ValueError if results cannot be written to them."""
         outputs = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(outputs) != len(shapes):

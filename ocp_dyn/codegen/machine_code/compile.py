@@ -100,20 +100,22 @@ def compile(
     about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler
     fails, PermissionError if the cache is not private.
     """
-    listed = _listed(functions)
+    distinct = _distinct(functions)
     width = check_lanes(lanes, precision)
-    workers, keys = _threads(threads), _checked_keys(keys, len(listed))
+    workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
     truth(single, "single")
     compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
-    recipe = (_again, (listed, options, keys))
+    recipe = (_again, (distinct, options, keys))
     if compiler is None:
-        backends: list[Backend] = [VirtualMachine(f) for f in listed]
+        backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
         kind = Kind(width, precision, single or width == 1)
-        paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
+        paths = _libraries(
+            distinct, [_key(text, compiler, kind) for text in _identities(distinct, keys)], compiler, kind
+        )
         backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
-    recipes = _recipes(listed, options, keys)
-    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(listed, backends, recipes, strict=True)]
+    recipes = _recipes(distinct, options, keys)
+    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(distinct, backends, recipes, strict=True)]
     return Compiled(made, None if compiler is None else compiler.name, recipe)
 
 
@@ -127,17 +129,17 @@ def cached(
     keys: Sequence[str] | None = None,
 ) -> dict[str, CompiledFunction]:
     """The functions whose libraries an earlier `compile` with the same arguments left in the cache, by name."""
-    listed, compiler = _listed(functions), find_compiler()
+    distinct, compiler = _distinct(functions), find_compiler()
     if compiler is None:
         return {}
-    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(listed))
+    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
     kind, place = Kind(width, precision, single or width == 1), cache.directory()
-    texts = _identities(listed, keys)
-    recipes = _recipes(listed, _Options(lanes, precision, threads, single), keys)
+    texts = _identities(distinct, keys)
+    recipes = _recipes(distinct, _Options(lanes, precision, threads, single), keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
         f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
-        for f, path, recipe in zip(listed, found, recipes, strict=True)
+        for f, path, recipe in zip(distinct, found, recipes, strict=True)
         if path is not None
     }
 
@@ -162,8 +164,8 @@ def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> Com
 
 def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> list[Recipe]:
     """For every function, the call (callable, arguments) that makes its compiled form again, for pickles."""
-    listed = [None] * len(functions) if keys is None else [[key] for key in keys]
-    return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
+    each_key = [None] * len(functions) if keys is None else [[key] for key in keys]
+    return [(_one_again, (f, options, key)) for f, key in zip(functions, each_key, strict=True)]
 
 
 def compiler_found() -> bool:
@@ -191,10 +193,10 @@ def _checked_keys(keys: Sequence[str] | None, count: int) -> list[str] | None:
     """The keys as a list; ValueError unless they are texts, one for each function."""
     if keys is None:
         return None
-    listed = sequence(keys, f"keys must be texts, one for each of the {count} functions")
-    if len(listed) != count or not all(isinstance(key, str) for key in listed):
+    texts = sequence(keys, f"keys must be texts, one for each of the {count} functions")
+    if len(texts) != count or not all(isinstance(key, str) for key in texts):
         raise ValueError(f"keys must be texts, one for each of the {count} functions, got {shown(keys)}")
-    return listed
+    return texts
 
 
 def _identities(functions: list[ca.Function], keys: list[str] | None) -> list[str]:
@@ -208,7 +210,7 @@ def _key(text: str, compiler: Compiler, kind: Kind) -> str:
     return digest(text, compiler.identity, repr(kind), made_by(*MAKERS))
 
 
-def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
+def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
     different: dict[str, ca.Function] = {}
     for f in sequence(functions, "compile needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):

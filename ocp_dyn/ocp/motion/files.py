@@ -192,7 +192,7 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
-    places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
+    places = {name: np.array(_numbers(place, 3)) for name, place in _mapping(saved["places"]).items()}
     planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
@@ -207,7 +207,7 @@ def _plane(saved: Any) -> Plane:
     """The plane of a foothold, from its point and its normal."""
     if not isinstance(saved, list) or len(saved) != 2:
         raise _wrong("a point and a normal of a plane", saved)
-    point, normal = (_listed(part, 3) for part in saved)
+    point, normal = (_numbers(part, 3) for part in saved)
     return Plane((point[0], point[1], point[2]), normal)
 
 
@@ -298,7 +298,7 @@ def _boolean(value: Any) -> bool:
     return value
 
 
-def _listed(value: Any, size: int) -> list[float]:
+def _numbers(value: Any, size: int) -> list[float]:
     if not isinstance(value, list) or len(value) != size:
         raise _wrong(f"a list of {size} numbers", value)
     return [_number(x) for x in value]
