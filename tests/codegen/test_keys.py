@@ -152,5 +152,5 @@ def test_different_texts_have_different_names():
 
 
 def test_a_module_that_has_no_source_is_told():
-    with pytest.raises(RuntimeError, match=r"source of ocp_dyn\.nowhere is not there"):
+    with pytest.raises(RuntimeError, match=r"source of ocp_dyn\.nowhere is missing"):
         identity.made_by("ocp_dyn.nowhere")
