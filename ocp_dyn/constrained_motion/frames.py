@@ -129,9 +129,9 @@ class Motions:
 
         The column J_k = [s_w; s_p] turns with every dof l at or above k, and the point moves with every l below:
 
-            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + own   (l at or above k),    (s_k,w x s_l,p) . f   (below),
+            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + dS   (l at or above k),    (s_k,w x s_l,p) . f   (below),
 
-        own what S of the joint itself adds; and J' dW.
+        dS from the dependence of the joint's S on its q; plus J' dW.
         """
         model, nv = self.model, self.model.nv
         Jw, Jp = halves(at.J)

@@ -25,7 +25,7 @@ from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
 
-KINDS = ("rbdl", "pinocchio", "mujoco")
+LIBRARIES = ("rbdl", "pinocchio", "mujoco")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Layout:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
-        if not is_one_of(self.kind, KINDS):
-            raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {shown(self.kind)}")
+        if not is_one_of(self.kind, LIBRARIES):
+            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
             raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")

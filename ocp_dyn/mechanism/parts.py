@@ -56,7 +56,8 @@ class FileJoint(NamedTuple):
 
 
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
-    """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
+    """The mimics; ModelError unless both joints of each are known and have one dof (`dofs`: number by joint), no joint
+    follows two others, and joints do not follow each other in a ring."""
     followed: dict[str, str] = {}
     for mimic in mimics:
         for name in mimic[:2]:
@@ -120,13 +121,13 @@ class DofData:
         return np.where(np.isfinite(self.tau_max) & (self.tau_max > 0), self.tau_max, unlimited)
 
     def rows(self, q: Any, v: Any) -> dict[str, Array]:
-        """The entries at indices (or slices) q of what has nq entries, at v of what has nv."""
+        """All fields at some dofs: entries at indices (or slices) q of fields with nq entries, v of fields with nv."""
         return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
 
 
 Limits = float | Vector | Mapping[str, float | Vector] | None
-"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: those that it has."""
-LIMITS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
+"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: no change."""
+LIMIT_FIELDS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
 """Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for them."""
 NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
 FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
@@ -156,7 +157,7 @@ def placement(origin: Vector, rotation: object, where: str) -> Transform:
 
 
 def clean(X: Transform, length: float) -> Transform:
-    """X with structural zeros where it is zero, r where it is nothing beside a length; symbols pass."""
+    """X with structural zeros where it is zero, r where it is a rounding error beside `length`; symbols pass."""
     return Transform(
         sparse(X.E) if isinstance(X.E, DM) else X.E,
         sparse_beside(X.r, max(length, largest(X.r))) if isinstance(X.r, DM) else X.r,
