@@ -1,5 +1,5 @@
-"""Python functions called once with symbols: users' functions, to differentiate them; steps of recursions, to copy their
-graph.
+"""Python functions called once with symbols: users' functions, to differentiate them; steps of recursions, to copy
+their graph.
 
 The recursions of the library use no automatic differentiation.
 """
@@ -77,7 +77,8 @@ def _differentiated(
     y = function(xs)
     if not isinstance(y, (SX, DM)):
         raise TypeError(
-            f"{shown(getattr(function, '__name__', function))} must return a casadi expression of its argument (an SX column), "
+            f"{shown(getattr(function, '__name__', function))} must return a casadi expression of its argument (an "
+            "SX column), "
             f"got {type(y).__name__}: write it with casadi's functions"
         )
     y = ca.vec(SX(y))
@@ -108,9 +109,9 @@ def is_constant(function: Callable[[Expr], Expr], size: int) -> bool:
 def templated(algebra: Callable[..., R], *arguments: Any) -> R:
     """`algebra(*arguments)`, for a step that a recursion takes many times.
 
-    Arguments and results are expressions, or tuples, NamedTuples and dataclasses of them, nested to any depth. With SX, the
-    algebra runs in Python once for each combination of types and shapes. Later calls copy its operations, which is ten
-    times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
+    Arguments and results are expressions, or tuples, NamedTuples and dataclasses of them, nested to any depth. With SX,
+    the algebra runs in Python once for each combination of types and shapes. Later calls copy its operations, which is
+    ten times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
     """
     leaves = list(_leaves(arguments))
     if any(isinstance(x, ca.MX) for x in leaves) or not any(isinstance(x, SX) for x in leaves):

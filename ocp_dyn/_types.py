@@ -50,8 +50,9 @@ def sparse_beside(values: Any, size: Any = None) -> DM:
     """Numbers of one unit as a structurally sparse DM: structural zeros replace rounding errors, relative to `size`.
 
     A length of 1e-12 m is a rounding error on a crane, but may be the size of a part of a micro-robot. Therefore it is
-    compared with the numbers beside it, or with the terms that were summed. size: the largest of these numbers, one for all values or one per entry;
-    None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like any other.
+    compared with the numbers beside it, or with the terms that were summed. size: the largest of these numbers, one for
+    all values or one per entry; None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like
+    any other.
     """
     x = np.array(values, dtype=float)
     limit = ROUNDING * np.array(np.abs(x).max(initial=0.0) if size is None else size)

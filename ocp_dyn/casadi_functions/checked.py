@@ -19,7 +19,8 @@ class CheckedFunction(ca.Function):
 
     A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
     quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
-    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration q.
+    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration
+    q.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -114,7 +115,8 @@ def _is_zero(value: Any) -> bool:
 def _remedy(name: str) -> str:
     if name == "q":
         return (
-            "; one number does not stand for all entries: model.neutral() is the configuration in which no joint is displaced"
+            "; one number does not stand for all entries: model.neutral() is the configuration in which no joint is "
+            "displaced"
         )
     return "; one number does not stand for all entries, except 0"
 

@@ -77,19 +77,19 @@ def function(
     place of the registry's. signature: for a user's algorithm without the decorator `od.algorithm`, e.g. "q qd -> E" or
     "q p[3] -> d", or an `od.Signature` with units, labels and traits.
 
-    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external the
-    last input is f_ext (6 x k), a column for each. Other options go to the algorithm; those that its signature marks
-    become inputs on request: t="input" adds time, for constraints on time, e="input" the restitution of an impact,
-    e="rows" one for each row of the constraints. columns=k: number of columns of an input that the signature marks so,
-    such as tau of `mass_matrix_inverse_product`.
+    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external
+    the last input is f_ext (6 x k), a column for each. Other options go to the algorithm; those that its signature
+    marks become inputs on request: t="input" adds time, for constraints on time, e="input" the restitution of an
+    impact, e="rows" one for each row of the constraints. columns=k: number of columns of an input that the signature
+    marks so, such as tau of `mass_matrix_inverse_product`.
 
     parameters: names of parameters of the model that become inputs, such as ("gravity", "inertia:foot"), see
-    `ocp_dyn.mechanism.parameters`. They are the last inputs, called "gravity", "inertia_foot". ("point:foot",) is the point of the contact on the frame foot, in
-    every constraint set among the static arguments that holds one.
+    `ocp_dyn.mechanism.parameters`. They are the last inputs, called "gravity", "inertia_foot". ("point:foot",) is the
+    point of the contact on the frame foot, in every constraint set among the static arguments that holds one.
 
-    derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option but
-    name and loads=od.Loads(armature=True). The analytic derivatives up to that order go with the Function: CasADi finds
-    them when an MX expression that calls it is differentiated (not its `map`). By the entries of q, quaternions
+    derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option
+    but name and loads=od.Loads(armature=True). The analytic derivatives up to that order go with the Function: CasADi
+    finds them when an MX expression that calls it is differentiated (not its `map`). By the entries of q, quaternions
     included. Off by default: they take longer to build than the Function itself.
 
     reduce: joint-space algorithms run on a dynamically equivalent model of fewer operations, see
@@ -124,7 +124,8 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 return kept[request.key]
         except (TypeError, NotImplementedError):  # the latter from symbols
             raise TypeError(
-                "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (inputs for parameters "
+                "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (inputs for "
+                "parameters "
                 f"are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
@@ -167,7 +168,8 @@ def _check_options_of(spec: Signature, options: dict[str, Any]) -> None:
     columns = options.get("columns")
     if columns is not None and not (is_whole(columns, 1) and columns <= LARGEST_COLUMN_COUNT):
         raise ValueError(
-            f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {LARGEST_COLUMN_COUNT}, got "
+            f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {LARGEST_COLUMN_COUNT}, "
+            "got "
             f"{shown(columns)}: call the Function several times for more"
         )
 
@@ -200,7 +202,8 @@ class _Request:
 
 @dataclass
 class _Inputs:
-    """The symbols of a Function by name, how many of them the algorithm takes in order, and its options with symbols."""
+    """The symbols of a Function by name, how many of them the algorithm takes in order, and its options with
+    symbols."""
 
     symbols: dict[str, ca.SX]
     positional: list[ca.SX]
@@ -312,8 +315,10 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
         raise TypeError(
-            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the Function "
-            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow the model: "
+            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
+            "Function "
+            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
+            "the model: "
             "od.function(algorithm, model, constraints)"
         ) from error
 

@@ -2,7 +2,8 @@
 
 "ID: q qd qdd f_ext? -> tau" gives the Function's name, inputs and outputs, whose units, sizes and labels are those of
 `ocp_dyn.casadi_functions.quantities`. "e?" is an input on request, "residual?" an output on request, "tau*" may have
-several columns. An algorithm from outside the library needs no entry: `od.algorithm` and `od.function(..., signature=)` give it one.
+several columns. An algorithm from outside the library needs no entry: `od.algorithm` and `od.function(..., signature=)`
+give it one.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _reach(
 def _least(A: Array, b: Array) -> Array:
     """The least-norm x among those that minimize |A x - b|."""
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
-        raise ValueError("the constraints are not finite at this configuration: a quaternion of zeros is no rotation")
+        raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
 
 

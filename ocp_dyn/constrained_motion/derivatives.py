@@ -4,8 +4,8 @@ The equations that hold at the solution qdd, lam,
 
     ID(q, qd, qdd) - tau_p - G' lam = tau,     G qdd = gamma,
 
-are differentiated at constant qdd and lam: ID by its recursion (`ocp_dyn.derivatives.first`), G' lam and G qdd - gamma by
-those on the motion of frames (`rows`). The unknown derivatives solve the equations that qdd and lam solve,
+are differentiated at constant qdd and lam: ID by its recursion (`ocp_dyn.derivatives.first`), G' lam and G qdd - gamma
+by those on the motion of frames (`rows`). The unknown derivatives solve the equations that qdd and lam solve,
 
     [ H  G' ] [  d(qdd)/dx ]   [ -d(ID - tau_p - G' lam)/dx ]
     [ G  0  ] [ -d(lam)/dx ] = [ -d(G qdd - gamma)/dx       ],

@@ -63,9 +63,10 @@ def impact(
     """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
-    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers and
-    residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`.
-    Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
+    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers
+    and residual (the third output: velocity error after the impact plus e times that before) as in
+    `constrained_dynamics`. Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error,
+    dphi/dt at fixed q in it.
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)

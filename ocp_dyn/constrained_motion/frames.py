@@ -1,7 +1,8 @@
 """Derivatives of the motion of a point of a frame, by every dof that supports it; world axes.
 
 A tangent direction delta_k of joint j turns and shifts its whole subtree by the column J_k = [s_w; s_p] of the point's
-Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are left:
+Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are
+left:
 
     d(w)  = s_w x w  + psi_w,               d(vp) = s_w x vp + psi_p,
     d(dw) = s_w x dw + psi_w x w + phi_w,   d(ap) = s_w x ap + 2 psi_w x vp + phi_p,

@@ -128,7 +128,8 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
 def _relaxed(
     model: Model, q: Expr, rows: Rows, gamma: Expr, C: Expr, qdd: Expr, a: list[int], loads: Loads
 ) -> tuple[Expr, Expr, Expr]:
-    """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the constraints."""
+    """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the
+    constraints."""
     n, m = model.nv, rows.G.shape[0]
     S = DM.eye(n)[a, :]
     together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
@@ -213,8 +214,6 @@ def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> in
     if not A.size:
         return 0
     if not np.all(np.isfinite(A)):
-        raise ValueError(
-            "the rows of the constraints are not finite at this q: is a quaternion zero? It is no rotation"
-        )
+        raise ValueError("the rows of the constraints are not finite at this q: a quaternion must not be zero")
     singular = np.linalg.svd(A, compute_uv=False)
     return int(np.sum(singular > max(tolerance * singular[0], ROUNDING)))

@@ -10,7 +10,8 @@ import casadi as ca
 from .._types import ROUNDING, Expr, split
 
 DEPENDENT = sqrt(ROUNDING)
-"""Remainder of a row, relative to the terms that it was computed from, below which it counts as dependent on other rows.
+"""Remainder of a row, relative to the terms that it was computed from, below which it counts as dependent on other
+rows.
 
 The same as in `linalg.Semidefinite`, whose pivots are squares of remainders.
 """

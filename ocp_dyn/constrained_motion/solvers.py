@@ -116,7 +116,8 @@ def _forces(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], refi
 
     Rows are taken in their order, so one that nearly depends on those before it may be kept although a later one would
     serve better, and A has the square of their condition. The second solve brings the error down to the condition
-    itself [A. Bjorck, Stability analysis of the method of seminormal equations for linear least squares problems, 1987].
+    itself [A. Bjorck, Stability analysis of the method of seminormal equations for linear least squares problems,
+    1987].
     """
     lam = factor.solve(b)
     return lam + factor.solve(b - product(lam)) if refined else lam
@@ -144,7 +145,8 @@ def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_L
 
 
 def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
-    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. The residual of the rows is solved for once more."""
+    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. The residual of the rows is solved for
+    once more."""
     space = RangeSpace.of(model, rows, q, loads)
     x, lam = space.solve(f, g, space.least_forces)
     dx, dlam = space.solve(type(q)(model.nv, 1), g - rows.G @ x, space.least_forces)

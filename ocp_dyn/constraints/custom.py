@@ -217,7 +217,8 @@ class LockedJoint:
         found = model.qd_slice(self.joint)
         if found.stop - found.start != self.dofs:
             raise ValueError(
-                f"joint {shown(self.joint)} has {found.stop - found.start} dofs, this LockedJoint has dofs={self.dofs}: "
+                f"joint {shown(self.joint)} has {found.stop - found.start} dofs, this LockedJoint has "
+                f"dofs={self.dofs}: "
                 "write LockedJoint.of(model, joint)"
             )
         return found

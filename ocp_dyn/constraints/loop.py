@@ -5,7 +5,8 @@ Frames p (predecessor) and s (successor) sit on two bodies; x, R are their origi
 
     G row = T_w' (J_s - J_p),   T_w = diag(R_p, R_p) T,   J the 6-D Jacobian at the frame's own origin, world axes.
 
-The two Jacobians are taken at material points in world axes, so the rows do not depend on the world's origin. `lam` is the wrench along T_w on the successor at x_s, and its opposite on the predecessor.
+The two Jacobians are taken at material points in world axes, so the rows do not depend on the world's origin. `lam` is
+the wrench along T_w on the successor at x_s, and its opposite on the predecessor.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each
 
 
 class Columns(NamedTuple):
-    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's motion."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's
+    motion."""
 
     S: Expr
     psi: Expr
@@ -161,8 +162,8 @@ class _Blocks(NamedTuple):
 class _Carried(NamedTuple):
     """Matrices that joint i passes towards the root, with a column for each of its dofs.
 
-    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and above
-    it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
+    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and
+    above it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
     """
 
     Fq: Expr

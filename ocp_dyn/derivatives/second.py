@@ -15,10 +15,11 @@ with u in place of v. The gradient contains F, G, h only; for a dof m,
 
     dL/dq = U_m' F + psi_m' G + phi_m' h,    dL/d(qd) = s_m' G + chi_m' h,    dL/d(qdd) = s_m' h.
 
-A dof k above m also changes the columns of m: U_m by U_k x s_m, psi_m by psi_k x s_m, chi_m by 2 psi_k x s_m and phi_m by
-phi_k x s_m + 2 psi_k x psi_m. Sorted by U_k, psi_k and phi_k every second derivative is a product of the columns of k
-with rows of m, which one walk to the root carries. Three numbers suffice for psi_k: `m x* h - Bu m = -Bu' m`, a couple.
-Two dofs of one joint act at once, not one after the other: their block is the symmetric part of the same products.
+A dof k above m also changes the columns of m: U_m by U_k x s_m, psi_m by psi_k x s_m, chi_m by 2 psi_k x s_m and phi_m
+by phi_k x s_m + 2 psi_k x psi_m. Sorted by U_k, psi_k and phi_k every second derivative is a product of the columns of
+k with rows of m, which one walk to the root carries. Three numbers suffice for psi_k: `m x* h - Bu m = -Bu' m`, a
+couple. Two dofs of one joint act at once, not one after the other: their block is the symmetric part of the same
+products.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ from .first import Sweep, forward_dynamics_derivatives, inverse_dynamics_blocks,
 
 
 class SecondOrder(NamedTuple):
-    """L = mu' ID(q, qd, x), or mu' FD(q, qd, x): gradient (nv each) and nonzero blocks of the Hessian (nv x nv each)."""
+    """L = mu' ID(q, qd, x), or mu' FD(q, qd, x): gradient (nv each) and nonzero blocks of the Hessian (nv x nv
+    each)."""
 
     L_q: Expr
     L_qd: Expr
@@ -83,7 +85,8 @@ def forward_dynamics_second_derivatives(
         L_qq = A dtau/dq + (A dtau/dq)' - N_qq,    L_q_qd = A dtau/dqd - N_q_qd,    L_qd_qd = -N_qd_qd,    L_q_tau = -A.
 
     Directions of q and sparsity as in `inverse_dynamics_second_derivatives`, but L_qq, L_q_qd and L_q_tau are full
-    where branches are joined. With loads.armature as in `forward_dynamics`; ValueError for other loads. O(nb depth nv + nv^2 depth).
+    where branches are joined. With loads.armature as in `forward_dynamics`; ValueError for other loads. O(nb depth nv +
+    nv^2 depth).
     """
     return forward_dynamics_second_order(model, q, qd, tau, mu, loads=loads)[3:]
 
@@ -195,8 +198,8 @@ class _Forces:
 
 
 class _Virtual(NamedTuple):
-    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v, and
-    forces."""
+    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v,
+    and forces."""
 
     u: dict[int, Expr]
     columns: dict[int, _Columns]
@@ -334,8 +337,9 @@ def _bending(
 ) -> tuple[Expr, ...]:
     """Terms of joint i's own blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
 
-    At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second derivatives
-    of u, v and a. AD of this joint alone gives them, less those that the products of columns already contain.
+    At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second
+    derivatives of u, v and a. AD of this joint alone gives them, less those that the products of columns already
+    contain.
     """
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs

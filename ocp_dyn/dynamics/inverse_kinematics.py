@@ -3,7 +3,8 @@
     minimize  1/2 sum of |w r(q)|^2   subject to   q_lower <= q <= q_upper
 
 by Levenberg-Marquardt steps on the configuration manifold, `(J' J + mu) v = -J' r`, `q <- integrate(q, v)`, with the
-analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would leave it are held. Numbers in, numbers out.
+analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would leave it are held. Numbers in, numbers
+out.
 """
 
 from __future__ import annotations
@@ -154,9 +155,10 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """The configuration near q0 (nq) that meets all targets, or misses them least.
 
-    limits: keep q within `model.dofs.q_lower, q_upper`; q0 outside them is moved to the nearest one. tolerance [m, rad]:
-    on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from far away
-    it may end in a minimum that misses the targets: then `reached` is False. Cost: a Function once per call, then O(nv^3) a step.
+    limits: keep q within `model.dofs.q_lower, q_upper`; q0 outside them is moved to the nearest one. tolerance [m,
+    rad]: on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from
+    far away it may end in a minimum that misses the targets: then `reached` is False. Cost: a Function once per call,
+    then O(nv^3) a step.
     """
     if not is_whole(iterations):
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")

@@ -26,8 +26,9 @@ _found: WeakKeyDictionary[Model, dict[bool, int]] = WeakKeyDictionary()
 def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     """ModelError, with the body's name, where H (with loads.armature plus diag(armature)) is singular everywhere.
 
-    Tested at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3]; singular
-    configurations of an otherwise invertible H are not searched for. A model with symbols passes. Cost: once per model.
+    Tested at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3];
+    singular configurations of an otherwise invertible H are not searched for. A model with symbols passes. Cost: once
+    per model.
     """
     armature = loads.armature
     kept = _found.setdefault(model, {})
@@ -42,7 +43,8 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     else:
         remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
-        f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and the bodies that it carries, "
+        f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and the bodies that "
+        "it carries, "
         "against no inertia: H has no inverse, so there is no forward dynamics (inverse dynamics exists). "
         f"Give the body mass and inertia,{remedy} or lock the joint"
     )

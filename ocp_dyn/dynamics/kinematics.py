@@ -49,9 +49,9 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 class PosesAndAxes(NamedTuple):
     """Poses of bodies and their velocities per unit velocity of each dof.
 
-    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's origin, world axes.
-    w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in proportion
-    to the robot; differences of positions round in proportion to its distance from the world's origin.
+    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's origin, world
+    axes. w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in
+    proportion to the robot; differences of positions round in proportion to its distance from the world's origin.
     """
 
     X0: dict[int, Transform]
@@ -61,8 +61,8 @@ class PosesAndAxes(NamedTuple):
 
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need them
-often."""
+"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need
+them often."""
 
 
 def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
@@ -178,7 +178,8 @@ def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Ex
 def point_jacobian_magnitudes(
     model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> tuple[Expr, Expr]:
-    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before terms cancel:
+    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before terms
+    cancel:
     |w| and |v| + |w| times the length of the way along the bodies from the joint to the point.
 
     Entries of J round in proportion to these, whether or not they cancel. Sums of absolute values stand for lengths;

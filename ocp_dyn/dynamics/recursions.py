@@ -89,7 +89,8 @@ def accelerations(
 ) -> tuple[dict[int, Expr], dict[int, Expr]]:
     """(a, ap): spatial accelerations a[i] = ap[i] + S[i] qdd[i] + cJ[i] + v[i] x vJ[i], and ap[i] = X[i] a[p].
 
-    v: the velocities. ground: the acceleration of the ground (6); `minus_gravity(model)` in place of the bodies' weights.
+    v: the velocities. ground: the acceleration of the ground (6); `minus_gravity(model)` in place of the bodies'
+    weights.
     """
     joint_accelerations = model.split_v(qdd, "qdd")
     a: dict[int, Expr] = {0: DM(6, 1) if ground is None else ground}
@@ -200,10 +201,11 @@ Part = TypeVar("Part", bound=Moved)
 
 
 def composite(model: Model, states: States, parts: Sequence[Part]) -> tuple[list[Part], dict[int, Part]]:
-    """(Ic, Ip): sums over the subtree of every body, Ic[i] = I[i] + sum of Ip[j], and Ip[i] = X[i]' Ic[i] X[i] [RBDA, 6.7].
+    """(Ic, Ip): sums over the subtree of every body, Ic[i] = I[i] + sum of Ip[j], and Ip[i] = X[i]' Ic[i] X[i] [RBDA,
+    6.7].
 
-    parts: I, one per body, the ground's first. Ic[0] is the sum over all bodies, about the world's origin; Ip[i] is Ic[i] in
-    the coordinates of the parent.
+    parts: I, one per body, the ground's first. Ic[0] is the sum over all bodies, about the world's origin; Ip[i] is
+    Ic[i] in the coordinates of the parent.
     """
     found, in_parent = list(parts), {}
     for i, p in reversed(list(model.edges)):
@@ -226,8 +228,8 @@ def composite_forces(model: Model, states: States, f: Sequence[Expr]) -> list[Ex
 class ArticulatedBodies(NamedTuple):
     """Results of the inward pass of the articulated-body algorithm, by body.
 
-    D = S' IA S (n x n): the inertia seen by the joint's dofs while the joints beyond it move freely. U D^-1 (6 x n), and
-    D^-1 u (n x k) for k right-hand sides.
+    D = S' IA S (n x n): the inertia seen by the joint's dofs while the joints beyond it move freely. U D^-1 (6 x n),
+    and D^-1 u (n x k) for k right-hand sides.
     """
 
     D: dict[int, Expr]

@@ -1,4 +1,5 @@
-"""The regressor Y of inverse dynamics, linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7; Atkeson et al. 1986].
+"""The regressor Y of inverse dynamics, linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7;
+Atkeson et al. 1986].
 
 Ten parameters a body, body after body, about the origin of the body's frame and along its axes:
 

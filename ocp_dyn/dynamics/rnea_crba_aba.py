@@ -8,8 +8,8 @@
 
 Each function is one recursion over (model, q, qd, ...), on SX, MX or DM, made of the passes in `recursions`. p is the
 parent of body i, the book's lambda(i), and X[i] its i_X_lambda(i). Body quantities v[i], a[i], f[i] are in body
-coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the frames that `loads.external` names: wrench
-on the body, [moment about the world origin [N m]; force [N]], world axes.
+coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the frames that `loads.external` names:
+wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
 """
 
 from __future__ import annotations

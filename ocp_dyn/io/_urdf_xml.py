@@ -175,10 +175,8 @@ class _Reader:
             self._fail(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
                        "correct or delete it")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
-            known = ", ".join(JOINT_TYPES)
-            self._fail(
-                f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}{meant(element.get('type'), JOINT_TYPES)}"
-            )
+            known = ", ".join(JOINT_TYPES) + meant(element.get("type"), JOINT_TYPES)
+            self._fail(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
         for key, value in element.items():
             if key not in TEXTS:
                 self._check_numbers(key, value, limit=tag == "limit")

@@ -69,7 +69,8 @@ def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = CO
         raise ModelError(f"the {kind} cannot be made or does not fit the model: {str(error)[:200]}") from None
     if G.shape != (len(constraint.rows), model.nv) or not np.all(np.isfinite(G)):
         raise ModelError(
-            f"the {kind} does not fit the model: its G has the shape {G.shape}, expected {(len(constraint.rows), model.nv)}"
+            f"the {kind} does not fit the model: its G has the shape {G.shape}, expected "
+            f"{(len(constraint.rows), model.nv)}"
         )
     return constraint
 

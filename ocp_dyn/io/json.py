@@ -1,9 +1,10 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a URDF. Numbers are written with
-the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run or
-imported: joints are named by class, and classes that are not the library's are given when the file is loaded.
+body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a
+URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
+in a file is ever run or imported: joints are named by class, and classes that are not the library's are given when the
+file is loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
     for name, kind in sorted(vars(joint_kinds).items())
     if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and kind is not CustomJoint
 }
-"""The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a function."""
+"""The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
+function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
 ADDED_FIELDS = ("stiffness", "armature", "rest")
 """Fields of DOF_FIELDS that a file may leave out: then zero, and for `rest` the neutral position."""
@@ -116,7 +118,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     mimics = [m._asdict() for m in model.mimics]
     noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
     return {
-        "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
+        "format": FORMAT, "version": VERSION, "name": model.name,
+        "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
     } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
 
@@ -127,7 +130,8 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
 
     joints: classes of the user's own joints, as in `load_model`.
     Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. It is not checked whether a
-    body can have its inertia: that was done when the model was built, and reduced models hold other inertias on purpose.
+    body can have its inertia: that was done when the model was built, and reduced models hold other inertias on
+    purpose.
     """
     kinds = known_joints(joints)
     top = Entry(data, "model")

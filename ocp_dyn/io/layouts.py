@@ -34,8 +34,8 @@ class Layout:
 
     kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
     the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
-    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded: revolute joints that
-    Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
+    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded:
+    revolute joints that Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
 
     Joints that mimic others are coordinates of their own here and in the other libraries, but in a Pinocchio model
     that was built with mimic=True: that one has no counterpart.

@@ -91,7 +91,8 @@ def parse_urdf(
     for joint in joints:
         if _mimics(joint) and mimic == "refuse":
             raise ModelError(
-                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple joints; "
+                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
+                "joints; "
                 'load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
                 'independent, or give it type="fixed" in the file'
             )
@@ -125,11 +126,12 @@ def _mimics(joint: Any) -> bool:
 
 @contextmanager
 def _at(where: str) -> Iterator[None]:
-    """Puts the place in the file before the message of an error."""
+    """Puts the place in the file before the message of an error; a joint or link that both name is named once."""
     try:
         yield
     except ValueError as error:
-        raise ModelError(f"{where}: {error}") from None
+        named = where.rpartition(": ")[2]
+        raise ModelError(f"{where}: {str(error).removeprefix(f'{named}: ')}") from None
 
 
 def _parsed(tree: UrdfTree) -> Any:
@@ -167,7 +169,8 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
         if joint.child in moved_by:
             other = moved_by[joint.child].name
             raise ModelError(
-                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes trees, "
+                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
+                "trees, "
                 "so open the loop at one joint and close it with a constraint"
             )
         moved_by[joint.child] = joint

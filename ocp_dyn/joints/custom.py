@@ -66,7 +66,8 @@ class CustomJoint(Joint):
 
     def scaled(self, length: float) -> Joint:
         raise ValueError(
-            f"{shown(self)} cannot be scaled: the lengths in its function are not known; make a joint with another function"
+            f"{shown(self)} cannot be scaled: the lengths in its function are not known; make a joint with another "
+            "function"
         )
 
     def _placement(self, q: Expr) -> Expr:

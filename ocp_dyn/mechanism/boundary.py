@@ -34,9 +34,10 @@ FLAG_NAMES = ("residual", "relaxed", "limits")
 def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
     """A decorator for functions of a model: TypeError, ValueError or KeyError for arguments that they cannot take.
 
-    Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): CasADi types of one kind, one column each; loads and their frames;
-    flags; t, where there are constraints. None passes where it is the default. several: matrices that may have several
-    columns. own: arguments that the function checks itself. Cost: some microseconds per call, no operation of a graph.
+    Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): CasADi types of one kind, one column each; loads and their
+    frames; flags; t, where there are constraints. None passes where it is the default. several: matrices that may have
+    several columns. own: arguments that the function checks itself. Cost: some microseconds per call, no operation of a
+    graph.
     """
 
     def decorate(function: F) -> F:

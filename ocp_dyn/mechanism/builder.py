@@ -123,8 +123,8 @@ class ModelBuilder:
         com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
         inertia_check=False takes an inertia that no body can have. A body on a `Fixed` joint is merged into its parent.
         dofs: limits, springs, losses, armature; see `DofOptions`.
-        emulate=True replaces a joint of several dofs by a chain of 1-dof joints: massless bodies "name#0", "name#1", ...
-        on joints of the same ending, and the body itself at their end, on the joint called joint_name.
+        emulate=True replaces a joint of several dofs by a chain of 1-dof joints: massless bodies "name#0", "name#1",
+        ... on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
         where = f"body {shown(name)}"
         self._check_name(name, where)

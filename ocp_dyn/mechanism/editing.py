@@ -56,7 +56,8 @@ def with_limits(model: T, **given: object) -> T:
     if crossed.size:
         k = crossed[0]
         raise ModelError(
-            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its upper limit, "
+            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its "
+            "upper limit, "
             f"{dofs['q_upper'][k]:g}: change both"
         )
     return replace(model, dofs=DofData(**dofs))
@@ -111,7 +112,8 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     """Mass, center of mass and inertia about it, as numbers; without mass, the center is the origin."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
-            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
+            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and "
+            "symbols "
             "last, all of them in one with_parameters"
         )
     m, h, I = float(body.m), DM(body.h), DM(body.I)

@@ -54,8 +54,8 @@ def check_loads(loads: Any) -> Loads:
 
 
 def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) -> None:
-    """TypeError for parts of loads, such as armature=True, that are given as options. taken: names of the options that the
-    algorithm has."""
+    """TypeError for parts of loads, such as armature=True, that are given as options. taken: names of the options that
+    the algorithm has."""
     found = [part.name for part in fields(Loads) if part.name in options and part.name not in taken]
     if found:
         written = ", ".join(f"{part}={shown(options[part])}" for part in found)

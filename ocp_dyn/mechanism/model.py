@@ -16,8 +16,8 @@ class Model(Tree):
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
-    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and positions
-    of a copy may be symbols.
+    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and
+    positions of a copy may be symbols.
     """
 
     def with_gravity(self, gravity: Vector) -> Model:
@@ -27,9 +27,11 @@ class Model(Tree):
     def with_inertia(
         self, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
     ) -> Model:
-        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving body.
+        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving
+        body.
 
-        In body axes, and for the whole body with everything that is fixed to it. Values that are not given do not change.
+        In body axes, and for the whole body with everything that is fixed to it. Values that are not given do not
+        change.
         """
         return editing.with_inertia(self, body, mass, com, inertia)
 
@@ -38,15 +40,16 @@ class Model(Tree):
     ) -> Model:
         """A copy with other limits of its dofs; inf: none. Limits that are not given do not change.
 
-        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries of
-        qd, in both directions. Each is a dict by the names of joints or of single entries, in which later
-        items override earlier ones, or values for all entries; values are one number or one per entry:
+        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
+        of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
+        override earlier ones, or values for all entries; values are one number or one per entry:
         `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
-        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation (3x3)."""
+        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation
+        (3x3)."""
         return editing.with_frame(self, name, to, origin, rotation)
 
     def attach(
@@ -76,7 +79,7 @@ class Model(Tree):
     def scale(self, length: float = 1.0, mass: float = 1.0) -> Model:
         """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
 
-        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to the
-        drives and do not change.
+        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to
+        the drives and do not change.
         """
         return editing.scale(self, length, mass)

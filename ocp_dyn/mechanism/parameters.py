@@ -17,9 +17,9 @@ constraint that it belongs to:
 | `radius:CONTACT` | 1 | radius [m] of a rolling contact |
 | `predecessor:LOOP`, `successor:LOOP` | 3 | origin [m] of a loop's end in coordinates of the frame it sits on |
 
-The last three rows belong to a constraint set, not to a model: see `ocp_dyn.constraints.with_constraint_parameters`; the
-names are those of `constraint_names`: the frame's, from the second constraint on a frame on `foot#2`, `foot#3`.
-The equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is that of the whole moving body, with
+The last three rows belong to a constraint set, not to a model: see `ocp_dyn.constraints.with_constraint_parameters`;
+the names are those of `constraint_names`: the frame's, from the second constraint on a frame on `foot#2`, `foot#3`. The
+equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is that of the whole moving body, with
 everything that is fixed to it. It is not checked whether a body can have the values.
 """
 
@@ -93,8 +93,8 @@ def of_constraint(name: str) -> bool:
 def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     """A copy of the model with parameters replaced by `values`: numbers, or expressions of one CasADi type.
 
-    Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the copy.
-    `od.function(..., parameters=names)` makes inputs of them.
+    Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the
+    copy. `od.function(..., parameters=names)` makes inputs of them.
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")

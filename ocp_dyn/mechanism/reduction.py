@@ -51,9 +51,9 @@ def reduce(model: Model) -> Model:
     """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
 
     Bodies, joints, names, layouts and frames' poses are those of `model`; inertias are base parameters, which need not
-    be those of a real body. Not for link forces or external wrenches. Constraints on frames of `model` hold on it. Cost: some
-    milliseconds per body, once.
-    ModelError for symbolic inertias or positions: what may move to a parent depends on their values.
+    be those of a real body. Not for link forces or external wrenches. Constraints on frames of `model` hold on it.
+    Cost: some milliseconds per body, once. ModelError for symbolic inertias or positions: what may move to a parent
+    depends on their values.
     """
     if model.symbolic_bodies:
         raise ModelError(

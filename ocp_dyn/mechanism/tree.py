@@ -29,8 +29,8 @@ class Tree:
     """The data of a `Model`, and properties computed from them: sizes, indices, names, the configuration manifold.
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says;
-    see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
+    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str

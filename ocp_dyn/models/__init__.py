@@ -6,7 +6,7 @@
 | `compass` | `compass_walker`: two straight legs |
 | `biped` | `five_link_biped`: the planar robot RABBIT |
 | `human` | `human`: 14 bodies, 29 dofs |
-| `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of men and women, from the literature |
+| `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 """
 
 from .anthropometry import HumanDimensions as HumanDimensions

@@ -83,7 +83,8 @@ class LTDL(_BranchFactor):
     unit = True
 
     def with_inverted_L(self) -> LTDL:
-        """L^-1 in place of L, with the same d: `A^-1 = L^-1 D^-1 L'^-1`. L^-1 has entries at ancestors only, as L has."""
+        """L^-1 in place of L, with the same d: `A^-1 = L^-1 D^-1 L'^-1`. L^-1 has entries at ancestors only, as L
+        has."""
         rows: list[dict[int, Expr]] = []
         for row in self.L:
             inverse = {j: -l for j, l in row.items()}
@@ -200,7 +201,8 @@ def solve_spd(A: Expr, b: Expr) -> Expr:
 
 
 def solve_cholesky(A: Expr, b: Expr) -> Expr:
-    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, without regard to branches.
+    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, without regard to
+    branches.
 
     b may have several columns. n^3/6 multiplications for the factor; where A is branch-sparse `ltdl` needs far fewer.
     """
@@ -240,9 +242,9 @@ class Semidefinite(NamedTuple):
         """The factor of A. terms (n): for A = G M G', the squares of the rows of G in the metric M before terms cancel.
 
         e(A_ii) = A_ii + terms_i: a row whose terms nearly cancel each other is left out at the same size as a row that
-        nearly depends on others, at the root of `tolerance`. Rounding alone would allow a limit of 1e-12 for the former;
-        but rows are only as exact as positions: in a loop that is open by 1e-10 such a row is 1e-10, and would lock
-        its bodies.
+        nearly depends on others, at the root of `tolerance`. Rounding alone would allow a limit of 1e-12 for the
+        former; but rows are only as exact as positions: in a loop that is open by 1e-10 such a row is 1e-10, and would
+        lock its bodies.
         """
         L: list[list[Expr]] = []
         d_inverse: list[Expr] = []

@@ -118,7 +118,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     builder = od.ModelBuilder()
     builder.add_body("b", Own("x"), mass=1.0)
     with pytest.raises(
-        od.ModelError, match="body 'b': a joint of class Own cannot be written to JSON: it is no frozen"
+        od.ModelError, match="body 'b': a joint of class Own cannot be written to JSON: it is not a frozen"
     ):
         save_model(builder.build(), path)
     assert path.read_bytes() == before
