@@ -31,7 +31,7 @@ def path_of(path: Any, what: str = "path") -> Path:
 
 @contextmanager
 def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """A new name in the directory of `path`; what is written there replaces `path` in one step at the end.
+    """A new file name in the directory of `path`; the file written under it replaces `path` in one step at the end.
 
     Readers of `path` see the old file or the new one, each complete, even while several processes write it; the last
     of these wins. If the body raises, on a full disk or on Ctrl-C, the old file stays as it was and the new one is

@@ -1,7 +1,7 @@
 """Quantities that algorithms take and return: units or meaning, names of rows and columns, sizes.
 
-Signatures name them, so that an exported header, a checked call and a user's own algorithm speak of one quantity in
-the same words.
+Signatures name them, so that an exported header, a checked call and a user's algorithm describe one quantity
+in the same words.
 """
 
 from __future__ import annotations

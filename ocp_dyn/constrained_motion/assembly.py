@@ -105,12 +105,12 @@ def _reach(
         step = -_least(_G(model, constraints, q, t) / W, phi) / W
         for halving in range(12):
             ahead = model.integrate(q, DM(step / 2**halving))
-            there = _phi(model, constraints, ahead, t)
-            if np.linalg.norm(there) < np.linalg.norm(phi):
+            phi_ahead = _phi(model, constraints, ahead, t)
+            if np.linalg.norm(phi_ahead) < np.linalg.norm(phi):
                 break
         else:
             break
-        q, phi = ahead, there
+        q, phi = ahead, phi_ahead
     return q, float(np.max(np.abs(phi), initial=0.0))
 
 

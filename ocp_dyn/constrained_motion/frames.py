@@ -59,8 +59,8 @@ class Dual:
 class FrameMotion:
     """A frame and a point of it, world axes: rotation R, Jacobian J (6 x nv) at the point, and with derivatives
 
-    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers: the
-    way to the point from the origin of each body on its path.
+    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers:
+    vectors to the point from the origins of the bodies on its path.
     """
 
     frame: Frame
@@ -154,7 +154,7 @@ class Motions:
         return total + ca.diagcat(*own)
 
     def _levers(self, body: int, way: Expr) -> dict[int, Expr]:
-        """The ways to a point from the origins of the bodies on its path; way: from that of its own body."""
+        """Vectors to a point from the origins of the bodies on its path; way: the vector from the origin of body `body`."""
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way

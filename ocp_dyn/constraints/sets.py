@@ -87,14 +87,16 @@ def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
 
 def velocity_of(constraint: Constraint, model: Model, q: Expr, qd: Expr) -> Expr:
     """Velocity error of one constraint: by its method `velocity` if it has one, else G qd."""
-    own = getattr(constraint, "velocity", None)
-    return constraint.jacobian(model, q) @ qd if own is None else own(model, q, qd)
+    velocity = getattr(constraint, "velocity", None)
+    return constraint.jacobian(model, q) @ qd if velocity is None else velocity(model, q, qd)
 
 
 def magnitudes_of(constraint: Constraint, model: Model, q: Expr) -> Expr:
     """Magnitudes of one constraint: by its method `magnitudes` if it has one, else the running error of its G."""
-    own = getattr(constraint, "magnitudes", None)
-    found: Expr = rounding_error(lambda q: constraint.jacobian(model, q), q) if own is None else own(model, q)
+    magnitudes = getattr(constraint, "magnitudes", None)
+    if magnitudes is None:
+        return rounding_error(lambda q: constraint.jacobian(model, q), q)
+    found: Expr = magnitudes(model, q)
     return found
 
 

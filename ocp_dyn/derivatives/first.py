@@ -228,9 +228,9 @@ def outward_pass(model: Model, q: Expr, qd: Expr, qdd: Expr, ground: Expr | None
     at = list(zip(model.joints, model.split_q(q), model.split_v(qd), model.split_v(qdd, "qdd"), strict=True))
     v, vp = velocities(model, states)
     a, ap = accelerations(model, states, v, qdd, ground)
-    own = {i: joint_derivatives(*at[i]) for i in states}
-    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], own[i]) for i, state in states.items()}
-    return Outward(states, v, a, columns, {i: joint.dS for i, joint in own.items()})
+    joints = {i: joint_derivatives(*at[i]) for i in states}
+    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()}
+    return Outward(states, v, a, columns, {i: joint.dS for i, joint in joints.items()})
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:

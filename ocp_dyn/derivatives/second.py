@@ -293,7 +293,7 @@ def _at_ancestor(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _
 def _at_joint(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
 ) -> tuple[_Rows, _Blocks]:
-    """The rows of a joint, and their products with its own columns."""
+    """The rows of a joint, and their products with the columns of the same joint."""
     rows = _rows(columns, Ic, B2, Bu, forces)
     return rows, _products(columns, rows)
 
@@ -318,8 +318,8 @@ def _put_pair(hessian: list[Expr], k: range, m: range, blocks: _Blocks) -> None:
 
 def _put_diagonal(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
     """Writes the diagonal blocks of a joint's dofs: symmetric parts, and the terms from an S that depends on q."""
-    own = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
-    for A, block, extra in zip(hessian, own, bending, strict=True):
+    diagonal = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
+    for A, block, extra in zip(hessian, diagonal, bending, strict=True):
         put(A, dofs, dofs, block + extra)
 
 
@@ -335,7 +335,7 @@ def _turned(S: Expr, forces: _Forces) -> _Forces:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """Terms of joint i's own blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
+    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
 
     At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second
     derivatives of u, v and a. AD of this joint alone gives them, less those that the products of columns already

@@ -72,7 +72,7 @@ def _without_inertia(model: Model, armature: bool) -> int:
 def _random_configuration(model: Model) -> DM:
     """A random configuration whose lengths are of the size of the model's own, in whatever units those are."""
     q = model.random_q(np.random.default_rng(0))
-    own = [float(ca.norm_2(X.r)) for X in model.X_tree]
-    own += [float(ca.norm_2(body.h) / body.m) for body in model.I if float(body.m) > 0]
+    sizes = [float(ca.norm_2(X.r)) for X in model.X_tree]
+    sizes += [float(ca.norm_2(body.h) / body.m) for body in model.I if float(body.m) > 0]
     lengths, _ = model.lengths
-    return DM(np.where(lengths, q * (max(own) or 1.0), q))
+    return DM(np.where(lengths, q * (max(sizes) or 1.0), q))

@@ -229,8 +229,8 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
     for i in reversed(path):
         R = X0[i].E.T
         apparent = subspace_rate(model.joints[i], positions[i], rates[i])
-        for k, s, own in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
-            dw, dv = halves(crm(v[i], s) + own)
+        for k, s, ds in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
+            dw, dv = halves(crm(v[i], s) + ds)
             dw = R @ dw
             J[k] = ca.vertcat(dw, R @ dv + ca.cross(dw, lever) + ca.cross(R @ halves(s)[0], u))
         lever = lever + X0[model.parent[i]].E.T @ states[i].XJ.r
@@ -243,12 +243,12 @@ def resolve(model: Model, frame: Frame | str) -> Frame:
         return model.frame(frame)
     if not isinstance(frame, Frame):
         raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
-    own = standing = model.frames.get(frame.name)
-    while standing is not None and standing is not frame:
-        standing = standing.stands_for
-    if own is None or standing is None:
+    found = original = model.frames.get(frame.name)
+    while original is not None and original is not frame:
+        original = original.stands_for
+    if found is None or original is None:
         raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")
-    return own
+    return found
 
 
 def as_point(point: Vector | Expr) -> Expr:

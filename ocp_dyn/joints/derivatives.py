@@ -1,4 +1,4 @@
-"""Derivatives of a joint's S, vJ and cJ along its own velocity and its own tangent directions.
+"""Derivatives of a joint's S, vJ and cJ along the joint's velocity and tangent directions.
 
 They vanish for a joint whose motion subspace S is constant in its moved frame. For the others (Euler angles, a
 floating base with world-linear velocities, a user's class) `jcalc` of that one joint is differentiated: a

@@ -76,7 +76,7 @@ def _limit(model: Tree, option: str, value: object) -> Array:
 
 
 def _entries(model: Tree, name: object, option: str) -> slice:
-    """Entries of q, or of qd, that a name stands for: those of a joint, or one by its own name."""
+    """Entries of q, or of qd, for a name: all entries of a joint, or a single entry."""
     positions = LIMIT_FIELDS[option] in SIZE_NQ
     names = model.q_names if positions else model.qd_names
     if is_one_of(name, model.joint_names):

@@ -96,8 +96,8 @@ def split_joints(model: Model) -> Model:
         joints += links
         X_tree += [model.X_tree[i], *[Transform.identity()] * carriers]
         I += [*[Inertia.zero()] * carriers, model.I[i]]
-        for names, own in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
-            names += [*(f"{own} ({k})" for k in range(1, len(links))), own]
+        for names, name in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
+            names += [*(f"{name} ({k})" for k in range(1, len(links))), name]
     return replace(
         model, parent=tuple(parent), joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(I),
         joint_names=tuple(joint_names), body_names=tuple(body_names),

@@ -51,7 +51,7 @@ def human(
     feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
     vertical. No damping and no friction: passive joint torques are not modeled.
 
-    root: the joint between world and pelvis, `FloatingBase()` unless said (`FloatingBase("euler_zyx")`:
+    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).
 
     `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a

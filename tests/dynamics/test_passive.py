@@ -123,7 +123,7 @@ def test_joint_data_are_checked():
         with pytest.raises(od.ModelError, match=message):
             od.ModelBuilder().add_body("a", od.Revolute(), **data)
     with pytest.raises(
-        TypeError, match="no option stifness; options of dofs are: lower, upper, .*did you mean .stiffness"
+        TypeError, match=r"no option stifness; options of dofs are: lower, upper, .*did you mean .stiffness"
     ):
         od.ModelBuilder().add_body("a", od.Revolute(), stifness=1.0)
 
