@@ -78,8 +78,7 @@ def _differentiated(
     if not isinstance(y, (SX, DM)):
         raise TypeError(
             f"{shown(getattr(function, '__name__', function))} must return a casadi expression of its argument (an "
-            "SX column), "
-            f"got {type(y).__name__}: write it with casadi's functions"
+            f"SX column), got {type(y).__name__}: write it with casadi's functions"
         )
     y = ca.vec(SX(y))
     xd: Expr = vs if rate is None else rate(xs, vs)

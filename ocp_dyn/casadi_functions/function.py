@@ -125,8 +125,7 @@ def _kept(request: _Request, model: Model) -> ca.Function:
         except (TypeError, NotImplementedError):  # the latter from symbols
             raise TypeError(
                 "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (inputs for "
-                "parameters "
-                f"are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
+                f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
         _descriptions[f] = Description(model.name, model.joints, labels)
@@ -169,8 +168,7 @@ def _check_options_of(spec: Signature, options: dict[str, Any]) -> None:
     if columns is not None and not (is_whole(columns, 1) and columns <= LARGEST_COLUMN_COUNT):
         raise ValueError(
             f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {LARGEST_COLUMN_COUNT}, "
-            "got "
-            f"{shown(columns)}: call the Function several times for more"
+            f"got {shown(columns)}: call the Function several times for more"
         )
 
 
@@ -318,8 +316,7 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
             f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
             "Function "
             f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
-            "the model: "
-            "od.function(algorithm, model, constraints)"
+            "the model: od.function(algorithm, model, constraints)"
         ) from error
 
 

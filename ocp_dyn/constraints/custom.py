@@ -218,8 +218,7 @@ class LockedJoint:
         if found.stop - found.start != self.dofs:
             raise ValueError(
                 f"joint {shown(self.joint)} has {found.stop - found.start} dofs, this LockedJoint has "
-                f"dofs={self.dofs}: "
-                "write LockedJoint.of(model, joint)"
+                f"dofs={self.dofs}: write LockedJoint.of(model, joint)"
             )
         return found
 

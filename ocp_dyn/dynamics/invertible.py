@@ -44,8 +44,7 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
         remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
         f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and the bodies that "
-        "it carries, "
-        "against no inertia: H has no inverse, so there is no forward dynamics (inverse dynamics exists). "
+        "it carries, against no inertia: H has no inverse, so there is no forward dynamics (inverse dynamics exists). "
         f"Give the body mass and inertia,{remedy} or lock the joint"
     )
 

@@ -59,8 +59,7 @@ def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -
     example = name if name.isidentifier() and len(name) <= 60 else "MyClass"
     raise UnknownClass(
         f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{hint} Your own class must be given when the "
-        "file "
-        f"is loaded: {option}=({example},)"
+        f"file is loaded: {option}=({example},)"
     )
 
 

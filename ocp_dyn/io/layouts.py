@@ -37,7 +37,7 @@ class Layout:
     the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded:
     revolute joints that Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
 
-    Joints that mimic others have coordinates here and in the other libraries, except in a Pinocchio model that was
+    Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
     built with mimic=True, which has no counterpart.
     `ValueError` for a joint the other library writes in a way that has no counterpart here.
     """

@@ -92,8 +92,7 @@ def parse_urdf(
         if _mimics(joint) and mimic == "refuse":
             raise ModelError(
                 f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
-                "joints; "
-                'load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
+                'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
                 'independent, or give it type="fixed" in the file'
             )
         if joint.child == WORLD:
@@ -170,8 +169,7 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
             other = moved_by[joint.child].name
             raise ModelError(
                 f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
-                "trees, "
-                "so open the loop at one joint and close it with a constraint"
+                "trees, so open the loop at one joint and close it with a constraint"
             )
         moved_by[joint.child] = joint
         children[joint.parent].append(joint)
@@ -299,9 +297,10 @@ def _inertial(link: Any) -> dict[str, Any]:
 def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
     """Raises for a link whose inertia no body can have.
 
-    Files fix links with dummy or rounded inertias to bigger links. The moving body that they form together is decisive.
-    Therefore a link's inertia may be wrong by a thousandth of its own largest moment of inertia, or of that of its
-    moving body (for links on the ground: of the model's largest body), and by rounding beside the model's largest.
+    Files contain links with dummy or rounded inertias that are fixed to bigger links; what matters is the moving body
+    that they form together. Therefore a link's inertia may be wrong by a thousandth of its own largest moment of
+    inertia, or of that of its moving body (for links on the ground: of the model's largest body), and by rounding
+    beside the model's largest.
     """
     largest = [0.0]
     for body in model.I[1:]:

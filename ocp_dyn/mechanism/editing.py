@@ -57,8 +57,7 @@ def with_limits(model: T, **given: object) -> T:
         k = crossed[0]
         raise ModelError(
             f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its "
-            "upper limit, "
-            f"{dofs['q_upper'][k]:g}: change both"
+            f"upper limit, {dofs['q_upper'][k]:g}: change both"
         )
     return replace(model, dofs=DofData(**dofs))
 
@@ -113,8 +112,7 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
             f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and "
-            "symbols "
-            "last, all of them in one with_parameters"
+            "symbols last, all of them in one with_parameters"
         )
     m, h, I = float(body.m), DM(body.h), DM(body.I)
     if not m:

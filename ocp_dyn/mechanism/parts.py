@@ -64,8 +64,7 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
             if name not in dofs:
                 raise ModelError(
                     f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this "
-                    "model; correct the "
-                    "name, or fix a joint that follows one that does not move"
+                    "model; correct the name, or fix a joint that follows one that does not move"
                 )
             if dofs[name] != 1:
                 raise ModelError(
