@@ -17,7 +17,7 @@ from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations, equations_of
 from ocp_dyn.ocp.workflows.solve import prepare
 from tests.dynamics.test_passive import MODEL
-from tests.helpers import close
+from tests.helpers import close, mostly_slow
 
 FORMS = (
     {"form": "implicit"},
@@ -58,8 +58,8 @@ def bang_bang(rate: Callable[[float, float, float], float]) -> float:
 
     def end(times: np.ndarray) -> np.ndarray:
         x = np.zeros(2)
-        for h, tau in zip(times / 1000, (PUSH, -PUSH), strict=True):
-            for _ in range(1000):
+        for h, tau in zip(times / 200, (PUSH, -PUSH), strict=True):
+            for _ in range(200):
                 a = f(x, tau)
                 b = f(x + h / 2 * a, tau)
                 c = f(x + h / 2 * b, tau)
@@ -98,7 +98,7 @@ def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_tim
         assert wrong.open_loop_angle > 0.3
 
 
-@pytest.mark.parametrize("options", FORMS)
+@mostly_slow("options", FORMS, FORMS[:4:3])
 def test_a_switch_by_name_leaves_them_out(options: dict[str, Any]) -> None:
     """sqrt(2) s without; armature 3 makes the inertia four times as large, and the time twice."""
     plain = 2**0.5
@@ -135,7 +135,7 @@ def sizes(problem: ocp.Problem) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.parametrize("options", FORMS)
+@mostly_slow("options", FORMS, FORMS[1:4:2])
 def test_nothing_grows_without_data(options: dict[str, Any]) -> None:
     """The blocks of a model without data are those that the switches give; damping adds a few operations a dof."""
     phase = ocp.Phase("swing", 3, 1.0, objective=(ocp.TorqueSquared(),))
@@ -182,7 +182,7 @@ def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random
     close(W @ d, (gradient(x + h * d) - gradient(x - h * d)) / (2 * h), 1e-5)
 
 
-@pytest.mark.parametrize("symbols", [False, True])
+@mostly_slow("symbols", (False, True), (True,))
 def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
     """Every method against the algorithms with `JOINT_LOADS`, on numbers, and with a mass as a symbol."""
     both, foot = {"loads": JOINT_LOADS}, (od.Contact("b6", axes="xz"),)
@@ -223,7 +223,7 @@ def test_equations_without_what_joints_do(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("held", [(), (od.Contact("b6", axes="xz"),)], ids=["free", "on a foot"])
-@pytest.mark.parametrize("loads", [JOINT_LOADS, od.Loads()], ids=["all", "none"])
+@mostly_slow("loads", (JOINT_LOADS, od.Loads()), (JOINT_LOADS,), ids=["all", "none"])
 def test_derivatives_are_those_of_the_accelerations(
     held: tuple[Any, ...], loads: od.Loads, rng: np.random.Generator
 ) -> None:
