@@ -145,7 +145,7 @@ def test_optimal_control_has_its_equations_of_motion_from_one_place():
 
 def test_functions_name_no_algorithm():
     """The maker of Functions knows algorithms through signatures only."""
-    path = ROOT / "casadi_functions" / "make.py"
+    path = ROOT / "casadi_functions" / "function.py"
     assert not of_the_library(path, path.read_text()) & {algorithm.__module__ for algorithm in REGISTRY}
 
 
@@ -187,7 +187,7 @@ def test_the_checks_see_what_they_look_for():
     path = ROOT / "joints" / "free.py"
     assert wrong_imports(path, "from ..mechanism import Model") == ["mechanism"]
     assert wrong_imports(path, "from ..dynamics import kinematics") == ["dynamics"]
-    assert wrong_imports(path, "def f():\n    from ocp_dyn.casadi_functions.make import function") == [
+    assert wrong_imports(path, "def f():\n    from ocp_dyn.casadi_functions.function import function") == [
         "casadi_functions"
     ]
     assert wrong_imports(path, "if TYPE_CHECKING:\n    import ocp_dyn.ocp.problem") == ["ocp/problem"]

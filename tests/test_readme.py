@@ -1,35 +1,69 @@
-"""The README's Python runs as it stands, from the top, in one session; its commands exist."""
+"""The README's Python code runs from top to bottom in one session; its commands, files and names exist."""
 
+import importlib.util
 import os
 import re
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+import pytest
+
+import problems.extending
+import problems.small
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "CONTRIBUTING.md", "scripts/MEASUREMENTS.md")
+LONGEST = 200
+"""Lines of the README: a newcomer reads it in ten minutes."""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
 
 
 def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len(blocks) >= 4
-    for block in blocks:
+    assert len(blocks("python")) >= 3
+    for block in blocks("python"):
         exec(block, space)
     assert str(space["ID"]).startswith("ID:(q[30],qd[29],qdd[29])->(tau[29])")
     assert str(space["FDc"]).startswith("FDc:(q[30],qd[29],tau[29])->(qdd[29],lam[9])")
+    assert space["tau"].shape == (100, 29)
     written = {path.name for path in (tmp_path / "build/human").iterdir()}
     assert {"human.c", "human.h", "CMakeLists.txt", "example.c", "README.md"} <= written
 
 
 def test_it_opens_with_five_lines():
-    first = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert first is not None
-    assert len([line for line in first[1].splitlines() if line.strip() and not line.startswith("import")]) == 5
+    first = blocks("python")[0]
+    assert len([line for line in first.splitlines() if line.strip() and not line.startswith("import")]) == 5
 
 
-def test_what_it_links_to_is_there():
-    root = Path(__file__).parents[1]
-    for target in re.findall(r"\]\(([^)h][^)]*)\)", README):
-        assert (root / target).exists(), target
-    for script in re.findall(r"\b(scripts/\w+(?:\.py)?)", README):
-        assert (root / script).exists(), script
-        assert os.access(root / script, os.X_OK), script
+def test_it_is_short():
+    assert len(README.splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_commands_and_modules_exist(page):
+    path = ROOT / page
+    text = path.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)h][^)]*)\)", text):
+        assert (path.parent / target).exists(), target
+    for script in re.findall(r"\b(scripts/\w+(?:\.py)?)(?![\w./])", text):
+        assert (ROOT / script).exists(), script
+        assert os.access(ROOT / script, os.X_OK), script
+    for module in re.findall(r"python -m (problems[\w.]*)\b", text):
+        module = module.removesuffix(".NAME")
+        assert importlib.util.find_spec(module), module
+
+
+def test_every_problem_and_extension_is_named():
+    """The tables of the README name all problems and all examples of extensions, and nothing else."""
+    start, large = README.index("Ten small problems"), README.index("Large problems")
+    small = set(re.findall(r"\| `(\w+)` \|", README[start:large]))
+    assert small == {path.stem for path in Path(problems.small.__file__).parent.glob("[a-z]*.py")}
+    rows = re.findall(r"^\| (`.*?`) \| [^|]*\|$", README[large : README.index("What to know next")], re.MULTILINE)
+    named = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    assert named == {path.stem for path in (ROOT / "problems").glob("[a-z]*.py")}
+    examples = set(re.findall(r"problems/extending/(\w+)\.py", README))
+    assert examples == {path.stem for path in Path(problems.extending.__file__).parent.glob("[a-z]*.py")}

@@ -18,7 +18,7 @@ from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
 from ..mechanism import Model
-from .casadi_derivatives import Derivatives
+from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
 
 Trait = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .._types import listed, meant, shown
 from ..mechanism import Model
-from .casadi_derivatives import Derivatives
+from .attached_derivatives import Derivatives
 from .quantities import QUANTITIES, Quantity, by_name
 
 Algorithm = Callable[..., Any]

@@ -19,16 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import casadi as ca
 from casadi import DM
 
 from .._types import Expr, Vector
-from ..derivatives.first import Columns
+from ..derivatives.first import Outward, outward_pass
 from ..dynamics.kinematics import as_point, resolve
-from ..dynamics.recursions import accelerations, joint_states, poses, velocities
-from ..joints.derivatives import joint_derivatives
+from ..dynamics.recursions import poses
 from ..mechanism import Frame, Model
 from ..spatial_algebra.spatial import Transform, halves, skew
 
@@ -79,23 +77,9 @@ class FrameMotion:
         return Dual(u, _by_q(-skew(u) @ self.J[:3, :]))
 
 
-class _Body(NamedTuple):
-    """Ground to body X0, velocity, acceleration (without gravity), columns and dS/d(delta_k) of the body's joint; body axes.
-
-    step: the way from the parent's origin to the body's, world axes, as `kinematics.PosesAndAxes` has it.
-    """
-
-    X0: Transform
-    step: Expr
-    v: Expr
-    a: Expr
-    columns: Columns
-    dS: list[Expr]
-
-
 @dataclass(frozen=True)
 class Motions:
-    """A model at q, qd, qdd: the outward pass, and the motions of frames from it."""
+    """A model at q, qd, qdd: the outward pass, without gravity, and the motions of frames from it."""
 
     model: Model
     q: Expr
@@ -103,18 +87,17 @@ class Motions:
     qdd: Expr
 
     @cached_property
-    def _bodies(self) -> list[_Body]:
-        model, none, rest = self.model, DM(6, 0), DM(6, 1)
-        states = joint_states(model, self.q, self.qd)
-        X0, (v, vp) = poses(model, states), velocities(model, states)
-        a, ap = accelerations(model, states, v, self.qdd)
-        at = zip(model.joints, model.split_q(self.q), model.split_qd(self.qd), model.split_qd(self.qdd), strict=True)
-        bodies = [_Body(X0[0], DM(3, 1), rest, rest, Columns(none, none, none, none), [])]
-        for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
-            own = joint_derivatives(joint, position, rate, acceleration)
-            columns = Columns.of(states[i].S, vp[i], ap[i], v[i], own)
-            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], columns, own.dS))
-        return bodies
+    def _outward(self) -> Outward:
+        return outward_pass(self.model, self.q, self.qd, self.qdd)
+
+    @cached_property
+    def _X0(self) -> dict[int, Transform]:
+        """Ground to body, by body."""
+        return poses(self.model, self._outward.states)
+
+    def _step(self, i: int) -> Expr:
+        """Vector from the origin of body i's parent to the origin of body i (3), world axes."""
+        return self._X0[self.model.parent[i]].E.T @ self._outward.states[i].XJ.r
 
     def constant(self, value: Expr) -> Dual:
         """A quantity that depends on neither q nor qd."""
@@ -123,9 +106,9 @@ class Motions:
     def frame(self, frame: Frame | str, point: Vector | Expr = (0.0, 0.0, 0.0)) -> FrameMotion:
         """Motion of a frame and of the point of it given in frame coordinates. O(depth)."""
         f = resolve(self.model, frame)
-        body, r = self._bodies[f.body], f.X.point(as_point(point))
-        R, p = body.X0.E.T, body.X0.point(r)
-        (w, vo), (dw, ao) = halves(body.v), halves(body.a)
+        X0, r = self._X0[f.body], f.X.point(as_point(point))
+        R, p = X0.E.T, X0.point(r)
+        (w, vo), (dw, ao) = halves(self._outward.v[f.body]), halves(self._outward.a[f.body])
         v = vo + ca.cross(w, r)
         a = ao + ca.cross(dw, r) + ca.cross(w, v)
         w, v, dw, a = R @ w, R @ v, R @ dw, R @ a
@@ -163,9 +146,9 @@ class Motions:
             size = len(model.dofs_of(i))
             block: Expr = DM(size, size)
             if i in at.levers:
-                R, lever = self._bodies[i].X0.E.T, at.levers[i]
+                R, lever = self._X0[i].E.T, at.levers[i]
                 wrench = ca.vertcat(R.T @ (n.value + ca.cross(lever, f.value)), R.T @ f.value)
-                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].dS))
+                block = ca.horzcat(*(dS.T @ wrench for dS in self._outward.dS[i]))
             own.append(block)
         return total + ca.diagcat(*own)
 
@@ -174,7 +157,7 @@ class Motions:
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way
-            way = way + self._bodies[i].step
+            way = way + self._step(i)
         return levers
 
     def _columns(self, levers: dict[int, Expr], kind: str) -> Expr:
@@ -182,8 +165,8 @@ class Motions:
         model = self.model
         columns: list[Expr] = [DM(6, len(model.dofs_of(i))) for i in range(model.nb + 1)]
         for i, lever in levers.items():
-            R, own = self._bodies[i].X0.E.T, self._bodies[i].columns
-            angular, linear = halves(getattr(own, kind))
+            R = self._X0[i].E.T
+            angular, linear = halves(getattr(self._outward.columns[i], kind))
             angular = R @ angular
             columns[i] = ca.vertcat(angular, R @ linear - skew(lever) @ angular)
         return ca.horzcat(*columns)

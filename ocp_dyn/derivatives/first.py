@@ -78,20 +78,30 @@ class Composite(NamedTuple):
     W: list[Expr]
 
 
-class Sweep(NamedTuple):
-    """Results of the outward and the inward pass, by body.
+class Outward(NamedTuple):
+    """Results of the outward pass, by body: joint states, velocity v and acceleration a of the body; columns and
+    dS/d(delta_k) of its joint (6 x nv per direction)."""
 
-    Joint states, velocity v and acceleration a; f = I a + v x* I v and 2 B of the body alone; columns and dS/d(delta_k) of
-    its joint (6 x nv per direction); and the sums over subtrees.
+    states: States
+    v: dict[int, Expr]
+    a: dict[int, Expr]
+    columns: dict[int, Columns]
+    dS: dict[int, list[Expr]]
+
+
+class Sweep(NamedTuple):
+    """Results of the outward pass, as in `Outward`, and of the inward pass, by body.
+
+    f = I a + v x* I v and 2 B are those of the body alone; composite holds the sums over subtrees.
     """
 
     states: States
     v: dict[int, Expr]
     a: dict[int, Expr]
-    f: list[Expr]
-    B2: list[CoriolisInertia]
     columns: dict[int, Columns]
     dS: dict[int, list[Expr]]
+    f: list[Expr]
+    B2: list[CoriolisInertia]
     composite: Composite
 
 
@@ -211,22 +221,28 @@ def forward_dynamics_derivatives(
     return H.solve(-dq), H.solve(-dqd), as_type(H.inverse_matrix(), q)
 
 
-def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
-    """Outward pass: velocities, accelerations, forces and columns of all bodies; inward pass: sums over subtrees."""
-    qd = without_drift(model, qd)
+def outward_pass(model: Model, q: Expr, qd: Expr, qdd: Expr, ground: Expr | None = None) -> Outward:
+    """Velocities and accelerations of all bodies, and the columns of their joints; ground: as in `accelerations`."""
     states = joint_states(model, q, qd)
     at = list(zip(model.joints, model.split_q(q), model.split_qd(qd), model.split_qd(qdd, "qdd"), strict=True))
     v, vp = velocities(model, states)
-    a, ap = accelerations(model, states, v, qdd, ground=minus_gravity(model))
+    a, ap = accelerations(model, states, v, qdd, ground)
     own = {i: joint_derivatives(*at[i]) for i in states}
     columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], own[i]) for i, state in states.items()}
+    return Outward(states, v, a, columns, {i: joint.dS for i, joint in own.items()})
+
+
+def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
+    """The outward pass, with gravity; then the forces of all bodies, and the inward pass: sums over subtrees."""
+    outward = outward_pass(model, q, without_drift(model, qd), qdd, minus_gravity(model))
+    states, v, a, _, _ = outward
     f = [body.force(v[i], a[i]) for i, body in enumerate(model.I)]
     # by twice the inertia: so that no product is doubled one by one
     B2 = [CoriolisInertia.of(body + body, v[i]) for i, body in enumerate(model.I)]
     wrenches = body_wrenches(model, states, f_ext, external)
     (Ic, _), (B2c, _) = composite(model, states, model.I), composite(model, states, B2)
     sums = Composite(Ic, B2c, *(composite_forces(model, states, x) for x in (f, wrenches)))
-    return Sweep(states, v, a, f, B2, columns, {i: joint.dS for i, joint in own.items()}, sums)
+    return Sweep(*outward, f, B2, sums)
 
 
 def _turned(f: Expr, s: Expr) -> Expr:

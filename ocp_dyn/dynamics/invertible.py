@@ -50,9 +50,7 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
 
 def _without_inertia(model: Model, armature: bool) -> int:
     """The outermost joint whose articulated inertia is singular; 0 if there is none."""
-    if not all(isinstance(x, DM) for body in model.I for x in (body.m, body.h, body.I)):
-        return 0
-    if not all(isinstance(x, DM) for X in model.X_tree for x in (X.E, X.r)):
+    if model.symbolic_bodies:
         return 0
     states = joint_states(model, _somewhere(model))
     none = [DM(6, 1)] * (model.nb + 1)

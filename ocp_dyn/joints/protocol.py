@@ -43,6 +43,11 @@ class Joint(ABC):
         """XJ, S, vJ, cJ at positions q (nq) and velocities qd (nv; structurally empty when at rest)."""
 
     @property
+    def has_quaternion(self) -> bool:
+        """Whether the last four entries of q are a unit quaternion (x, y, z, w)."""
+        return False
+
+    @property
     def leading_translations(self) -> int:
         """Number of the first velocities that only translate the body, along directions fixed in the parent.
 

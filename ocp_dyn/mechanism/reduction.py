@@ -55,18 +55,12 @@ def reduce(model: Model) -> Model:
     milliseconds per body, once.
     ModelError for symbolic inertias or positions: what may move to a parent depends on their values.
     """
-    for i, name in enumerate(model.body_names, 1):
-        if not _of_numbers(model, i):
-            raise ModelError(
-                f"reduce: body {shown(name)} has a symbolic inertia or position; reduce a model of numbers, and use a "
-                "model with such parameters as it is"
-            )
+    if model.symbolic_bodies:
+        raise ModelError(
+            f"reduce: body {shown(model.symbolic_bodies[0])} has a symbolic inertia or position; reduce a model of "
+            "numbers, and use a model with such parameters as it is"
+        )
     return next(variants(model, split=False))
-
-
-def is_reducible(model: Model) -> bool:
-    """Whether all inertias and positions are numbers, as `reduce` needs them."""
-    return all(_of_numbers(model, i) for i, _ in model.edges)
 
 
 def variants(model: Model, split: bool = True) -> Iterator[Model]:
@@ -79,11 +73,6 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
         model = split_joints(model)
     for onward in (1.0, 0.9):
         yield _regrouped(_reframed(model, onward))
-
-
-def _of_numbers(model: Model, i: int) -> bool:
-    body, X = model.I[i], model.X_tree[i]
-    return all(isinstance(x, DM) for x in (body.m, body.h, body.I, X.E, X.r))
 
 
 # Joints taken apart
@@ -119,7 +108,7 @@ def split_joints(model: Model) -> Model:
 def _links(joint: Joint) -> tuple[Joint, ...]:
     """The joints that, one after the other, move as this one does, with the same q and qd."""
     if isinstance(joint, FloatingBase):
-        turning: tuple[Joint, ...] = (Spherical(),) if joint.nq > joint.nv else joint.chain()[3:]
+        turning: tuple[Joint, ...] = (Spherical(),) if joint.has_quaternion else joint.chain()[3:]
         return (Translation(), *turning)
     return joint.chain() if isinstance(joint, (Euler, MultiDof, Planar, Universal)) else (joint,)
 

@@ -144,6 +144,21 @@ class Tree:
         return tuple(name for name, joint, parent in names if not parent and joint.floats())
 
     @cached_property
+    def symbolic_bodies(self) -> tuple[str, ...]:
+        """Names of the moving bodies whose inertia or position is an expression, see `with_parameters`."""
+        bodies = zip(self.body_names, self.I[1:], self.X_tree[1:], strict=True)
+        return tuple(name for name, I, X in bodies if not all(isinstance(x, DM) for x in (I.m, I.h, I.I, X.E, X.r)))
+
+    @cached_property
+    def has_symbols(self) -> bool:
+        """Whether gravity, or the inertia or position of a body, is an expression, see `with_parameters`."""
+        return bool(self.symbolic_bodies) or not self._numeric_gravity
+
+    @property
+    def _numeric_gravity(self) -> bool:
+        return all(isinstance(g, (int, float)) for g in self.gravity)
+
+    @cached_property
     def root_shifts(self) -> Array:
         """World directions (3, nq) along which entries of q translate the first body, 1 m per 1 m in every posture.
 
@@ -268,15 +283,14 @@ class Tree:
     @cached_property
     def weight(self) -> float:
         """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
-        numeric = all(isinstance(g, (int, float)) for g in self.gravity)
-        weight: Any = self.mass * (float(np.linalg.norm(self.gravity)) if numeric else ca.norm_2(self.gravity_vector))
+        gravity = float(np.linalg.norm(self.gravity)) if self._numeric_gravity else ca.norm_2(self.gravity_vector)
+        weight: Any = self.mass * gravity
         return float(weight) if isinstance(weight, (float, DM)) else weight
 
     @cached_property
     def gravity_vector(self) -> Expr:
         """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
-        numbers = all(isinstance(g, (int, float)) for g in self.gravity)
-        return sparse_beside(self.gravity) if numbers else ca.vertcat(*self.gravity)
+        return sparse_beside(self.gravity) if self._numeric_gravity else ca.vertcat(*self.gravity)
 
     def __str__(self) -> str:
         rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,7 @@ from casadi import DM, SX
 
 from .._types import Expr, ModelError
 from ..casadi_functions.differentiated_dynamics import differentiated
-from ..casadi_functions.make import function
+from ..casadi_functions.function import function
 from ..constrained_motion import (
     constrained_dynamics,
     constrained_dynamics_derivatives,
@@ -99,7 +100,7 @@ class Equations:
         if contacts:
             qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, qd, force)
             return qdd, lam
-        free = self.of(reduced(self.model)) if has_symbols(self.model) else self
+        free = self.of(reduced(self.model)) if self.model.has_symbols else self
         return free._call(forward_dynamics, loads=self.rotors)(q, qd, force), type(tau)(0, 1)
 
     def corrected_dynamics(
@@ -173,13 +174,14 @@ class Equations:
 
     def _tree(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
         """ID(q, qd, qdd) of the bodies alone; for a numeric model its derivatives come from a recursion."""
-        if has_symbols(self.model):
+        if self.model.has_symbols:
             return inverse_dynamics(reduced(self.model), q, qd, qdd)
-        return rows.call(function(inverse_dynamics, self.model), lambda: differentiated(self.model), q, qd, qdd)
+        force = function(inverse_dynamics, self.model)
+        return rows.call(force, partial(differentiated, self.model), q, qd, qdd, maker=differentiated.__module__)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
         """The algorithm's Function; for a model with symbols, which no Function may hold, the algorithm itself."""
-        if has_symbols(self.model):
+        if self.model.has_symbols:
             options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
         return function(algorithm, self.model, *static, **options)
@@ -189,12 +191,6 @@ def equations_of(problem: Statement) -> Equations:
     """The equations of motion of a problem; passive forces and rotor inertia of the joints are included unless the
     problem leaves them out."""
     return Equations(problem.model, problem.loads)
-
-
-def has_symbols(model: Model) -> bool:
-    """Whether parameters of the model are expressions."""
-    numbers = [*model.gravity, *(x for body in model.I for x in (body.m, body.h, body.I)), *(X.r for X in model.X_tree)]
-    return any(isinstance(x, SX) for x in numbers)
 
 
 _reduced: WeakKeyDictionary[Model, Model] = WeakKeyDictionary()

@@ -82,8 +82,8 @@ class LTDL(_BranchFactor):
 
     unit = True
 
-    def inverse(self) -> LTDL:
-        """M with L^-1 as its L and the same d: `A^-1 = M.L D^-1 M.L'`. L^-1 has entries at ancestors only, as L has."""
+    def with_inverted_L(self) -> LTDL:
+        """L^-1 in place of L, with the same d: `A^-1 = L^-1 D^-1 L'^-1`. L^-1 has entries at ancestors only, as L has."""
         rows: list[dict[int, Expr]] = []
         for row in self.L:
             inverse = {j: -l for j, l in row.items()}
@@ -105,8 +105,8 @@ class LTDL(_BranchFactor):
         other branches at common ancestors only.
         """
         if b.shape[1] > max(map(len, self.L)) and len(set(self.parent)) < len(self.parent):
-            M = self.inverse()
-            return M.multiply_L(M.scale(M.multiply_Lt(b)))
+            inverted = self.with_inverted_L()
+            return inverted.multiply_L(inverted.scale(inverted.multiply_Lt(b)))
         return self.solve_L(self.scale(self.solve_Lt(b)))
 
     def inverse_matrix(self) -> Expr:

@@ -123,15 +123,15 @@ def _groups(chart: Chart) -> list[_Group]:
     A root that moves in several directions is left out: its way is seen in the poses.
     """
     root = chart.model.joints[1].nv
-    found = [c for c in coordinates(chart.model) if root == 1 or c.v >= root]
+    found = [c for c in coordinates(chart.model) if root == 1 or c.qd_index >= root]
     negligible = NEGLIGIBLE * weight(chart.model) * size(chart.model)
     groups = []
     for turns, title, unit in ((True, "angles", "degrees"), (False, "positions", "m")):
         factor = 180 / np.pi if turns else 1.0
-        curves = [(_name(c), *_scaled(chart.positions(c.q), factor)) for c in found if c.turns == turns]
+        curves = [(_name(c), *_scaled(chart.positions(c.q_index), factor)) for c in found if c.is_rotation == turns]
         groups.append(_Group(title, unit, curves))
     for turns, title, unit in ((True, "torques", "N m"), (False, "forces", "N")):
-        efforts = [(_name(c), *chart.torques(c.v)) for c in found if c.turns == turns]
+        efforts = [(_name(c), *chart.torques(c.qd_index)) for c in found if c.is_rotation == turns]
         efforts = [(label, x, np.where(np.abs(y) < negligible, 0.0, y)) for label, x, y in efforts if np.any(y)]
         groups.append(_Group(title, unit, efforts))
     return [group for group in groups if group.curves]

@@ -165,7 +165,7 @@ def _torque_panels(chart: Chart) -> list[_Panel]:
     for joint, words in (("hip", "hip extension"), ("knee", "knee extension"), ("ankle", "ankle plantar flexion")):
         curves = []
         for c in chart.joints[joint]:
-            x, y = chart.torques(c.v)
+            x, y = chart.torques(c.qd_index)
             curves.append((x, -c.sign * y, c.side, ""))
         found.append(_Panel(f"{words} torque", "N m", _lines(curves)))
     return found
@@ -174,7 +174,7 @@ def _torque_panels(chart: Chart) -> list[_Panel]:
 def _degrees(chart: Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
     curves = []
     for c in chart.joints.get(joint, []):
-        x, y = chart.positions(c.q)
+        x, y = chart.positions(c.q_index)
         curves.append((x, np.degrees(c.sign * y), c.side, c.label))
     return curves
 
@@ -213,14 +213,14 @@ def _everything(chart: Chart, path: str | Path | None, columns: tuple[int, ...] 
     """Small multiples of every joint entry: position, velocity, torque."""
     rows = []
     for c in coordinates(chart.model):
-        factor, unit = (180 / np.pi, "degrees") if c.turns else (1.0, "m")
-        x, y = chart.positions(c.q)
-        xv, yv = chart.velocities(c.v)
+        factor, unit = (180 / np.pi, "degrees") if c.is_rotation else (1.0, "m")
+        x, y = chart.positions(c.q_index)
+        xv, yv = chart.velocities(c.qd_index)
         panels = [
             _Panel(c.label, unit, _lines([(x, factor * y, c.side, "")])),
             _Panel(f"{c.label} rate", f"{unit}/s", _lines([(xv, factor * yv, c.side, "")])),
-            _Panel(f"{c.label} torque" if c.turns else f"{c.label} force", "N m" if c.turns else "N",
-                   _lines([(*chart.torques(c.v), c.side, "")])),
+            _Panel(f"{c.label} torque" if c.is_rotation else f"{c.label} force", "N m" if c.is_rotation else "N",
+                   _lines([(*chart.torques(c.qd_index), c.side, "")])),
         ]  # fmt: skip
         rows.append([panels[k] for k in columns])
     if len(columns) == 1:  # one kind of panel: three abreast

@@ -91,21 +91,21 @@ def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
     else:
         root = model.joints[1]
         wanted = set(range(root.nv if root.nv > 1 else 0, model.nv))
-    found = [c for c in coordinates(model) if c.v in wanted]
+    found = [c for c in coordinates(model) if c.qd_index in wanted]
     if not found:
         raise ValueError(f"plot_phase_portrait: no joint of {model!r} among {shown(joints)} has a rate to plot it over")
     return found
 
 
 def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
-    factor, unit = (180 / np.pi, "degrees") if c.turns else (1.0, "m")
+    factor, unit = (180 / np.pi, "degrees") if c.is_rotation else (1.0, "m")
     ends = []
     for stretch in chart.stretches:
-        q, qd = factor * stretch.q[:, c.q], factor * stretch.qd[:, c.v]
+        q, qd = factor * stretch.q[:, c.q_index], factor * stretch.qd[:, c.qd_index]
         axes.plot(q, qd, color=COLORS[c.side], linewidth=1.6, zorder=3)
         ends.append(((q[0], qd[0]), (q[-1], qd[-1])))
     following = ends[1:] + (ends[:1] if chart.cycle else [])
-    span = max(float(np.ptp(factor * stretch.q[:, c.q])) for stretch in chart.stretches)
+    span = max(float(np.ptp(factor * stretch.q[:, c.q_index])) for stretch in chart.stretches)
     for (_, (q, qd)), ((q_next, qd_next), _) in zip(ends, following, strict=False):
         if abs(q_next - q) > 0.02 * span:  # the root moves on: no impact leads back
             continue

@@ -15,7 +15,7 @@ import numpy as np
 from casadi import DM, SX, horzcat
 
 from .._types import Array, Expr
-from ..casadi_functions.make import function
+from ..casadi_functions.function import function
 from ..dynamics.kinematics import body_transforms
 from ..dynamics.recursions import joint_states
 from ..mechanism import Model

@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions import make
+from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.constrained_motion import rows
 from ocp_dyn.constrained_motion.frames import Motions
 from tests.dynamics.test_passive import BOTH
@@ -346,7 +346,7 @@ def test_registered_names_and_labels():
     assert f.name() == "dFDc"
     assert f.name_out() == ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dlam_dq", "dlam_dqd", "dlam_dtau"]
     assert [f.size_out(k) for k in (0, 5)] == [(model.nv, model.nv), (7, model.nv)]
-    labels = make.describe(f).labels["dlam_dq"]
+    labels = describe(f).labels["dlam_dq"]
     assert (labels.rows, labels.columns) == (od.constraint_rows(feet), model.qd_names)
     g = od.function(od.impact_derivatives, model, feet)
     assert (g.name(), g.name_out()) == ("dimpact", ["dqd_plus_dq", "dqd_plus_dqd", "dLam_dq", "dLam_dqd"])

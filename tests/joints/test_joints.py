@@ -36,6 +36,14 @@ def test_velocity_is_the_rate_of_the_transform(joint, rng):
     assert np.linalg.matrix_rank(S) == joint.nv
 
 
+@every_joint
+def test_a_quaternion_is_the_last_four_entries_of_q(joint, rng):
+    assert joint.has_quaternion == (joint.nq > joint.nv)
+    if joint.has_quaternion:
+        close(np.linalg.norm(joint.neutral()[-4:]), 1)
+        close(np.linalg.norm(joint.random_q(rng)[-4:]), 1)
+
+
 SHIFTED = od.MultiDof([(0, 0, 0, 1, 2, 3), (0, 0, 0, 0, 1, 0), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0)])
 
 

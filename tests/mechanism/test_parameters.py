@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.constrained_motion import constrained_equations
 from ocp_dyn.dynamics.regressor import inertial_parameters
 from ocp_dyn.mechanism.parameters import (
@@ -45,6 +45,23 @@ def build(gravity=(0, 0, -9.81), b2=None, tool=(0.1, 0.2, 0.3), b3=(0.3, 0.1, -0
 
 
 MODEL = build()
+
+
+@pytest.mark.parametrize(
+    ("name", "bodies"),
+    [
+        ("gravity", ()),
+        ("inertia:b1", ("b1",)),
+        ("mass:b2", ("b2",)),
+        ("origin:b3_joint", ("b3",)),
+        ("position:tool", ()),
+    ],
+)
+def test_a_model_names_its_symbolic_bodies(name, bodies):
+    assert not MODEL.has_symbols
+    symbolic = od.with_parameters(MODEL, {name: SX.sym("p", parameter_size(name))})
+    assert symbolic.symbolic_bodies == bodies
+    assert symbolic.has_symbols == (name != "position:tool")
 
 
 def six(I: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.cheapest import cheapest_equivalent
+from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.mechanism.reduction import reduce, variants
 from ocp_dyn.models import chain, human
 from tests.helpers import close, mostly_slow

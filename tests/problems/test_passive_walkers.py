@@ -116,7 +116,7 @@ def test_refuses_where_there_is_no_gait(slope, capsys):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="guard must be one number and reset 2"):
+    with pytest.raises(ValueError, match="guard must return one number and reset n = 2 numbers"):
         ocp.StepMap(lambda x: x, lambda x: x, lambda x: x, 2)
     bounce = ocp.StepMap(lambda x: ca.vertcat(x[1], -1), lambda x: x[0], lambda x: -x, 2, 10)
     with pytest.raises(ValueError, match=r"period \[s\] must be positive"):

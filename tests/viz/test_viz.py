@@ -425,7 +425,7 @@ def test_gait_cycle_begins_with_each_legs_own_touch_down(walk: Solution, tmp_pat
     (lift,) = [line for line in hip.lines if line.get_linestyle() == ":" or len(set(line.get_xdata())) == 1][-1:]
     assert lift.get_xdata()[0] == pytest.approx(50 + 100 * 0.1 / (2 * TIME))  # the other leg's double support later
     assert not [line for line in plot_gait_cycle(walk, landmarks=False).axes[0].lines if line.get_linewidth() == 5]
-    with pytest.raises(ValueError, match="needs a motion that repeats"):
+    with pytest.raises(ValueError, match="needs a periodic motion"):
         plot_gait_cycle(once(pendulum(2), [1.0, 0.0], [0.0, 1.0]))
 
 

@@ -17,13 +17,13 @@ from casadi import DM, SX
 
 from ..._arguments import numbers
 from ..._types import Array, Expr, Indices, shown
-from ...casadi_functions.differentiated_dynamics import differentiated
 from ...codegen.machine_code.identity import digest, made_by
 from .chain_rule import Call, derivatives, gauss_newton
 from .derivative_cache import BlockDerivatives, derived
 
-MAKERS = (__name__, differentiated.__module__)
-"""Modules whose source, with all that they import, determines the derivatives of given functions."""
+MAKERS = (__name__,)
+"""Modules whose source, with all that they import, determines the derivatives of given functions; the modules that make
+the derivatives of calls (`Call.maker`) are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +73,20 @@ class Rows:
     def inner(self, value: Expr) -> SX:
         """A symbol that stands for this value, an expression of the block's variables, in costs and rows.
 
-        Derivatives are then taken with respect to the symbol first: see `chain`.
+        Derivatives are then taken with respect to the symbol first: see `chain_rule`.
         """
         self.inners.append((SX.sym("y", value.shape[0]), value))
         return self.inners[-1][0]
 
-    def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr) -> SX:
+    def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr, maker: str) -> SX:
         """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
 
-        `differentiable` is called only when derivatives are needed, and may raise ValueError if f has none of its own
-        (see `chain`).
+        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f: CasADi
+        then differentiates f. maker: name of the module that makes them; its source is part of the key of kept machine
+        code (see `chain_rule`).
         """
         symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
-        self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable))
+        self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable, maker))
         return self.calls[-1].e
 
     def cost(self, name: str, value: Expr, squares: Iterable[tuple[Expr, Expr]] = ()) -> None:
@@ -217,7 +218,8 @@ class Block:
             )
 
         squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
-        self.key = digest(self.values_function.serialize(), squares.serialize(), made_by(*MAKERS))
+        makers = made_by(*MAKERS, *sorted({call.maker for call in rows.calls}))
+        self.key = digest(self.values_function.serialize(), squares.serialize(), makers)
         found = derived(self.key, derive)
         self.first_function, self.second_function, self.gauss_function = found[:3]
         self.jacobian_pattern, self.hessian_pattern = found[3:]

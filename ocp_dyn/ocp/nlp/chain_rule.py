@@ -26,13 +26,15 @@ class Call:
     """e = f(arguments): e and the arguments are symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
-    arguments in one row of columns, which may take time; raises ValueError if f has no derivatives of its own.
+    arguments in one row of columns, which may take time; raises ValueError if it has none for f. maker: name of the
+    module that makes these derivatives.
     """
 
     f: ca.Function
     arguments: tuple[SX, ...]
     e: SX
     differentiable: Callable[[], ca.Function]
+    maker: str
 
     def value(self) -> SX:
         return SX(self.f(*self.arguments))

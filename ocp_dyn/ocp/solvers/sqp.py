@@ -11,6 +11,7 @@ merit function f + nu |violation|_1 falls (Nocedal & Wright, Numerical Optimizat
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, cast
 
 import casadi as ca
@@ -57,6 +58,11 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
         ca.conic("probe", qp, {"h": one, "a": one}, {"print_time": False} | QP_OPTIONS.get(qp, {}) | options)
     except (RuntimeError, TypeError, NotImplementedError) as error:
         raise ValueError(f"the QP solver {qp!r} refuses: {_refusal(error)}") from error
+
+
+def check_sqp_options(options: Mapping[str, Any]) -> None:
+    """Raises ValueError for options that `solve_by_sqp` refuses."""
+    check_qp(**dict(options))
 
 
 class QuadraticModel:

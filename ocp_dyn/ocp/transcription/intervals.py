@@ -86,7 +86,7 @@ def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Ro
             return found[-1][0]
 
         states, (q, qd) = explicit_step(model, method, rate, q, qd, h)
-        q, qd = project(feet, q, qd, problem.contact_level)
+        q, qd = project(feet, q, qd, problem.resolved.contact_level)
         points += _points(transcription, step, feet, z, states, found, torques)
     rows.constrain("velocity step", z["qd1"] - qd)
     rows.constrain("position step", z["q1"] - q)
@@ -113,16 +113,16 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
         for k, (state, (a_k, lam_k), tau) in enumerate(zip(states, found, torques, strict=True)):
             if problem.form == "implicit":
                 rows.constrain("dynamics", _force_gap(rows, feet, *state, a_k, lam_k, tau), scale=FORCE_SCALE)
-                hold_stage(rows, feet, method, k, problem.contact_level, *state, a_k)
+                hold_stage(rows, feet, method, k, problem.resolved.contact_level, *state, a_k)
             else:
                 found[k] = _forward_dynamics(feet, *state, tau)
                 rows.constrain("dynamics", a_k - found[k][0])
         if problem.form == "explicit":
-            q1, qd1 = project(feet, q1, qd1, problem.contact_level)
+            q1, qd1 = project(feet, q1, qd1, problem.resolved.contact_level)
         rows.constrain("velocity step", qd_end - qd1)
         rows.constrain("position step", q_end - q1)
         if problem.form == "implicit":
-            hold_end(rows, feet, method, problem.contact_level, q_end, qd_end)
+            hold_end(rows, feet, method, problem.resolved.contact_level, q_end, qd_end)
         points += _points(transcription, step, feet, z, states, found, torques)
         q, qd = q_end, qd_end
     return points

@@ -32,7 +32,7 @@ class _Plain(Rows):
     def inner(self, value: Expr) -> SX:
         return SX(value)
 
-    def call(self, f: ca.Function, differentiable: Any, *arguments: Expr) -> SX:
+    def call(self, f: ca.Function, differentiable: Any, *arguments: Expr, maker: str) -> SX:
         return SX(f(*arguments))
 
 

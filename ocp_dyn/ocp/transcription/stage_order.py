@@ -35,7 +35,7 @@ def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list
     problem = transcription.problem
     if problem.periodic is not None:
         raise ValueError(_refusal("the motion is periodic: its last stage is tied to its first"))
-    if not all(isinstance(transition, Continuous) for transition in problem.transitions):
+    if not all(isinstance(transition, Continuous) for transition in problem.resolved.transitions):
         raise ValueError(_refusal("velocities jump between phases"))
     if problem.torque != "constant":
         raise ValueError(_refusal("torques are linear, and so belong to two intervals each"))

@@ -53,7 +53,7 @@ def transcribe(problem: Statement, threads: int = 2) -> Transcription:
         _add_path(t, p, phase)
         _add_arrivals(t, p)
     add_peaks(t)
-    for p, transition in enumerate(problem.transitions):
+    for p, transition in enumerate(problem.resolved.transitions):
         if isinstance(transition, Impact):
             _add_impact(t, p, transition)
         elif isinstance(transition, Jump):
@@ -169,7 +169,7 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     if p == 0 and (problem.periodic is None or transcription.mirror is not None):
         return False
     before = problem.phases[p - 1]
-    transition = problem.transitions[p - 1] if p or problem.periodic is None else problem.periodic.transition
+    transition = problem.resolved.transitions[p - 1] if p or problem.periodic is None else problem.periodic.transition
     if isinstance(transition, Jump) or not any(other is term for other in before.path):
         return False
     model = problem.model
@@ -192,7 +192,7 @@ def _add_arrivals(transcription: Transcription, p: int) -> None:
     contacts."""
     problem, phase, x = transcription.problem, transcription.problem.phases[p], transcription.phases[p]
     closing = problem.periodic.transition if problem.periodic is not None else None
-    transition = problem.transitions[p - 1] if p else closing
+    transition = problem.resolved.transitions[p - 1] if p else closing
     before = {held: _held_before(transcription, p, held) for held in phase.held}
     stood = tuple(f for f in before.values() if f is not None and f not in phase.held)
     if not phase.held:
@@ -312,9 +312,8 @@ def _add_ends(transcription: Transcription) -> None:
         time = sum((z[f"T{p}"] for p in range(len(transcription.phases))), start=SX(0))
         values = z | {"time": time}
         for i, _ in model.edges:
-            quaternion = model.split_q(z["q"])[i]
-            if model.joints[i].nq > model.joints[i].nv:
-                rows.constrain("unit quaternion", ca.sumsqr(quaternion[-4:]) - 1)
+            if model.joints[i].has_quaternion:
+                rows.constrain("unit quaternion", ca.sumsqr(model.split_q(z["q"])[i][-4:]) - 1)
         if problem.periodic is not None:
             _close_period(transcription, rows, problem.periodic.transition, z)
             if "speed" in z:

@@ -93,9 +93,9 @@ def add_variables(transcription: Transcription) -> None:
         m = sum(held.size for held in phase.held)
         for k in range(phase.intervals + 1):
             here = f"{phase.name}[{k}]"
-            joined = p and k == 0 and not isinstance(problem.transitions[p - 1], Jump)
+            joined = p and k == 0 and not isinstance(problem.resolved.transitions[p - 1], Jump)
             before = transcription.phases[p - 1] if joined else None
-            hit = before is not None and isinstance(problem.transitions[p - 1], Impact)
+            hit = before is not None and isinstance(problem.resolved.transitions[p - 1], Impact)
             x.q.append(before.q[-1] if before else program.variable(f"q {here}", model.nq, q_low, q_high, neutral))
             if before and not hit:
                 x.qd.append(before.qd[-1])
@@ -114,7 +114,7 @@ def add_variables(transcription: Transcription) -> None:
                 x.inner.append(program.variable(f"inner states {here}", size, -np.inf, np.inf, 0.0))
         transcription.phases.append(x)
     closing = [problem.periodic.transition] if problem.periodic else []
-    for p, transition in enumerate([*problem.transitions, *closing]):
+    for p, transition in enumerate([*problem.resolved.transitions, *closing]):
         size = sum(held.size for held in problem.phases[(p + 1) % len(problem.phases)].held)
         hit = isinstance(transition, Impact) and size > 0
         transcription.impulses.append(
@@ -125,7 +125,7 @@ def add_variables(transcription: Transcription) -> None:
 def _add_parameters(transcription: Transcription) -> None:
     """Adds the problem's parameters, and those of its period: decision variables if they are free in bounds."""
     program, periodic = transcription.program, transcription.problem.periodic
-    for p in transcription.problem.parameters:
+    for p in transcription.problem.resolved.parameters:
         if p.free:
             low, high = p.bounds
             transcription.slots[p.name] = program.variable(p.name, p.size, low, high, np.clip(p.value, low, high))
@@ -152,11 +152,11 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
 def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
     """The problem's model, with the values of the model parameters among the problem's parameters."""
     model = transcription.problem.model
-    own = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
+    values = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in transcription.slots:
         g = float(np.linalg.norm(model.gravity))
-        own["gravity"] = -g * ca.vertcat(ca.sin(z["slope"]), 0, ca.cos(z["slope"]))
-    return with_parameters(model, own) if own else model
+        values["gravity"] = ca.vertcat(-g * ca.sin(z["slope"]), 0, -g * ca.cos(z["slope"]))
+    return with_parameters(model, values) if values else model
 
 
 def equations_at(transcription: Transcription, z: Mapping[str, Expr]) -> Equations:

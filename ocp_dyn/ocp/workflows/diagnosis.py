@@ -14,7 +14,7 @@ from ...constraints import constraint_jacobian
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
-from ..nlp.program import Variable
+from ..transcription.variable_labels import variable_labels
 from ..transcription.variables import Transcription, contacts, number
 
 SHOWN = 6
@@ -52,7 +52,7 @@ def faults(transcription: Transcription, program: Assembled, x: Array, tolerance
     g = program.evaluator.constraints(x, transcription.program.values)
     broken = np.maximum(program.row_lower - g, g - program.row_upper)
     found: list[Fault] = []
-    nodes = _nodes(transcription, x)
+    labels = variable_labels(transcription, x)
     for k, rows in _kinds(program):
         b = program.blocks[k]
         for name in dict.fromkeys(b.row_names):
@@ -61,8 +61,9 @@ def faults(transcription: Transcription, program: Assembled, x: Array, tolerance
             if not np.max(values, initial=0.0) > tolerance:
                 continue
             instance = int(np.argmax(values.max(axis=1)))
-            places = [nodes[v] for v in b.instances[instance] if v in nodes]
-            phase, time = places[0] if places else ("", 0.0)
+            places = [labels[v] for v in b.instances[instance] if v in labels]
+            phase = transcription.problem.phases[places[0].phase].name if places else ""
+            time = places[0].time if places else 0.0
             found.append(Fault(f"{b.name}: {name}", phase, time, float(values.max()), int(np.sum(values > tolerance))))
     return sorted(found, key=lambda fault: -fault.violation)
 
@@ -75,19 +76,6 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
         if m:
             yield k, first + np.arange(count * m).reshape(count, m)
         first += count * m
-
-
-def _nodes(transcription: Transcription, x: Array) -> dict[Variable, tuple[str, float]]:
-    """Phase and time [s] since the start of the motion of every variable that belongs to a node or an interval."""
-    found: dict[Variable, tuple[str, float]] = {}
-    begin = 0.0
-    for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
-        duration = float(number(transcription, variables.duration, x)[0])
-        for listed in (variables.q, variables.qd, variables.tau, variables.qdd, variables.lam):
-            for k, variable in enumerate(listed):
-                found.setdefault(variable, (phase.name, begin + duration * k / phase.intervals))
-        begin += duration
-    return found
 
 
 def check(transcription: Transcription, program: Assembled) -> list[str]:
@@ -266,12 +254,13 @@ def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
 
 def _described(transcription: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
     """Name of every row, and its phase and time if it belongs to one place of the motion."""
-    nodes = _nodes(transcription, x)
+    labels = variable_labels(transcription, x)
+    phases = transcription.problem.phases
     found: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):
         b = program.blocks[k]
         for variables, here in zip(b.instances, rows, strict=True):
-            places = [nodes[v] for v in variables if v in nodes] if b.name != "ends" else []
-            when = f" at t = {places[0][1]:.3f} s of {places[0][0]}" if places else ""
+            places = [labels[v] for v in variables if v in labels] if b.name != "ends" else []
+            when = f" at t = {places[0].time:.3f} s of {phases[places[0].phase].name}" if places else ""
             found |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(here, b.row_names, strict=True)}
     return found

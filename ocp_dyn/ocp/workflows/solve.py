@@ -18,10 +18,10 @@ from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
 from ..nlp.program import Assembled
 from ..solution import Solution
+from ..solvers.by_name import check_options, check_solver, run
 from ..solvers.heap import kept_memory
 from ..solvers.interface import Orders, Settings, SolverResult, Start
 from ..solvers.monitor import Monitor, interruptible, tell, violation
-from ..solvers.nlpsol import check_options, check_solver, run
 from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.shared_stage_order import shared_stage_order

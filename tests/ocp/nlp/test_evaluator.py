@@ -45,7 +45,8 @@ def dynamic(model, differentiable, instances=3):
     def body(z, rows):
         v = rows.inner(z["v"] + z["T"] / 2 * z["a"])
         q = rows.inner(model.integrate(z["q"], z["T"] / 2 * v_of(z)))
-        tau = rows.call(od.function(od.inverse_dynamics, model), differentiable, q, v, z["a"])
+        inverse = od.function(od.inverse_dynamics, model)
+        tau = rows.call(inverse, differentiable, q, v, z["a"], maker=differentiated.__module__)
         rows.constrain("dynamics", tau - ca.sin(z["v"]), scale=10.0)
         rows.constrain("bent", tau[0] * z["T"] * v[-1], -1, np.inf)
         rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))

@@ -12,7 +12,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.solvers import heap, monitor, nlpsol
+from ocp_dyn.ocp.solvers import heap, ipopt, monitor
 from ocp_dyn.ocp.workflows import solve as solver
 from tests.helpers import close
 
@@ -184,7 +184,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
 
 def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys):
     """From the best iterate, without multipliers, a few times at most, and says so; never after another end."""
-    ended, once = [], nlpsol._ipopt_once
+    ended, once = [], ipopt._run_once
 
     def give_up(program, start, settings, monitor):
         ended.append((start, settings))
@@ -193,7 +193,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
 
     problem = swing()
     before = problem.solve(progress=False)
-    monkeypatch.setattr(nlpsol, "_ipopt_once", give_up)
+    monkeypatch.setattr(ipopt, "_run_once", give_up)
     fails = lambda attempt: attempt < 2
     found = problem.solve(start=before, values={"to": [0.4, 0.3]})
     assert found.converged
@@ -210,7 +210,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
     ended.clear()
     found = swing().solve(progress=False)
     assert found.status == "Restoration_Failed"
-    assert found.stats["retries"] == len(nlpsol.RETRIES) == len(ended) - 1
+    assert found.stats["retries"] == len(ipopt.RETRY_OPTIONS) == len(ended) - 1
     monkeypatch.undo()
     assert swing().solve(progress=False, max_iterations=2).stats["retries"] == 0
 

@@ -27,7 +27,7 @@ from ..constraints import (
 )
 from ..joints import Revolute
 from ..mechanism import Model
-from ..mechanism.reduction import is_reducible, variants
+from ..mechanism.reduction import variants
 
 _BY_FRAMES = (Contact, Loop, RollingContact, JointCoupling, CustomConstraint)
 """Constraints that use only frames and one-dof joints of a model: they hold on a model whose joints are split, too."""
@@ -45,7 +45,7 @@ def cheapest_equivalent(
     into simpler ones, which changes bodies and joints' names, see `reduction.variants`.
     """
     members = [_stabilized(member) for argument in static for member in as_set(argument)]
-    if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or not is_reducible(model):
+    if not all(isinstance(member, (*_BY_FRAMES, LockedJoint)) for member in members) or model.symbolic_bodies:
         return model
     split = split and not any(isinstance(member, LockedJoint) for member in members)
     kept = _kept.setdefault(model, {})

@@ -22,8 +22,8 @@ from ..joints import Joint
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
-from .casadi_derivatives import Call, derivative_options
-from .cheapest import cheapest_equivalent
+from .attached_derivatives import Call, derivative_options
+from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
 from .quantities import Label, Quantity
 from .registry import REGISTRY
