@@ -13,7 +13,7 @@ from .._types import Array
 from .drawing import COLORS, FAINT, FORCE, INK
 from .skeleton import Segment
 
-MILLIMETRE = 1000.0
+MILLIMETER = 1000.0
 """Places are written as whole millimeters: a tenth of a pixel for a human."""
 
 
@@ -72,7 +72,7 @@ def _data(scene: Scene) -> dict[str, Any]:
     shapes = [
         {
             "n": len(segment.points),
-            "r": [round(MILLIMETRE * r) for r in segment.radii],
+            "r": [round(MILLIMETER * r) for r in segment.radii],
             "c": FAINT if segment.kind in ("rail", "pivot") else COLORS[segment.side],
             "k": order[segment.side] - 3 * (segment.kind in ("rail", "pivot")),
         }
@@ -94,7 +94,7 @@ def _data(scene: Scene) -> dict[str, Any]:
 
 
 def _whole(x: Array) -> list[int]:
-    found: list[int] = np.round(MILLIMETRE * x).astype(int).tolist()
+    found: list[int] = np.round(MILLIMETER * x).astype(int).tolist()
     return found
 
 

@@ -43,7 +43,7 @@ def test_a_row_that_is_rounding_does_not_hold(solver):
 @pytest.mark.parametrize("mass", [1e-24, 1.0, 1e24])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_masses_of_any_size_are_held(solver, mass):
-    """Forces of the ground are those of masses of one kilogramme, times the mass."""
+    """Forces of the ground are those of masses of one kilogram, times the mass."""
     model = od.models.pendulum(3)
     held = (od.Contact(model.body_names[-1], (0, 0, -1), "xz"),)
     q, qd, tau = DM([0.3, 0.5, -0.7]), DM([1.0, -0.5, 0.2]), DM([0.1, 2.0, -1.0])

@@ -297,7 +297,7 @@ static void forward(const struct stage *s, const double *data, const double *mad
     for (integer i = 0; i < s->next; i++) next[i] = dot(ldw, data + s->F + i * ldw, padded) + b[i];
 }
 
-/* Minimises over all stages for gradients h, gaps b and rows r; the largest row that no control or state can meet. */
+/* Minimizes over all stages for gradients h, gaps b and rows r; the largest row that no control or state can meet. */
 API double solve(integer stages, const struct stage *all, const double *data, const double *made, const integer *orders,
              const double *h, const double *b, const double *r, double *z, double *sides, double *offsets, double *d,
              double *work)
