@@ -154,22 +154,19 @@ class Phase:
     constraints: Sequence[Constraint] = ()
     held: tuple[Foothold | PhaseConstraint, ...] = field(init=False)
     """Footholds and constraints: everything that has constraint rows."""
-    shared_duration: Parameter | None = field(init=False, default=None)
-    """The Parameter that was given as the duration."""
 
     def __post_init__(self) -> None:
         here = f"phase {shown(label(self.name, 'Phase name'))}"
         whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
-        shared = self.duration if isinstance(self.duration, Parameter) else None
-        if shared is not None and shared.size != 1:
+        shared = self.shared_duration
+        if shared is None:
+            object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
+        elif shared.size != 1:
             raise ValueError(
                 f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
             )
-        duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
-        object.__setattr__(self, "shared_duration", shared)
-        object.__setattr__(self, "duration", as_bounds(np.ravel(duration) if shared else duration, f"{here}: duration"))
-        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
-            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
+        if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
+            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
         kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
@@ -190,6 +187,21 @@ class Phase:
             )
         object.__setattr__(
             self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
+        )
+
+    @property
+    def shared_duration(self) -> Parameter | None:
+        """The Parameter that was given as the duration."""
+        return self.duration if isinstance(self.duration, Parameter) else None
+
+    @property
+    def duration_bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of the duration [s]; equal if it is fixed."""
+        shared = self.shared_duration
+        if shared is None:
+            return self.duration[0], self.duration[1]
+        return as_bounds(
+            np.ravel(shared.bounds if shared.free else shared.value), f"phase {shown(self.name)}: duration"
         )
 
 

@@ -100,8 +100,8 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
     slots = x.interval(0) | place_slots(transcription, phase.held) | transcription.slots
     own = TermVariables(transcription, phase)
     slots |= own.slots(0)
-    duration = phase.duration[0]
-    fixed = duration == phase.duration[1] and phase.shared_duration is None
+    duration, longest = phase.duration_bounds
+    fixed = duration == longest and phase.shared_duration is None
     if fixed:  # a number, and with it the steps are linear
         del slots["T"]
 

@@ -87,7 +87,7 @@ def add_variables(transcription: Transcription) -> None:
     tau_max = (dofs.tau_max if problem.limits else np.full(model.nv, np.inf))[problem.actuated]
     neutral = model.neutral()
     for p, phase in enumerate(problem.phases):
-        low, high = phase.duration
+        low, high = phase.duration_bounds
         shared = phase.shared_duration and transcription.slots[phase.shared_duration.name]
         x = PhaseVariables(shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2))
         m = sum(held.size for held in phase.held)
