@@ -227,7 +227,7 @@ def test_a_function_is_built_once():
     assert od.function(od.mass_matrix, model) is first
     assert od.function(od.mass_matrix, model, name="M") is not first
     assert od.function(od.mass_matrix, model, name="M").name() == "M"
-    assert od.function(od.mass_matrix, tree("chain")) is not first
+    assert od.function(od.mass_matrix, tree("chain", np.random.default_rng(7))) is not first
     one = od.function(od.constraint_jacobian, model, (od.Contact("b2"),))
     assert od.function(od.constraint_jacobian, model, [od.Contact("b2")]) is one
     assert od.function(od.constraint_jacobian, model, (od.Contact("b2", point=(0, 0, 1)),)) is not one
@@ -235,7 +235,7 @@ def test_a_function_is_built_once():
 
 
 def test_a_model_that_is_gone_frees_its_functions():
-    model = tree("chain")
+    model = tree("chain", np.random.default_rng(7))
     od.function(od.mass_matrix, model)
     watch = weakref.ref(model)
     del model

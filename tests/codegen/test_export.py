@@ -16,7 +16,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.codegen.c_export.manual import penalty
 from ocp_dyn.codegen.kernels import differentiated
-from tests.helpers import close, tree
+from tests.helpers import close, mostly_slow, tree
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 COMPILERS = [path for path in map(shutil.which, ("gcc", "clang")) if path]
@@ -348,7 +348,7 @@ def test_the_readme_is_right(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(None in map(shutil.which, ("cmake", "pkg-config", "cc")), reason="no cmake or pkg-config")
-@pytest.mark.parametrize("arch", ["", "native"])
+@mostly_slow("arch", ("", "native"), ("native",))
 def test_installed_by_cmake_found_by_pkg_config(tmp_path, monkeypatch, arch):
     directory = od.codegen.export([H], tmp_path / "robot", lanes=4)
     run("cmake", "-S", directory, "-B", tmp_path / "build", f"-DROBOT_ARCH={arch}")

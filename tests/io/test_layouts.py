@@ -11,7 +11,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io.layouts import LIBRARIES, Layout
-from tests.helpers import DATA
+from tests.helpers import DATA, mostly_slow
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 ORDERS = json.loads((DATA / "layouts" / "joint_orders.json").read_text())
@@ -89,8 +89,11 @@ def robot(path):
     return od.load_urdf(ROBOTS / path, root=od.FloatingBase(), mimic="free", inertia="keep")
 
 
+QUICK = [path for k, path in enumerate(ORDERS) if k % 3 == 0 or ORDERS[path]["continuous"]]
+
+
 @needs_robots
-@pytest.mark.parametrize("path", ORDERS)
+@mostly_slow("path", ORDERS, QUICK)
 def test_recorded_orders_of_robots(path):
     model = robot(path)
     theirs = Layout(model, "pinocchio")

@@ -90,9 +90,9 @@ def test_round_trip_of_every_kind_of_joint():
 
 def test_axes_come_back_to_the_last_bit():
     rng = np.random.default_rng(0)
+    data = model_to_dict(small_model())
     for _ in range(200):
         axis = od.Revolute(rng.normal(size=3)).axis
-        data = model_to_dict(small_model())
         data["bodies"][1]["joint"]["axis"] = list(axis)
         assert model_from_dict(data).joints[2].axis == axis
 

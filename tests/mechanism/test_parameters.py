@@ -18,7 +18,7 @@ from ocp_dyn.mechanism.parameters import (
     parameter,
     parameter_size,
 )
-from tests.helpers import State, add_random, close, evaluate, flat, random_inertia
+from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, random_inertia
 
 ALL = (
     "gravity",
@@ -224,14 +224,13 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    [
-        od.constraint_position, od.constraint_jacobian, od.constraint_hessian, od.constraint_velocity,
-        od.constrained_dynamics, od.impact, constrained_equations, od.constrained_inverse_dynamics,
-    ],
-    ids=lambda f: f.__name__,
+SHORT = (
+    od.constraint_position, od.constraint_jacobian, od.constraint_hessian, od.constraint_velocity,
+    od.constrained_dynamics, constrained_equations,
 )  # fmt: skip
+
+
+@mostly_slow("algorithm", (*SHORT, od.impact, od.constrained_inverse_dynamics), SHORT, ids=lambda f: f.__name__)
 def test_points_of_constraints_equal_those_of_a_set_built_with_the_numbers(rng, algorithm):
     s = State.of(MODEL, rng)
     feet, other = constraints(), constraints(*POINTS.values())

@@ -238,9 +238,9 @@ def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Pa
 def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
     pictures, durations = frames(animate(walk, tmp_path / "a.gif", steps=2, fps=30, **SMALL))
     assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)  # though a .gif cannot have 30 frames per second
-    slow, durations = frames(animate(walk, tmp_path / "b.gif", steps=2, fps=30, speed=0.5, **SMALL))
-    assert len(slow) == pytest.approx(2 * len(pictures), abs=1)
-    assert sum(durations) == pytest.approx(1000 * 4 * TIME, rel=0.02)
+    slow, durations = frames(animate(walk, tmp_path / "b.gif", steps=1, fps=30, speed=0.5, **SMALL))
+    assert len(slow) == pytest.approx(len(pictures), abs=1)
+    assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)
 
 
 def test_progress_counts_all_frames(walk: Solution, tmp_path: Path) -> None:

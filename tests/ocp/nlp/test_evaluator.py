@@ -37,27 +37,27 @@ def dynamic(model, differentiable, instances=3):
     program = Program(1)
     nq, nv = model.nq, model.nv
     nodes = [
-        [program.variable(f"{name}{k}", n, -9, 9, 0.5) for name, n in (("q", nq), ("v", nv), ("a", nv))]
+        [program.variable(f"{name}{k}", n, -9, 9, 0.5) for name, n in (("q", nq), ("qd", nv), ("qdd", nv))]
         for k in range(instances)
     ]
     T = program.variable("T", 1, 0.1, 2, 1.0)
 
     def body(z, rows):
-        v = rows.inner(z["v"] + z["T"] / 2 * z["a"])
-        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * v_of(z)))
+        qd = rows.inner(z["qd"] + z["T"] / 2 * z["qdd"])
+        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * qd_of(z)))
         inverse = od.function(od.inverse_dynamics, model)
-        tau = rows.call(inverse, differentiable, q, v, z["a"], maker=differentiated.__module__)
-        rows.constrain("dynamics", tau - ca.sin(z["v"]), scale=10.0)
-        rows.constrain("bent", tau[0] * z["T"] * v[-1], -1, np.inf)
+        tau = rows.call(inverse, differentiable, q, qd, z["qdd"], maker=differentiated.__module__)
+        rows.constrain("dynamics", tau - ca.sin(z["qd"]), scale=10.0)
+        rows.constrain("bent", tau[0] * z["T"] * qd[-1], -1, np.inf)
         rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))
 
-    def v_of(z):
-        return z["v"] + z["T"] / 2 * z["a"]
+    def qd_of(z):
+        return z["qd"] + z["T"] / 2 * z["qdd"]
 
-    slots = dict(zip("qva", nodes[0], strict=True)) | {"T": T}
+    slots = dict(zip(("q", "qd", "qdd"), nodes[0], strict=True)) | {"T": T}
     block = program.block("step", slots, body)
     for node in nodes:
-        block.add(dict(zip("qva", node, strict=True)) | {"T": T})
+        block.add(dict(zip(("q", "qd", "qdd"), node, strict=True)) | {"T": T})
     return program
 
 
