@@ -76,7 +76,7 @@ def run(*command: str | None) -> str:
 
 
 def stored(x: DM, dense: bool) -> np.ndarray:
-    """What an array of C holds of a matrix."""
+    """Numbers of a matrix in the order of its C array."""
     return x.full().ravel() if dense else np.array(x.nonzeros(), dtype=float)
 
 

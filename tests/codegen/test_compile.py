@@ -431,7 +431,7 @@ def test_single_states_of_a_library_for_batches(rng, home):
 
 
 def test_processes_may_tidy_the_cache_at_once(home, monkeypatch):
-    """What another process removes, or uses, in the middle is no error, and what was just used stays."""
+    """Files that another process removes or uses during pruning cause no error, and files just used stay."""
     place = cache.directory()
     for name in ("gone.0.so", "used.0.so", "old.0.so"):
         (place / name).write_bytes(bytes(10))

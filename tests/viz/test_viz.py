@@ -105,7 +105,7 @@ def frames(path: Path) -> tuple[list[np.ndarray], list[int]]:
 
 
 def columns(picture: np.ndarray, color: str) -> np.ndarray:
-    """Of all pixels of that color."""
+    """Column indices of all pixels of that color."""
     distance = np.abs(picture.astype(int) - np.round(255 * np.array(to_rgb(color)))).max(axis=-1)
     return np.nonzero(distance < 20)[1]
 

@@ -111,7 +111,7 @@ def _check(solution: Motion, step: float) -> None:
     tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
     if tilted:
         raise ValueError(
-            f"floquet multipliers are implemented for feet on level planes, and {', '.join(tilted)} "
+            f"floquet multipliers are implemented for feet on level planes, and {', '.join(map(repr, tilted))} "
             f"{'stands' if len(tilted) == 1 else 'stand'} on a tilted one"
         )
     positive(step, "step [s]")

@@ -126,7 +126,7 @@ def test_one_interval_of_a_period_follows_itself():
     solution = ocp.Problem(pendulum(1), phase, periodic=periodic).solve(progress=False)
     assert solution.converged
     assert solution.cost["TorqueRateSquared"] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(ValueError, match="divides by the step length"):
+    with pytest.raises(ValueError, match="cost_of_transport divides by the step length"):
         solution.cost_of_transport()
 
 
