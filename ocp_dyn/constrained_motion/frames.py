@@ -154,7 +154,8 @@ class Motions:
         return total + ca.diagcat(*own)
 
     def _levers(self, body: int, way: Expr) -> dict[int, Expr]:
-        """Vectors to a point from the origins of the bodies on its path; way: the vector from the origin of body `body`."""
+        """Vectors to a point from the origins of the bodies on its path; way: the vector from the origin of body
+        `body`."""
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way

@@ -335,7 +335,8 @@ def _turned(S: Expr, forces: _Forces) -> _Forces:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
+    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is
+    constant.
 
     At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second
     derivatives of u, v and a. AD of this joint alone gives them, less those that the products of columns already

@@ -43,8 +43,9 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     else:
         remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
-        f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and the bodies that "
-        "it carries, against no inertia: H has no inverse, so there is no forward dynamics (inverse dynamics exists). "
+        f"no inertia resists joint {shown(model.joint_names[i - 1])}, which moves body "
+        f"{shown(model.body_names[i - 1])} and the bodies that it carries: H has no inverse, so there is no forward "
+        "dynamics (inverse dynamics exists). "
         f"Give the body mass and inertia,{remedy} or lock the joint"
     )
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._files import path_of
-from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, shown
+from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
@@ -92,8 +92,8 @@ def parse_urdf(
         if _mimics(joint) and mimic == "refuse":
             raise ModelError(
                 f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
-                'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
-                'independent, or give it type="fixed" in the file'
+                'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this '
+                'joint independent, or give it type="fixed" in the file'
             )
         if joint.child == WORLD:
             where = tree.where("link", joint.child)
@@ -164,6 +164,7 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
             if link not in known:
                 raise ModelError(
                     f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
+                    f"{meant(link, names)}"
                 )
         if joint.child in moved_by:
             other = moved_by[joint.child].name

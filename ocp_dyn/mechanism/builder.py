@@ -185,7 +185,8 @@ class ModelBuilder:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
             raise ModelError(
-                f"model {shown(self.name)} has no moving body: add one on a joint, or load it with a floating root"
+                f"model {shown(self.name)} has no moving body: add a body on a joint that moves; for a file with one "
+                "link, give a floating root, such as root=FloatingBase()"
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
@@ -244,7 +245,7 @@ class ModelBuilder:
             return Frame(WORLD, 0)
         if parent not in self._frames:
             known = listed((WORLD, *self._frames))
-            hint = meant(parent, self._frames)
+            hint = meant(parent, (WORLD, *self._frames))
             raise ModelError(
                 f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children{hint}"
             )

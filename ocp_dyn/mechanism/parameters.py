@@ -9,7 +9,7 @@ constraint that it belongs to:
 | `mass:BODY` | 1 | mass [kg] of a moving body; its com and its inertia about the com stay |
 | `com:BODY` | 3 | center of mass [m], body axes; mass and inertia about the com stay |
 | `inertia_com:BODY` | 6 | inertia about the com (xx, xy, yy, xz, yz, zz) [kg m^2], body axes |
-| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, inertia (xx, xy, yy, xz, yz, zz) about the body's origin |
+| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, I (xx, xy, yy, xz, yz, zz) about the body's origin |
 | `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
 | `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
 | `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |

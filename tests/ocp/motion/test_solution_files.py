@@ -164,7 +164,7 @@ def test_declared_sizes_are_believed_only_if_the_file_can_hold_them(content: byt
     whole = packed(found, zipfile.ZIP_STORED)
     at = whole.rindex(b"PK\x01\x02")  # in the directory at the end, the last member's size
     refused(whole[: at + 24] + b"\xff\xff\xff\x7f" + whole[at + 28 :], tmp_path, "declares more than it holds")
-    refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is no array")
+    refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is not an array")
 
 
 def test_members_that_overlap_are_refused() -> None:
@@ -229,7 +229,7 @@ def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:
     stream = io.BytesIO(content)
     with zipfile.ZipFile(stream, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("q0.npy", b"")
-    refused(stream.getvalue(), tmp_path, "a name stands in it twice")
+    refused(stream.getvalue(), tmp_path, "two arrays in it have the same name")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a":' * 100_000, "nan", "1" * 10_000, "\ud800"])
