@@ -72,14 +72,14 @@ class PhaseMotion:
 
     @property
     def wrenches(self) -> dict[str, Array]:
-        """Wrenches [moment; force] (N, 6) [N m; N] on every foot, about its contact point, in world axes, by contact
-        name."""
+        """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point, in world axes,
+        by contact name. Contacts among `Phase.constraints` have no foothold; their forces are in lam."""
         found, k = {}, 0
         for contact in self.contacts:
             m = len(contact.rows)
             rows = self.lam[:, k : k + m]
             k += m
-            if isinstance(contact, (Contact, RollingContact)):
+            if isinstance(contact, (Contact, RollingContact)) and contact.name in self.places:
                 foothold, place = self.foothold(contact), DM(self.places[contact.name])
                 found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])
         return found

@@ -213,3 +213,14 @@ def test_a_replaced_phase_keeps_its_shared_duration():
     phase = replace(ocp.Phase("swing", 4, step), intervals=6)
     assert (phase.intervals, phase.shared_duration, phase.duration_bounds) == (6, step, (0.3, 0.8))
     assert replace(ocp.Phase("swing", 4, (0.2, 0.4)), intervals=6).duration_bounds == (0.2, 0.4)
+
+
+def test_a_contact_among_the_constraints_has_forces_and_no_foothold():
+    model = monopod()
+    posture = model.neutral()
+    held = od.Contact("foot", axes="xz").at(model, posture)
+    rest = ocp.Boundary(lambda start, _: (ca.vertcat(start.qd[2:]), 0.0, 0.0))
+    phase = ocp.Phase("stand", 3, 0.2, constraints=[held], objective=ocp.TorqueSquared(1e-3))
+    solution = ocp.Problem(model, phase, boundary=[rest], posture=posture).solve(progress=False)
+    assert solution.phases[0].wrenches == {}
+    assert solution.phases[0].lam.shape == (3, 2)
