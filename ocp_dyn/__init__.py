@@ -5,7 +5,7 @@ from . import models as models
 from . import ocp as ocp
 from . import viz as viz
 from ._types import ModelError as ModelError
-from .casadi_functions.make import function as function
+from .casadi_functions.function import function as function
 from .casadi_functions.quantities import Quantity as Quantity
 from .casadi_functions.signature import Signature as Signature
 from .casadi_functions.signature import algorithm as algorithm

@@ -1,7 +1,7 @@
 """Checks of user input: numbers, names, bounds, and the results of the user's functions.
 
-A check that fails raises one exception, which says what was expected, what was got and, where it helps, the remedy. A
-check that succeeds returns the value, as a plain number where it is one, so that the call can stand in its place.
+A check that fails raises one exception with the expected value, the given value and, if there is one, the remedy. A
+check that succeeds returns the value, numbers as plain Python floats and ints: the call can replace the value.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from casadi import DM, SX
 from . import _types
 from ._types import Array, meant, sequence, shown
 
-FOREIGN = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
+CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
 
 truth = _types.truth
 
-LISTED = 12
+NAMES_LISTED = 12
 """Largest number of names that a message lists."""
 
 
@@ -38,7 +38,7 @@ def numbers(value: Any, what: str) -> Array:
         found = np.array([float(x) for x in given.ravel()]) if given.dtype == object else given.astype(float).ravel()
     except OverflowError:
         raise ValueError(f"{what} must hold numbers that fit into a float, got {shown(value)}") from None
-    except FOREIGN:
+    except CONVERSION_ERRORS:
         raise TypeError(f"{what} must be a number, or numbers, got {shown(value)}") from None
     if np.any(np.isnan(found)):
         raise ValueError(f"{what} must not hold NaN, got {shown(value)}")
@@ -94,12 +94,12 @@ def all_positive(value: Any, what: str, infinite: bool = False) -> Array:
 
 
 def bounds(lower: Any, upper: Any, what: str) -> tuple[Array, Array]:
-    """Lower and upper limits, one number each or several: in order, -inf and inf for none."""
+    """Lower and upper limits as arrays of one or several numbers, lower <= upper; -inf and inf mean no limit."""
     low, high = numbers(lower, f"{what}: the lower limit"), numbers(upper, f"{what}: the upper limit")
     if np.any(low == np.inf) or np.any(high == -np.inf):
         raise ValueError(
-            f"{what}: a lower limit of inf or an upper one of -inf leaves nothing, got {shown(lower)} and {shown(upper)}: "
-            "no limit is lower=-inf, upper=inf"
+            f"{what}: a lower limit of inf, or an upper limit of -inf, allows no value, got {shown(lower)} and "
+            f"{shown(upper)}: for no limit write lower=-inf, upper=inf"
         )
     if (low.size in (1, high.size) or high.size == 1) and not np.all(low <= high):
         raise ValueError(f"{what}: needs lower <= upper, got {shown(lower)} and {shown(upper)}")
@@ -122,15 +122,27 @@ def choice(value: Any, known: Iterable[str], what: str) -> str:
 
 
 def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:
-    """A name that is one of `names`; KeyError, with the most similar ones, for any other."""
-    there = tuple(dict.fromkeys(names))
-    if isinstance(name, str) and name in there:
+    """The name, if it is one of `names`; else KeyError, which suggests the most similar ones."""
+    valid = tuple(dict.fromkeys(names))
+    if isinstance(name, str) and name in valid:
         return name
     label(name, f"{what}: the name of a {kind}")
-    near = meant(name, there)
-    rest = f", {len(there) - LISTED} more" if len(there) > LISTED else ""
-    listed = near if near else f"; there are: {', '.join(there[:LISTED]) or 'none'}{rest}"
+    near = meant(name, valid)
+    rest = f", {len(valid) - NAMES_LISTED} more" if len(valid) > NAMES_LISTED else ""
+    listed = near if near else f"; there are: {', '.join(valid[:NAMES_LISTED]) or 'none'}{rest}"
     raise KeyError(f"{what}: no {kind} {shown(name)}{listed}")
+
+
+def all_known(names: Iterable[Any], valid: Iterable[str], what: str, kind: str) -> None:
+    """Raises one KeyError for all names that are not among the valid ones: its `args` are a sentence for each."""
+    valid, faults = tuple(valid), []
+    for name in names:
+        try:
+            known(name, valid, what, kind)
+        except KeyError as error:
+            faults.append(error.args[0])
+    if faults:
+        raise KeyError(*faults)
 
 
 def listed_names(value: Any, what: str) -> tuple[str, ...]:
@@ -148,7 +160,7 @@ def function(value: Any, what: str, remedy: str = "") -> Callable[..., Any]:
 
 
 def point(value: Any, what: str) -> Array:
-    """Three finite numbers, a place [m]."""
+    """Three finite numbers, a point [m]."""
     found = numbers(value, what)
     if found.size != 3 or not np.all(np.isfinite(found)):
         raise ValueError(f"{what} must be 3 finite numbers, got {shown(value)}")
@@ -173,19 +185,19 @@ def called(what: str, f: Callable[..., Any], *arguments: Any, values: Iterable[s
     """Calls a function of the user, f(*arguments); any exception that it raises becomes a ValueError that names the
     function.
 
-    values: names in `instant.values`, listed if the function asked for another one.
+    values: names in `instant.values`; the message lists them if the function used another name.
     """
     try:
         return f(*arguments)
-    except ValueError as error:  # says itself what is wrong
-        text, own = _text(error), what.rpartition(": ")[2]
-        raise ValueError(f"{what}{text[len(own) :] if text.startswith(own) else f': {text}'}") from error
+    except ValueError as error:  # raised by a check: its message is complete
+        text, last = _text(error), what.rpartition(": ")[2]
+        raise ValueError(f"{what}{text[len(last) :] if text.startswith(last) else f': {text}'}") from error
     except KeyError as error:
-        asked = error.args[0] if error.args else ""
-        there = tuple(values)
-        hint = meant(asked, there) or (f"; instant.values holds {', '.join(there[:LISTED])}" if there else "")
-        said = asked if isinstance(asked, str) and " " in asked else f"KeyError: {shown(asked)}{hint}"
-        raise ValueError(f"{what}: the function raised {said}") from error
+        key = error.args[0] if error.args else ""
+        valid = tuple(values)
+        hint = meant(key, valid) or (f"; instant.values holds {', '.join(valid[:NAMES_LISTED])}" if valid else "")
+        cause = key if isinstance(key, str) and " " in key else f"KeyError: {shown(key)}{hint}"
+        raise ValueError(f"{what}: the function raised {cause}") from error
     except Exception as error:
         raise ValueError(f"{what}: the function raised {type(error).__name__}: {_text(error)}") from error
 
@@ -200,7 +212,7 @@ def expression(value: Any, what: str, remedy: str = "") -> SX:
             found = SX(DM(value))
         elif isinstance(value, (list, np.ndarray)):
             found = ca.vertcat(SX(0, 1), *(SX(x) for x in value))
-    except FOREIGN:  # what they say names no term
+    except CONVERSION_ERRORS:  # their messages do not name the term
         found = None
     if found is None:
         raise ValueError(f"{what} must return an expression of the instant (SX), got {shown(value)}{remedy}")
@@ -213,12 +225,12 @@ def scalar(value: Any, what: str) -> SX:
     """Result of a user's cost function as one number; ValueError for any other shape."""
     found = expression(value, what)
     if found.shape != (1, 1):
-        raise ValueError(f"{what} must be one number, got shape {found.shape}: sum it (casadi.sumsqr, say)")
+        raise ValueError(f"{what} must be one number, got shape {found.shape}: sum it, for example by casadi.sumsqr")
     return found
 
 
 def scaled(value: Any, scale: Any, what: str) -> Any:
-    """A column over its scale: one number, or one per entry."""
+    """A column divided by its scale, which is one number or one per entry."""
     found = numbers(scale, what)
     if found.size not in (1, value.shape[0]):
         raise ValueError(
@@ -243,7 +255,7 @@ def bounded(value: Any, what: str) -> tuple[SX, Any, Any]:
 
 
 def _text(error: BaseException) -> str:
-    """Message of an exception in one line; of CasADi's several lines the last one, which names the cause."""
+    """Message of an exception in one line. CasADi's messages have several lines; the last one names the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[-1] if lines and isinstance(error, (RuntimeError, NotImplementedError)) else " ".join(lines)
     return text if len(text) <= 400 else f"{text[:200]} ... {text[-150:]}"

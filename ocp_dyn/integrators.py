@@ -12,10 +12,10 @@
 | radau:s | collocation at the Radau points, the end among them (IIA); radau:1 is backward Euler | 2s - 1 |
 | lobatto:s | collocation at the Lobatto points, both ends among them (IIIA) | 2s - 2 |
 
-A scheme of the user's own is a value, `Scheme("Ralston", A=[[0, 0], [2 / 3, 0]], b=[1 / 4, 3 / 4])`.
+A user defines a scheme by its tableau, `Scheme("Ralston", A=[[0, 0], [2 / 3, 0]], b=[1 / 4, 3 / 4])`.
 
-A step from (q, qd) has stages at the times c h. With the accelerations a_i at the stages (Hairer and Wanner, Solving
-Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
+A step of length h from (q, qd) has stages at the times c h. With the accelerations a_i at the stages (Hairer and
+Wanner, Solving Ordinary Differential Equations II, sec. IV.5; Munthe-Kaas, BIT 38, 1998)
 
     qd_i = qd + h sum_j A_ij a_j,   q_i = q (+) theta_i,   theta_i = h sum_j A_ij rate(theta_j, qd_j),
     qd1 = qd + h sum_j b_j a_j,     q1 = q (+) theta,      theta = h sum_j b_j rate(theta_j, qd_j),
@@ -40,25 +40,26 @@ from ._types import Array, Expr, finite_vector, is_whole, numbers, shown, truth
 from .mechanism import Model
 
 FAMILIES = ("gauss", "radau", "lobatto")
-MOST_STAGES = 9
+LARGEST_STAGE_COUNT = 9
 ALIASES = {"midpoint": "gauss:1", "trapezoid": "lobatto:2", "hermite_simpson": "lobatto:3"}
 NAMES = ("euler", "heun", "rk4", *ALIASES, *(f"{family}:s" for family in FAMILIES))
 
 
-MOST_ORDER = 8
-"""Order up to which the order of a tableau is found; there are 200 conditions."""
+HIGHEST_CHECKED_ORDER = 8
+"""Highest order for which the order conditions of a tableau are checked; there are 200 conditions."""
 
-CONSISTENT = 1e-10
-"""Largest error of a condition on the coefficients of a tableau: they are given in full precision."""
+COEFFICIENT_TOLERANCE = 1e-10
+"""Largest error of a condition on the coefficients of a tableau, which must be given in full precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
     """A Runge-Kutta tableau: A (s, s), weights b (s), fractions of the step c (s) between 0 and 1.
 
-    name: for messages and reports. c: the row sums of A; given, they are checked. order: found from the tableau, up to
-    order 8; given, it is checked as far. explicit schemes have A strictly lower triangular. semi_implicit: positions
-    move with the velocity at the end of the step. ValueError for coefficients that make no scheme.
+    name: for messages and reports. c: must be the row sums of A, its default. order: computed from the tableau, up to
+    order 8; if it is given, it is checked up to order 8. Explicit schemes have A strictly lower triangular.
+    semi_implicit: positions move with the velocity at the end of the step. ValueError if the coefficients are
+    inconsistent.
     """
 
     name: str
@@ -70,7 +71,7 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise TypeError(f"Scheme name must be a text that is not empty, got {shown(self.name)}")
+            raise TypeError(f"Scheme name must be a string that is not empty, got {shown(self.name)}")
         here = f"Scheme {shown(self.name)}"
         truth(self.semi_implicit, f"{here}: semi_implicit")
         size = numbers(self.b).size
@@ -79,13 +80,13 @@ class Scheme:
         object.__setattr__(self, "A", square.reshape(size, size).copy())
         sums = self.A.sum(axis=1)
         if self.c is not None:
-            given = finite_vector(self.c, size, f"{here}: c")
-            if np.abs(given - sums).max() > CONSISTENT:
+            fractions = finite_vector(self.c, size, f"{here}: c")
+            if np.abs(fractions - sums).max() > COEFFICIENT_TOLERANCE:
                 raise ValueError(f"{here}: c must be the row sums of A, {sums.tolist()}, got {shown(self.c)}")
-            sums = given
-        if abs(self.b.sum() - 1) > CONSISTENT:
+            sums = fractions
+        if abs(self.b.sum() - 1) > COEFFICIENT_TOLERANCE:
             raise ValueError(f"{here}: the weights b must sum to 1, got {shown(self.b.tolist())}")
-        if np.any((sums < -CONSISTENT) | (sums > 1 + CONSISTENT)):
+        if np.any((sums < -COEFFICIENT_TOLERANCE) | (sums > 1 + COEFFICIENT_TOLERANCE)):
             raise ValueError(f"{here}: the fractions c of the step must lie between 0 and 1, got {sums.tolist()}")
         object.__setattr__(self, "c", np.clip(sums, 0.0, 1.0))
         for array in (self.A, self.b, self.c):
@@ -96,7 +97,7 @@ class Scheme:
         if not is_whole(self.order):
             raise ValueError(f"{here}: order must be a whole number, at least 1, or left out, got {shown(self.order)}")
         found = _order(self.A, self.b)
-        if min(self.order, MOST_ORDER) > found:
+        if min(self.order, HIGHEST_CHECKED_ORDER) > found:
             raise ValueError(f"{here} has the order {found}, got order={self.order}: leave it out, or check A and b")
         object.__setattr__(self, "order", self.order or found)
 
@@ -121,7 +122,7 @@ class Scheme:
 
     @property
     def explicit(self) -> bool:
-        """Whether every stage follows from those before it."""
+        """Whether every stage depends only on the stages before it."""
         return not np.any(np.triu(self.A))
 
     @property
@@ -146,8 +147,10 @@ class Scheme:
 
     @property
     def fixed_point_iterations(self) -> int:
-        """Number of times that theta is recomputed from rates at the last theta. h qd has an error of third order in h,
-        and every sweep gains one order."""
+        """Number of fixed-point iterations for theta.
+
+        theta = h qd has an error of third order in h, and every iteration raises the order by one.
+        """
         return 1 if self.explicit else max(0, self.order - 2)
 
 
@@ -159,18 +162,21 @@ def scheme(integrator: str | Scheme) -> Scheme:
 
 
 Tree = tuple[Any, ...]
-"""A rooted tree: the trees that grow from its root."""
+"""A rooted tree, as the tuple of the subtrees at its root."""
 
 
 def _order(A: Array, b: Array) -> int:
-    """The order of a scheme, up to `MOST_ORDER`: sum_i b_i Phi_i(t) = 1 / gamma(t) for all rooted trees t of that many
-    nodes (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, sec. II.2)."""
-    for order in range(1, MOST_ORDER + 1):
+    """The order of a scheme, `HIGHEST_CHECKED_ORDER` at most.
+
+    Order p: sum_i b_i Phi_i(t) = 1 / gamma(t) for all rooted trees t with up to p nodes (Hairer, Norsett and Wanner,
+    Solving Ordinary Differential Equations I, sec. II.2).
+    """
+    for order in range(1, HIGHEST_CHECKED_ORDER + 1):
         for tree in _trees(order):
             weights, density, _ = _condition(A, tree)
-            if abs(float(b @ weights) - 1 / density) > CONSISTENT:
+            if abs(float(b @ weights) - 1 / density) > COEFFICIENT_TOLERANCE:
                 return order - 1
-    return MOST_ORDER
+    return HIGHEST_CHECKED_ORDER
 
 
 def _condition(A: Array, tree: Tree) -> tuple[Array, int, int]:
@@ -189,7 +195,7 @@ def _trees(nodes: int) -> tuple[Tree, ...]:
 
 
 def _grown(tree: Tree) -> Iterator[Tree]:
-    """The trees with one more leaf."""
+    """The trees that arise from a tree by adding one leaf."""
     yield tuple(sorted((*tree, ())))
     for k, branch in enumerate(tree):
         for grown in _grown(branch):
@@ -207,16 +213,16 @@ def _scheme(name: str) -> Scheme:
         return fixed[name]
     family, _, stages = ALIASES.get(name, str(name)).partition(":")
     fewest = 2 if family == "lobatto" else 1
-    if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= MOST_STAGES:
+    if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= LARGEST_STAGE_COUNT:
         raise ValueError(
-            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {MOST_STAGES} stages, or a Scheme, got "
-            f"{shown(name)}"
+            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
+            f"Scheme, got {shown(name)}"
         )
     return _collocation(name, family, int(stages))
 
 
 def _collocation(name: str, family: str, s: int) -> Scheme:
-    """The scheme whose polynomial of degree s fulfils the equations at the family's points.
+    """The collocation scheme: a polynomial of degree s satisfies the differential equation at the family's points.
 
     A_ij and b_j are the integrals of the j-th Lagrange polynomial from 0 to c_i and to 1. The points are the zeros, on
     [-1, 1], of P_s, of P_{s-1} - P_s, and of (1 - x^2) P'_{s-1}.
@@ -241,10 +247,10 @@ def _collocation(name: str, family: str, s: int) -> Scheme:
 def stage_states(
     model: Model, method: Scheme, q: Expr, qd: Expr, qdd: list[Expr], h: Expr
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
-    """The states (q_i, v_i) at the stages of a step and (q1, v1) at its end, from the accelerations at the stages.
+    """The states (q_i, qd_i) at the stages of a step and (q1, qd1) at its end, from the accelerations at the stages.
 
-    The rates of theta depend on theta itself; for quaternions they are found by fixed-point fixed_point_iterations, to the order of the
-    scheme and without additional unknowns.
+    The rates of theta depend on theta itself; for quaternions they are found by fixed-point iterations, to the order of
+    the scheme and without additional unknowns.
     """
     speeds = [_moved(qd, h, row, qdd) for row in method.A]
     qd1 = _moved(qd, h, method.b, qdd)
@@ -262,8 +268,7 @@ def stage_states(
 def explicit_step(
     model: Model, method: Scheme, rate: Callable[[Expr, Expr], Expr], q: Expr, qd: Expr, h: Expr
 ) -> tuple[list[tuple[Expr, Expr]], tuple[Expr, Expr]]:
-    """As `stage_states` for an explicit scheme, with accelerations rate(q_i, v_i), each computed from those before
-    it."""
+    """The results of `stage_states` for an explicit scheme, whose accelerations are rate(q_i, qd_i), stage by stage."""
     states: list[tuple[Expr, Expr]] = []
     qdd: list[Expr] = []
     theta_rates: list[Expr] = []
@@ -286,6 +291,6 @@ def flow_step(method: Scheme, f: Callable[[Expr], Expr], x: Expr, h: Expr) -> Ex
 
 
 def _moved(start: Expr, h: Expr, weights: Array, rates: list[Expr]) -> Expr:
-    """start + h sum_j weights_j rates_j over the rates given; rates of weight zero do not enter the expression."""
+    """start + h sum_j weights_j rates_j over the given rates; rates with weight zero do not enter the expression."""
     terms = [rate if w == 1 else w * rate for w, rate in zip(weights, rates, strict=False) if w]
     return start + h * sum(terms[1:], start=terms[0]) if terms else start

@@ -28,12 +28,12 @@ from .integrators import flow_step, scheme
 Map = Callable[[SX], SX]
 
 
-MOST, MOST_STEPS = 200, 100_000
-"""Entries of a state, whose derivatives are carried along, and steps of the method: what is built within a second."""
+LARGEST_STATE_SIZE, LARGEST_STEP_COUNT = 200, 100_000
+"""Limits for n, the size of a state, and for the number of Runge-Kutta steps: a map is built within a second."""
 
 
 class NoGait(ValueError):
-    """Raised if no gait is found; there may be none."""
+    """The error if no gait is found: a gait may not exist."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +61,25 @@ class LimitCycle:
 class StepMap:
     """The map from the start of a step to the start of the next.
 
-    f: x -> dx/dt, guard: x -> number that vanishes at the strike, reset: x -> x after it, each from SX to SX. n: size
-    of x. steps: number of steps of the fourth-order Runge-Kutta method in one step of the walker.
+    f: x -> dx/dt; guard: x -> a number that vanishes when the foot strikes; reset: x before the strike -> x after it;
+    each from SX to SX. n: size of x. steps: number of steps of the fourth-order Runge-Kutta method in one step of the
+    walker.
     """
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
-        whole(n, "n", least=1, most=MOST)
-        whole(steps, "steps", least=1, most=MOST_STEPS)
-        for key, given in (("f", f), ("guard", guard), ("reset", reset)):
-            function(given, f"StepMap {key}")
+        whole(n, "n", least=1, most=LARGEST_STATE_SIZE)
+        whole(steps, "steps", least=1, most=LARGEST_STEP_COUNT)
+        for key, part in (("f", f), ("guard", guard), ("reset", reset)):
+            function(part, f"StepMap {key}")
         x, h, by_x, by_h = SX.sym("x", n), SX.sym("h"), SX.sym("by_x", n, n), SX.sym("by_h", n)
         strike = expression(called("StepMap guard", guard, x), "StepMap guard")
         after = expression(called("StepMap reset", reset, x), "StepMap reset")
         rate = expression(called("StepMap f", f, x), "StepMap f")
         if strike.shape != (1, 1) or after.shape != (n, 1):
-            raise ValueError(f"guard must be one number and reset {n}, got shapes {strike.shape} and {after.shape}")
+            raise ValueError(
+                f"StepMap guard must return one number and reset n = {n} numbers, got shapes {strike.shape} and "
+                f"{after.shape}"
+            )
         if rate.shape != (n, 1):
             raise ValueError(f"StepMap f must return n = {n} numbers, got shape {rate.shape}")
         x1 = flow_step(scheme("rk4"), f, x, h)
@@ -133,11 +137,11 @@ class StepMap:
                 break
         raise NoGait(
             f"no periodic gait was found from the guess {np.asarray(x)}, period {period:.4g} s: "
-            "there may be none here; come from a neighboring gait that is known"
+            "there may be none nearby; start from a known gait whose parameters are close to these"
         )
 
     def _cycle(self, z: Array, states: Array, by_x: Array, slope: Array, turn: Array, residual: float) -> LimitCycle:
-        """Collects a fixed point; the time of the strike moves with x: dT/dx = -(g' Phi)/(g' f)."""
+        """Makes the `LimitCycle` of a fixed point. The time of the strike depends on x: dT/dx = -(g' Phi)/(g' f)."""
         rate = np.asarray(self._rate(states[-1]).full())
         P = turn @ (by_x - rate @ (slope @ by_x) / float((slope @ rate).item()))
         values: Any = np.linalg.eigvals(P)
@@ -149,11 +153,11 @@ class StepMap:
 def follow_limit_cycles(
     maps: Iterable[StepMap], x: Array, period: float, largest_change: float = 0.05
 ) -> Iterator[LimitCycle]:
-    """The limit cycle of every map, where a parameter of the maps changes in even steps, such as a slope.
+    """Yields the limit cycle of every map of a family whose parameter, such as a slope, changes in even steps.
 
-    The first is sought near (x, period), the second near the first, every other near the extrapolation of the two
-    before it. NoGait where none is found, or where the period [s] changes by more than the fraction `largest_change`
-    in one step: another gait was found then, and the one that is followed may have ended.
+    The search for the first cycle starts at (x, period), for the second at the first cycle, for every later one at the
+    linear extrapolation of the two before it. NoGait if no cycle is found, or if the period [s] changes by more than
+    the fraction `largest_change` in one step: then another gait was found, and the branch may have ended.
     """
     positive(largest_change, "largest_change")
     path: list[Array] = []
@@ -165,8 +169,9 @@ def follow_limit_cycles(
         change = cycle.period / path[-1][-1] - 1 if path else 0.0
         if abs(change) > largest_change:
             raise NoGait(
-                f"the period changes by {100 * change:.2g} % in step {len(path)}, from {path[-1][-1]:.4g} to {cycle.period:.4g} s: "
-                "that is another gait; take smaller steps, or stop before this one"
+                f"the period changes by {100 * change:.2g} % in step {len(path)}, from {path[-1][-1]:.4g} to "
+                f"{cycle.period:.4g} s: that is another gait; change the parameter in smaller steps, or stop before "
+                "this one"
             )
         path.append(np.append(cycle.x, cycle.period))
         guess = path[-1] if len(path) == 1 else 2 * path[-1] - path[-2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ DATA = Path(__file__).parent / "data"
 REPOSITORY = Path(__file__).parents[1]
 
 
-def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any]) -> pytest.MarkDecorator:
+def mostly_slow(name: str, values: Iterable[Any], quick: Container[Any], **options: Any) -> pytest.MarkDecorator:
     """`parametrize` over all values, of which the quick run takes the quick ones alone."""
     return pytest.mark.parametrize(
-        name, [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+        name, [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values], **options
     )
 
 
@@ -68,6 +69,13 @@ TREES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "forest": (("floating", "spherical", "revolute_z", "planar", "euler_xyz", "prismatic_x"), (0, 1, 1, 0, 4, 4)),
 }
 
+SIMILAR = ("revolute_-y", "revolute_skew", "prismatic_x", "prismatic_skew", "helical_x", "euler_xyz", "euler_yxz",
+           "euler_zxy", "floating_xyz", "floating_yxz", "floating_zxy")  # fmt: skip
+"""Joints that the quick run leaves out where algorithms are tested on every joint: another one takes the same code, or
+the other trees hold the joint."""
+QUICK_JOINTS = [key for key in JOINTS if key not in SIMILAR]
+QUICK_TREES = [key for key in TREES if key not in SIMILAR]
+
 
 def random_rotation(rng: np.random.Generator) -> np.ndarray:
     return od.quaternion_matrix(ca.DM(rng.normal(size=4))).full()
@@ -88,8 +96,16 @@ def add_random(builder: od.ModelBuilder, name: str, joint: od.Joint, parent: str
 
 
 def tree(key: str, rng: np.random.Generator | None = None) -> od.Model:
-    """The tree of `TREES`; body i is called `b<i>`."""
-    rng = rng or np.random.default_rng(7)
+    """The tree of `TREES`; body i is called `b<i>`. Without rng one that several tests share, with its Functions."""
+    return seeded_tree(key) if rng is None else random_tree(key, rng)
+
+
+@cache
+def seeded_tree(key: str) -> od.Model:
+    return random_tree(key, np.random.default_rng(7))
+
+
+def random_tree(key: str, rng: np.random.Generator) -> od.Model:
     kinds, parents = TREES[key]
     builder = od.ModelBuilder(key, gravity=(1.1, -2.3, -9.81))
     for i, (kind, p) in enumerate(zip(kinds, parents, strict=True), 1):

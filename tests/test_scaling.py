@@ -17,7 +17,7 @@ from ocp_dyn.io.json import model_from_dict, model_to_dict
 from ocp_dyn.mechanism.builder import check_inertia
 from ocp_dyn.mechanism.editing import central
 from ocp_dyn.mechanism.reduction import variants
-from tests.helpers import JOINTS, State, flat, random_inertia, random_rotation
+from tests.helpers import JOINTS, State, flat, mostly_slow, random_inertia, random_rotation
 
 EQUAL = 1e-12
 """Relative to the largest number of an output; all models have lengths, masses and times of about 1 in SI."""
@@ -298,7 +298,12 @@ def drawn(rng: np.random.Generator) -> Units:
 SMALL = humanoid(full=False)
 
 
-@pytest.mark.parametrize("algorithm", REGISTRY, ids=lambda a: REGISTRY[a].name)
+LONG = (
+    od.constrained_dynamics_derivatives, od.impact_derivatives, od.forward_dynamics_second_derivatives,
+)  # fmt: skip
+
+
+@mostly_slow("algorithm", REGISTRY, [a for a in REGISTRY if a not in LONG], ids=lambda a: REGISTRY[a].name)
 def test_every_entry(algorithm):
     SMALL.compare(algorithm, Units(3e-6, 7e-5, 1.7e3))
 
@@ -306,7 +311,7 @@ def test_every_entry(algorithm):
 SHORT = (od.inverse_dynamics, od.forward_dynamics)
 
 
-@pytest.mark.parametrize("key", JOINTS)
+@mostly_slow("key", JOINTS, ("prismatic_skew", "helical_skew", "multi_dof", "custom", "floating"))
 def test_every_joint(key, rng):
     case = kinds(key)
     for algorithm in SHORT:
@@ -373,9 +378,11 @@ def zeros(model: od.Model) -> list[Any]:
     return [*bodies, *(x.sparsity() for X in model.X_tree for x in (X.E, X.r))]
 
 
-@pytest.mark.parametrize("make", [od.models.human, od.models.five_link_biped, lambda: od.models.chain(6)])
+@mostly_slow(
+    "make", (od.models.human, od.models.five_link_biped, od.models.chain), (od.models.five_link_biped, od.models.chain)
+)
 def test_as_many_structural_zeros_in_all_units(make):
-    model = make()
+    model = make(6) if make is od.models.chain else make()
     for units in UNITS:
         other = rebuilt(model, units)
         assert zeros(other) == zeros(rebuilt(model, SI))

@@ -35,3 +35,58 @@ def test_every_kind_of_documentation_is_read() -> None:
     source = '"""What a."""\nclass B:\n    """Of b."""\n    c: int\n    """How c."""\n    def d(self):\n        """Where d."""\n'
     assert [line for line, text in sorted(documentation(source)) if RIDDLE.match(text)] == [1, 3, 5, 7]
     assert not any(RIDDLE.match(text) for text in ("Whether a.", "However b.", "Whatever c.", "Offsets d."))
+
+
+# American spelling
+
+STEMS = """
+brutal capital categor character critic custom diagonal digit discret emphas equal factor final formal general global
+harmon hypothes ideal immun initial ital item legal linear local magnet material maxim mechan memor minim mobil modern
+modular neutral normal optim organ orthogonal orthonormal parallel parameter parametr penal polar polynomial priorit
+quant random rational real recogn regular sanit scrutin serial spatial special stabil standard steril subsid summar
+symbol symmetr synchron synthes system tabular token trivial util vector visual"""
+"""Beginnings of verbs that end in -ize."""
+WHOLE = """
+aluminium amongst analyse analysed analyser analysing artefact catalogue catalyse cheque defence enrol fulfil grey greyed
+instalment judgement kilogramme licence manoeuvre mould offence paralyse plough practise programme programmes sceptic
+sceptical skilful sulphur tyre whilst"""
+BRITISH = re.compile(
+    r".*(?:centre|centring|calibre|fibre|litre|metre|spectre|theatre).*"
+    r"|.*(?:arm|behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|rum|vap|vig)our(?!c|s?eless).*"
+    r"|.*(?:cancel|channel|fuel|label|level|model|signal|total|travel|tunnel)l(?:ed|er|ing).*"
+    rf"|.*(?:{'|'.join(STEMS.split())})is(?:e|ed|er|ers|es|ing|able|ation|ations)"
+    rf"|{'|'.join(WHOLE.split())}"
+)
+"""Common British spellings: whole words in lower case, of which names of several words are made."""
+
+
+def british(text: str) -> set[str]:
+    return {word for word in set(re.findall("[a-z]+", text.lower())) if BRITISH.fullmatch(word)}
+
+
+def test_spelling_is_american() -> None:
+    """Everywhere but in data, which others write, in this file, and where names of earlier versions are told."""
+    excepted = (Path(__file__), ROOT / "CHANGELOG.md", ROOT / "ocp_dyn/ocp/motion/earlier_files.py")
+    kept = [path for room in ("ocp_dyn", "problems", "scripts", "tests") for path in sorted((ROOT / room).rglob("*"))]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {word}"
+        for path in [*kept, *sorted(ROOT.glob("*.md"))]
+        if path.suffix in (".py", ".c", ".cpp", ".h", ".toml", ".md")
+        and "data" not in path.parts
+        and path not in excepted
+        for word in sorted(british(path.read_text(encoding="utf-8")))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if word in line.lower()
+    ]
+    assert not found, "\n".join(["spell these words the American way:", *found])
+
+
+def test_british_spellings_are_seen_and_others_are_not() -> None:
+    seen = """
+    centre_of_mass CentreOfPressure recentred colour Neighbours behaviour millimetres normalise Normalised linearisation
+    optimisers minimises analysed modelling labelled grey kilogramme to_programme parametrising _regularisation"""
+    assert [word for word in seen.split() if not british(word)] == []
+    others = """
+    center source resource hour four contour parameter symmetry geometry analyses promise otherwise precise programmed
+    programmer models levels cancellation realist optimism fulfill modeling license armor velour piecewise finalist"""
+    assert british(others) == set()

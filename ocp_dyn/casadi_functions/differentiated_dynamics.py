@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics by recursion, in the form that blocks need."""
+"""Inverse dynamics with its first and second derivatives as one Function, for the blocks of nonlinear programs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 from casadi import SX
 
+from ..derivatives.second import inverse_dynamics_both_orders
 from ..mechanism import Model
-from .casadi_derivatives import inverse_dynamics_differentiated
+from ..mechanism.reduction import split_joints
+from .cheapest_equivalent import cheapest_equivalent
+from .raw_coordinates import by_entries, tangent_map
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
 
@@ -24,3 +27,16 @@ def differentiated(model: Model) -> ca.Function:
         ]
         _kept[model] = ca.Function("ID_differentiated", symbols, inverse_dynamics_differentiated(model, *symbols))
     return _kept[model]
+
+
+def inverse_dynamics_differentiated(model: Model, q: SX, qd: SX, qdd: SX, mu: SX) -> tuple[SX, SX, SX]:
+    """dtau (nv x n), and gradient (n) and Hessian (n x n) of mu' tau, by the n entries of (q, qd, qdd) side by side.
+
+    The same derivatives that a Function with derivatives=2 finds, here as expressions. They are computed on the
+    dynamically equivalent model with the fewest operations.
+    """
+    model = split_joints(cheapest_equivalent(model))
+    T = tangent_map(model, q)
+    first, second = inverse_dynamics_both_orders(model, q, qd, qdd, mu)
+    gradient, H = by_entries(model, q, second, T)
+    return SX(ca.horzcat(first[0] @ T, *first[1:])), SX(ca.vertcat(*gradient)), SX(ca.blockcat(H))

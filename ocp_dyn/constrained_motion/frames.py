@@ -1,7 +1,8 @@
 """Derivatives of the motion of a point of a frame, by every dof that supports it; world axes.
 
 A tangent direction delta_k of joint j turns and shifts its whole subtree by the column J_k = [s_w; s_p] of the point's
-Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are left:
+Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are
+left:
 
     d(w)  = s_w x w  + psi_w,               d(vp) = s_w x vp + psi_p,
     d(dw) = s_w x dw + psi_w x w + phi_w,   d(ap) = s_w x ap + 2 psi_w x vp + phi_p,
@@ -19,16 +20,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import casadi as ca
 from casadi import DM
 
 from .._types import Expr, Vector
-from ..derivatives.first import Columns
+from ..derivatives.first import Outward, outward_pass
 from ..dynamics.kinematics import as_point, resolve
-from ..dynamics.recursions import accelerations, joint_states, poses, velocities
-from ..joints.derivatives import joint_derivatives
+from ..dynamics.recursions import poses
 from ..mechanism import Frame, Model
 from ..spatial_algebra.spatial import Transform, halves, skew
 
@@ -60,8 +59,8 @@ class Dual:
 class FrameMotion:
     """A frame and a point of it, world axes: rotation R, Jacobian J (6 x nv) at the point, and with derivatives
 
-    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers: the
-    way to the point from the origin of each body on its path.
+    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers:
+    vectors to the point from the origins of the bodies on its path.
     """
 
     frame: Frame
@@ -79,23 +78,9 @@ class FrameMotion:
         return Dual(u, _by_q(-skew(u) @ self.J[:3, :]))
 
 
-class _Body(NamedTuple):
-    """Ground to body X0, velocity, acceleration (without gravity), columns and dS/d(delta_k) of the body's joint; body axes.
-
-    step: the way from the parent's origin to the body's, world axes, as `kinematics.PosesAndAxes` has it.
-    """
-
-    X0: Transform
-    step: Expr
-    v: Expr
-    a: Expr
-    columns: Columns
-    dS: list[Expr]
-
-
 @dataclass(frozen=True)
 class Motions:
-    """A model at q, qd, qdd: the outward pass, and the motions of frames from it."""
+    """A model at q, qd, qdd: the outward pass, without gravity, and the motions of frames from it."""
 
     model: Model
     q: Expr
@@ -103,18 +88,17 @@ class Motions:
     qdd: Expr
 
     @cached_property
-    def _bodies(self) -> list[_Body]:
-        model, none, rest = self.model, DM(6, 0), DM(6, 1)
-        states = joint_states(model, self.q, self.qd)
-        X0, (v, vp) = poses(model, states), velocities(model, states)
-        a, ap = accelerations(model, states, v, self.qdd)
-        at = zip(model.joints, model.split_q(self.q), model.split_qd(self.qd), model.split_qd(self.qdd), strict=True)
-        bodies = [_Body(X0[0], DM(3, 1), rest, rest, Columns(none, none, none, none), [])]
-        for (i, p), (joint, position, rate, acceleration) in zip(model.edges, list(at)[1:], strict=True):
-            own = joint_derivatives(joint, position, rate, acceleration)
-            columns = Columns.of(states[i].S, vp[i], ap[i], v[i], own)
-            bodies.append(_Body(X0[i], X0[p].E.T @ states[i].XJ.r, v[i], a[i], columns, own.dS))
-        return bodies
+    def _outward(self) -> Outward:
+        return outward_pass(self.model, self.q, self.qd, self.qdd)
+
+    @cached_property
+    def _X0(self) -> dict[int, Transform]:
+        """Ground to body, by body."""
+        return poses(self.model, self._outward.states)
+
+    def _step(self, i: int) -> Expr:
+        """Vector from the origin of body i's parent to the origin of body i (3), world axes."""
+        return self._X0[self.model.parent[i]].E.T @ self._outward.states[i].XJ.r
 
     def constant(self, value: Expr) -> Dual:
         """A quantity that depends on neither q nor qd."""
@@ -123,9 +107,9 @@ class Motions:
     def frame(self, frame: Frame | str, point: Vector | Expr = (0.0, 0.0, 0.0)) -> FrameMotion:
         """Motion of a frame and of the point of it given in frame coordinates. O(depth)."""
         f = resolve(self.model, frame)
-        body, r = self._bodies[f.body], f.X.point(as_point(point))
-        R, p = body.X0.E.T, body.X0.point(r)
-        (w, vo), (dw, ao) = halves(body.v), halves(body.a)
+        X0, r = self._X0[f.body], f.X.point(as_point(point))
+        R, p = X0.E.T, X0.point(r)
+        (w, vo), (dw, ao) = halves(self._outward.v[f.body]), halves(self._outward.a[f.body])
         v = vo + ca.cross(w, r)
         a = ao + ca.cross(dw, r) + ca.cross(w, v)
         w, v, dw, a = R @ w, R @ v, R @ dw, R @ a
@@ -146,9 +130,9 @@ class Motions:
 
         The column J_k = [s_w; s_p] turns with every dof l at or above k, and the point moves with every l below:
 
-            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + own   (l at or above k),    (s_k,w x s_l,p) . f   (below),
+            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + dS   (l at or above k),    (s_k,w x s_l,p) . f   (below),
 
-        own what S of the joint itself adds; and J' dW.
+        dS from the dependence of the joint's S on its q; plus J' dW.
         """
         model, nv = self.model, self.model.nv
         Jw, Jp = halves(at.J)
@@ -163,18 +147,18 @@ class Motions:
             size = len(model.dofs_of(i))
             block: Expr = DM(size, size)
             if i in at.levers:
-                R, lever = self._bodies[i].X0.E.T, at.levers[i]
+                R, lever = self._X0[i].E.T, at.levers[i]
                 wrench = ca.vertcat(R.T @ (n.value + ca.cross(lever, f.value)), R.T @ f.value)
-                block = ca.horzcat(*(dS.T @ wrench for dS in self._bodies[i].dS))
+                block = ca.horzcat(*(dS.T @ wrench for dS in self._outward.dS[i]))
             own.append(block)
         return total + ca.diagcat(*own)
 
     def _levers(self, body: int, way: Expr) -> dict[int, Expr]:
-        """The ways to a point from the origins of the bodies on its path; way: from that of its own body."""
+        """Vectors to a point from the origins of the bodies on its path; way: the vector from the origin of body `body`."""
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way
-            way = way + self._bodies[i].step
+            way = way + self._step(i)
         return levers
 
     def _columns(self, levers: dict[int, Expr], kind: str) -> Expr:
@@ -182,8 +166,8 @@ class Motions:
         model = self.model
         columns: list[Expr] = [DM(6, len(model.dofs_of(i))) for i in range(model.nb + 1)]
         for i, lever in levers.items():
-            R, own = self._bodies[i].X0.E.T, self._bodies[i].columns
-            angular, linear = halves(getattr(own, kind))
+            R = self._X0[i].E.T
+            angular, linear = halves(getattr(self._outward.columns[i], kind))
             angular = R @ angular
             columns[i] = ca.vertcat(angular, R @ linear - skew(lever) @ angular)
         return ca.horzcat(*columns)

@@ -21,11 +21,11 @@ import casadi as ca
 from casadi import DM
 
 from .._types import Expr, is_one_of, sequence, shown, split
-from ..joints import Euler, FloatingBase, Joint, Planar, Revolute, Spherical
+from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
 
-KINDS = ("rbdl", "pinocchio", "mujoco")
+LIBRARIES = ("rbdl", "pinocchio", "mujoco")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,11 @@ class Layout:
 
     kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
     the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
-    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded: revolute joints that
-    Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
+    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded:
+    revolute joints that Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
 
-    Joints that mimic others are coordinates of their own here and in the other libraries, but in a Pinocchio model
-    that was built with mimic=True: that one has no counterpart.
+    Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
+    built with mimic=True, which has no counterpart.
     `ValueError` for a joint the other library writes in a way that has no counterpart here.
     """
 
@@ -50,8 +50,8 @@ class Layout:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
-        if not is_one_of(self.kind, KINDS):
-            raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {shown(self.kind)}")
+        if not is_one_of(self.kind, LIBRARIES):
+            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
             raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")
@@ -64,7 +64,7 @@ class Layout:
                 raise TypeError(f"unbounded joints are revolute ones, {shown(name)} is {shown(joint)}")
         object.__setattr__(self, "unbounded", unbounded)
         for joint in self.model.joints[1:]:
-            if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and joint.nq == joint.nv:
+            if self.kind == "pinocchio" and isinstance(joint, FloatingBase) and not joint.has_quaternion:
                 raise ValueError(f"Pinocchio has no floating base with {joint.rotation}: use FloatingBase() here")
             if self.kind == "mujoco" and isinstance(joint, Euler):
                 raise ValueError("MuJoCo has no Euler joint: write three hinges, or use Spherical here")
@@ -77,7 +77,7 @@ class Layout:
             return ca.vertcat(*parts)
         rest, last = [], []
         for i, part in zip(self._order, parts, strict=True):
-            w = int(_has_quaternion(self.model.joints[i]))
+            w = int(self.model.joints[i].has_quaternion)
             head, tail = split(part, part.shape[0] - w, w)
             rest.append(head)
             last.append(tail)
@@ -93,7 +93,7 @@ class Layout:
             size = joint.nv if self.kind == "rbdl" else self._q_size(i)
             part = q[k : k + size]
             k += size
-            if self.kind == "rbdl" and _has_quaternion(joint):
+            if self.kind == "rbdl" and joint.has_quaternion:
                 part, w = ca.vertcat(part, q[w]), w + 1
             found[i] = self._q_in(i, part)
         return ca.vertcat(*(found[i] for i, _ in self.model.edges))
@@ -135,7 +135,7 @@ class Layout:
         return self.model.joints[i].nq + self._on_circle(i)
 
     def _q_out(self, i: int, q: Expr) -> Expr:
-        if self.kind == "mujoco" and _has_quaternion(self.model.joints[i]):
+        if self.kind == "mujoco" and self.model.joints[i].has_quaternion:
             rest, xyz, w = split(q, q.shape[0] - 4, 3, 1)
             return ca.vertcat(rest, w, xyz)
         if self._on_circle(i):
@@ -144,7 +144,7 @@ class Layout:
         return q
 
     def _q_in(self, i: int, q: Expr) -> Expr:
-        if self.kind == "mujoco" and _has_quaternion(self.model.joints[i]):
+        if self.kind == "mujoco" and self.model.joints[i].has_quaternion:
             rest, w, xyz = split(q, q.shape[0] - 4, 1, 3)
             return ca.vertcat(rest, xyz, w)
         if self._on_circle(i):
@@ -223,7 +223,3 @@ def _order(model: Model, kind: str) -> tuple[str, ...]:
         name = model.joint_names[i - 1]
         ways.append((*ways[p], i) if kind == "mujoco" else (*ways[p], *mounts.get(name, ()), name))
     return tuple(model.joint_names[i - 1] for i in sorted(range(1, model.nb + 1), key=ways.__getitem__))
-
-
-def _has_quaternion(joint: Joint) -> bool:
-    return isinstance(joint, Spherical) or (isinstance(joint, FloatingBase) and joint.nq > joint.nv)

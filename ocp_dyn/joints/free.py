@@ -35,6 +35,10 @@ class Spherical(Joint):
         S = ca.vertcat(DM.eye(3), DM(3, 3))
         return JointState(Transform(quaternion_matrix(q).T, ZERO3), S, S @ qd, DM(6, 1))
 
+    @property
+    def has_quaternion(self) -> bool:
+        return True
+
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         return quaternion_rate(q, qd)
 
@@ -105,12 +109,16 @@ class _TranslateRotate(Joint):
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])
 
     @property
+    def has_quaternion(self) -> bool:
+        return self._rotation.has_quaternion
+
+    @property
     def leading_translations(self) -> int:
         return int(self._along.shape[1])
 
     def chain(self) -> tuple[Joint, ...]:
-        if self.nq > self.nv:
-            return super().chain()  # refuses: a quaternion is no chain
+        if self.has_quaternion:
+            return super().chain()  # raises: a quaternion is not a chain of 1-dof joints
         shifts = (Prismatic(np.array(column.full()).ravel()) for column in ca.horzsplit(self._along))
         return (*shifts, *self._rotation.chain())
 
@@ -122,8 +130,8 @@ class _TranslateRotate(Joint):
 class Planar(_TranslateRotate):
     """Motion in the plane of the fixed x and y axes: q = (x, y, theta), theta about z; qd their rates.
 
-    For a walker, which moves in the plane of x and z, turn the joint's axes: `add_body(name, Planar(), rotation=R)` with
-    R = ((1, 0, 0), (0, 0, -1), (0, 1, 0)), so that its y points up and theta turns x towards z.
+    For a walker, which moves in the plane of x and z, turn the joint's axes: `add_body(name, Planar(), rotation=R)`
+    with R = ((1, 0, 0), (0, 0, -1), (0, 1, 0)), so that its y points up and theta turns x towards z.
     """
 
     def __post_init__(self) -> None:

@@ -26,11 +26,11 @@ from .parts import DofData, FileJoint, Frame, Mimic
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The data of a `Model`, and what follows from them: sizes, indices, names, the configuration manifold.
+    """The data of a `Model`, and properties computed from them: sizes, indices, names, the configuration manifold.
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says;
-    see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
+    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str
@@ -126,10 +126,12 @@ class Tree:
 
     def _joint_index(self, joint: str) -> int:
         if not isinstance(joint, str) or joint not in self.joint_names:
-            raise KeyError(f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}")
+            raise KeyError(
+                f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}{meant(joint, self.joint_names)}"
+            )
         return self.joint_names.index(joint) + 1
 
-    # What the coordinates are
+    # Kinds of coordinates
 
     @cached_property
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -142,6 +144,21 @@ class Tree:
         """Names of the joints that let a body float in space or in a plane of the ground: roots without motors."""
         names = zip(self.joint_names, self.joints[1:], self.parent[1:], strict=True)
         return tuple(name for name, joint, parent in names if not parent and joint.floats())
+
+    @cached_property
+    def symbolic_bodies(self) -> tuple[str, ...]:
+        """Names of the moving bodies whose inertia or position is an expression, see `with_parameters`."""
+        bodies = zip(self.body_names, self.I[1:], self.X_tree[1:], strict=True)
+        return tuple(name for name, I, X in bodies if not all(isinstance(x, DM) for x in (I.m, I.h, I.I, X.E, X.r)))
+
+    @cached_property
+    def has_symbols(self) -> bool:
+        """Whether gravity, or the inertia or position of a body, is an expression, see `with_parameters`."""
+        return bool(self.symbolic_bodies) or not self._numeric_gravity
+
+    @property
+    def _numeric_gravity(self) -> bool:
+        return all(isinstance(g, (int, float)) for g in self.gravity)
 
     @cached_property
     def root_shifts(self) -> Array:
@@ -257,7 +274,7 @@ class Tree:
         inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
         return np.where(outside, inside, q)
 
-    # Reading
+    # Mass, gravity, and the table of the model
 
     @cached_property
     def mass(self) -> float:
@@ -268,15 +285,14 @@ class Tree:
     @cached_property
     def weight(self) -> float:
         """Weight of all moving bodies [N], their mass times |gravity|; an expression where one of these is symbolic."""
-        numeric = all(isinstance(g, (int, float)) for g in self.gravity)
-        weight: Any = self.mass * (float(np.linalg.norm(self.gravity)) if numeric else ca.norm_2(self.gravity_vector))
+        gravity = float(np.linalg.norm(self.gravity)) if self._numeric_gravity else ca.norm_2(self.gravity_vector)
+        weight: Any = self.mass * gravity
         return float(weight) if isinstance(weight, (float, DM)) else weight
 
     @cached_property
     def gravity_vector(self) -> Expr:
         """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
-        numbers = all(isinstance(g, (int, float)) for g in self.gravity)
-        return sparse_beside(self.gravity) if numbers else ca.vertcat(*self.gravity)
+        return sparse_beside(self.gravity) if self._numeric_gravity else ca.vertcat(*self.gravity)
 
     def __str__(self) -> str:
         rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
@@ -324,7 +340,7 @@ def _sized(x: Any, rows: int, what: str) -> Any:
 
 
 def _figure(x: Any, digits: int) -> str:
-    """A number to so many digits; symbols are left out."""
+    """A number to so many digits; "symbolic" for an expression."""
     return f"{float(x):.{digits}g}" if isinstance(x, (float, DM)) else "symbolic"
 
 

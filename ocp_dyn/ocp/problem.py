@@ -19,17 +19,21 @@ from .workflows.solve import check, solve_as_stated
 
 @dataclass(frozen=True, eq=False)
 class Problem(Statement):
-    """An optimal control problem for a model. All input is checked here; `dataclasses.replace` makes a changed problem.
+    """An optimal control problem for a model. All input is checked when it is made.
+
+    `dataclasses.replace(problem, form="explicit")` makes a changed problem. Fields stay as they were written, and
+    `problem.resolved` holds them with the defaults filled in: a changed problem finds the defaults of its own form,
+    phases and model. `dataclasses.replace(problem, model=other)` needs frames and joints of the same names.
 
     phases, in time order; transitions between them (default: Continuous); periodic or not; boundary conditions.
     unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
-    them all). per_distance: costs are divided by the step length. The first guess is the library's own, from `posture`
-    (nq; default: neutral, on the ground), or `guess(s) -> (q, qd)` at the fraction s of the motion, or a plan of the
-    feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the last state.
-    parameters: see `Parameter`.
+    them all). per_distance: costs are divided by the step length. The first guess is computed from `posture` (nq;
+    default: neutral, on the ground), or given as a function `guess(s) -> (q, qd)` of the fraction s of the motion, or
+    as a plan of the feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the
+    last state. parameters: see `Parameter`.
 
-    form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`; steps: of the
-    integrator, per interval.
+    form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`
+    (default: midpoint, or rk4 in the explicit form); steps: of the integrator, per interval.
     torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
     means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, damping and
     friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
@@ -39,9 +43,10 @@ class Problem(Statement):
     """
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
-        """Transcribes and solves; see `ocp_dyn.ocp.solve`. values: of parameters, in place of those declared.
+        """Transcribes and solves the problem; see `ocp_dyn.ocp.solve`.
 
-        The program is kept: the next call, with other values, builds nothing.
+        values: of parameters by name; the other parameters have the values that the problem declares. The program is
+        kept: the next call, with other values, builds nothing.
         """
         return solve_as_stated(self, values=values, **options)
 

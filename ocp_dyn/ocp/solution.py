@@ -1,4 +1,4 @@
-"""`Solution`: a solved motion, and the questions, pictures and files that belong to it."""
+"""`Solution`: a solved motion with the methods that evaluate, draw and save it."""
 
 from __future__ import annotations
 
@@ -19,59 +19,102 @@ from .motion.motion import Motion
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Motion):
+    """A solved motion, as `Problem.solve` returns it and `Solution.load` reads it.
+
+    The motion, of P phases with K nodes in all:
+        t (K): times of the nodes [s]
+        q (K, nq), qd (K, nv): configurations [rad, m] and velocities [rad/s, m/s] at the nodes, in the order of
+            `model.q_names` and `model.qd_names`
+        tau (K - P, nv): joint torques [N m] and forces [N] on the intervals between the nodes: their means
+        phases (P): the same phase by phase, with accelerations, contact forces and foot placements, see `PhaseMotion`
+        impulses: impulses on the robot [N s, N m s] between the phases and at the end of a period, see `Motion`
+        duration [s]; step_length [m]: shift along x per period, 0 if the motion is not periodic; mirrored: whether
+            every second repetition is mirrored left to right
+        model, loads: the mechanism, and the passive joint forces and rotor inertias in its equations of motion
+    The result of the solver:
+        converged, status: whether the solver reached its tolerance (check this first), and its status in a word
+        objective, cost: the minimized cost, and its terms by name
+        stats: figures of the run and settings of the transcription; the violated constraints if it did not converge
+        iterate, record: variables and multipliers of the nonlinear program, and their names; `variables`, `multipliers`
+            and `active` give them in readable form
+
+    The time between two phases appears twice in t: the last node of a phase and the first node of the next one differ
+    in their velocities if the transition is an impact. A solution cannot be changed; `dataclasses.replace` makes a
+    changed copy.
+
+        solution = problem.solve()
+        print(solution.summary())                      # the main figures
+        torque = solution.phases[0].tau[:, 2]          # of dof 2 during the first phase
+        force = solution.phases[0].wrenches["foot"]    # [moment; force] on the foot, world axes
+        solution.save("walk.npz")
+    """
+
     def summary(self, defects: bool = True) -> Summary:
-        """Outcome, gait, cost, work, loads and defects: `print` shows them as a table, `numbers()` gives a dict; see
-        `Summary`.
+        """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a
+        dict; see `Summary`.
 
         defects: False leaves out the defects, which take a second for a large model.
         """
         return summary.summary(self, truth(defects, "defects"))
 
     def defects(self) -> Defects:
-        """Re-integrates every interval, and every phase as a whole; see `Defects`."""
+        """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`."""
         return defects.defects(self)
 
     def drift(self) -> Drift:
-        """Errors of the contacts at all nodes, zero without contacts; `Problem.contact_level` and `baumgarte` keep them
-        small."""
+        """Largest position and velocity errors of the contacts at the nodes; zero without contacts, see `Drift`.
+
+        The settings `contact_level` and `baumgarte` of `Problem` keep them small.
+        """
         return defects.drift(self)
 
     def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
-        """The bounds and rows that are active, with their multipliers, as a table; see `ocp_dyn.ocp.analysis.active_set`."""
+        """Active bounds and constraint rows with their multipliers, as a table; see `ocp_dyn.ocp.analysis.active_set`.
+
+        equalities: whether to list equality rows, which are always active. tolerance: distance to a bound, in the scale
+        of the program, within which it counts as active.
+        """
         return active_set.active_set(self, equalities, tolerance)
 
     def variables(self) -> dict[str, Array]:
-        """The program's variables by name, in physical units: "duration of swing", "q swing[3]"."""
+        """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]"."""
         return active_set.variables(self)
 
     def multipliers(self) -> dict[str, Array]:
-        """Multipliers of the rows by name, "swing: dynamics": (intervals, rows); see `active_set.row_multipliers`."""
+        """Multipliers of the constraint rows by name, such as "swing: dynamics", each (intervals, rows); see
+        `active_set.row_multipliers`."""
         return active_set.row_multipliers(self)
 
     def bound_multipliers(self) -> dict[str, Array]:
-        """Multipliers of the variables' bounds by the variables' names, in physical units, negative at lower ones."""
+        """Multipliers of the bounds by the names of the variables, in physical units; negative at a lower bound."""
         return active_set.bound_multipliers(self)
 
     def floquet(self, **options: Any) -> Floquet:
-        """Derivative of the map of one period, its multipliers and neutral directions; see `ocp_dyn.ocp.analysis.floquet`."""
+        """Derivative of the map of one period, its eigenvalues and neutral directions; see
+        `ocp_dyn.ocp.analysis.floquet`.
+
+        Options: step [s] of the integration; problem: the solved problem, needed if it has a `Jump`.
+        """
         return floquet(self, **options)
 
     def floquet_multipliers(self, **options: Any) -> Any:
         """Floquet multipliers, the growth of disturbances per period: complex numbers, largest first; see
         `ocp_dyn.ocp.analysis.floquet`.
 
-        A mirrored motion's period is one step, half a stride. The motion is stable if all lie inside the unit circle.
+        The motion is stable if all of them lie inside the unit circle. The period of a mirrored motion is one step,
+        half a stride.
         """
         return floquet(self, **options).multipliers
 
     def animate(self, path: str | Path, **options: Any) -> Path:
-        """Writes an animation (.gif, .html, .mp4); see `ocp_dyn.viz.animate`."""
+        """Writes an animation (.gif, .html, .mp4) and returns its path; see `ocp_dyn.viz.animate` for the options."""
         from ..viz import animate
 
         return animate(self, path, **options)
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Any:
-        """Joint angles, torques and contact forces over time; see `ocp_dyn.viz.plot`."""
+        """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
+        `ocp_dyn.viz.plot`."""
         from ..viz import plot
 
         return plot(self, path, **options)
@@ -83,15 +126,15 @@ class Solution(Motion):
         return notebook.picture(self)
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:
-        """Writes a table with a line per node, as .csv; see `ocp_dyn.ocp.motion.tables.to_csv`."""
+        """Writes a table with a line per node, as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`."""
         return tables.to_csv(self, path, **options)
 
     def table(self, layout: str = "") -> dict[str, Array]:
-        """The columns of `to_csv` as arrays, by name."""
+        """The columns of `to_csv` as arrays, by name; see `ocp_dyn.ocp.motion.tables.table`."""
         return tables.table(self, layout)
 
     def save(self, path: str | Path) -> Path:
-        """Writes everything to one .npz file, the model included; `Solution.load` reads it back.
+        """Writes everything to one .npz file, the model included, and returns its path; `Solution.load` reads it.
 
         The folder is made if it is missing; the file appears complete or not at all.
         """
@@ -99,9 +142,9 @@ class Solution(Motion):
 
     @staticmethod
     def load(path: str | Path, *, joints: Any = (), constraints: Any = ()) -> Solution:
-        """Reads a file that `save` wrote; ValueError for another kind of file or a damaged one, OSError if it is
-        unreadable.
+        """Reads a file that `save` wrote, of this version or an earlier one.
 
         joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
+        ModelError, a ValueError, for a damaged file or another kind of file; OSError if the file cannot be read.
         """
         return load_motion(path, Solution, joints=joints, constraints=constraints)

@@ -1,8 +1,8 @@
-"""The left-right mirror map of a model, found from its geometry and checked by its dynamics.
+"""The left-right mirror map of a model, derived from its geometry and checked by its dynamics.
 
-Reflection at the world's x-z plane, M = diag(1, -1, 1), turns a configuration q of a symmetric model into another,
-q' = mirror(q), in which every body stands where the reflection of its partner was. For velocities
-the map is a signed permutation; for positions too, with quaternions (x, y, z, w) -> (-x, y, -z, w).
+Reflection at the world's x-z plane, M = diag(1, -1, 1), maps a configuration q of a symmetric model to the
+configuration q' = mirror(q), in which the pose of every body is the reflection of its partner's pose in q. For
+velocities the map is a signed permutation; for positions too, with quaternions (x, y, z, w) -> (-x, y, -z, w).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, Expr, ModelError
-from ..casadi_functions.make import function
+from ..casadi_functions.function import function
 from ..dynamics.kinematics import body_transforms, point_jacobian_6d
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..mechanism import Frame, Model
@@ -24,11 +24,13 @@ from ..mechanism.loads import JOINT_LOADS, Loads
 from ..spatial_algebra.spatial import Transform
 
 REFLECTION = np.diag([1.0, -1.0, 1.0])
-PSEUDO = np.diag([-1.0, 1.0, -1.0])  # what reflection does to rotation vectors
+"""Reflection of points, velocities and forces."""
 
+PSEUDO = np.diag([-1.0, 1.0, -1.0])
+"""Reflection of pseudovectors: angular velocities and moments."""
 
 PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
-"""Data of dofs, by their names in `DofData`, that must be mirrored as the bodies are."""
+"""Data of dofs, by their names in `DofData`, that must be equal for mirrored dofs."""
 
 TOLERANCE = 1e-6
 """Asymmetry [m, kg per kg of the model] up to which a difference counts as rounding."""
@@ -36,7 +38,10 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class MirrorMap:
-    """`mirror.q(q)`, `mirror.qd(qd)`: the reflected position and velocity; partners of bodies and frames by name."""
+    """The mirror map of a model: `mirror.q(q)`, `mirror.qd(qd)` are the reflected position and velocity.
+
+    q_matrix (nq x nq), v_matrix (nv x nv): the maps as matrices. partners: the index of every body's mirror image.
+    """
 
     model: Model
     q_matrix: DM
@@ -52,7 +57,7 @@ class MirrorMap:
         return self.v_matrix @ qd
 
     def of_dofs(self, data: Array) -> Array:
-        """Unsigned data of the dofs (nv), such as their damping, with every dof's number moved to its partner."""
+        """Unsigned data of the dofs (nv), such as their damping, with the value of every dof moved to its partner."""
         return np.asarray(np.abs(np.array(self.v_matrix.full())) @ data)
 
     @cached_property
@@ -60,7 +65,7 @@ class MirrorMap:
         return body_transforms(self.model, DM(self.model.neutral()))
 
     def frame(self, name: str) -> Frame:
-        """The frame on the partner body whose origin is the reflection of this frame's origin."""
+        """The frame on the partner body at the reflection of this frame's origin; ModelError if there is none."""
         frame = self.model.frame(name)
         X0 = self._neutral
         target = REFLECTION @ _origin(frame, X0)
@@ -68,11 +73,12 @@ class MirrorMap:
         near = [f for f in candidates if np.linalg.norm(_origin(f, X0) - target) < TOLERANCE]
         same_kind = [f for f in near if (f.name in self.model.body_names) == (name in self.model.body_names)]
         if not near:
-            raise ModelError(f"frame {name!r} has no mirror image on body {self.partners[frame.body]}: add one")
+            partner = ("the ground", *map(repr, self.model.body_names))[self.partners[frame.body]]
+            raise ModelError(f"frame {name!r} has no mirror image on {partner}: add one with ModelBuilder.add_frame")
         return (same_kind or near)[0]
 
     def point(self, body: int, place: Array) -> tuple[int, Array]:
-        """The partner of a body, and a point's reflection in its coordinates."""
+        """The partner of a body, and the reflection of the point `place` (3) [m] in the partner's coordinates."""
         X0 = self._neutral
         partner = self.partners[body]
         seen = REFLECTION @ np.array(DM(X0[body].point(place)).full()).ravel()
@@ -81,13 +87,13 @@ class MirrorMap:
 
 @boundary()
 def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
-    """Derives the mirror map of a left-right symmetric model; ModelError, with the place, if it is not symmetric.
+    """Derives the mirror map of a left-right symmetric model; ModelError that names the body or dof if it has none.
 
-    Partners are matched by their place in the tree, mass and position in `model.neutral()`, which must be a symmetric
-    posture; signs come from the bodies' Jacobians there. The result is checked at random states: the forces of inverse
-    dynamics of the mirrored motion must be the mirrored forces. Springs and losses of the joints, and their rotors,
-    must be mirrored too, unless the loads leave them out (`od.Loads()` leaves out all). For a robot that is symmetric except
-    for its cables use its `symmetric_twin`.
+    Partners are matched by their place in the tree, by mass and by position in `model.neutral()`, which must be a
+    symmetric posture; signs follow from the bodies' Jacobians in this posture. The result is checked at random states:
+    the forces that inverse dynamics gives for the mirrored motion must be the mirrored forces. Springs and losses of
+    the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves out all of
+    them). For a robot that is nearly symmetric, except for its cables for example, use its `symmetric_twin`.
     """
     mirror = kinematic_mirror(model)
     _check(mirror)
@@ -96,7 +102,7 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
 
 
 def kinematic_mirror(model: Model) -> MirrorMap:
-    """The mirror map, not checked by dynamics."""
+    """The mirror map, without the check by dynamics."""
     partners = match_bodies(model)
     q0 = DM(model.neutral())
     v_matrix = np.zeros((model.nv, model.nv))
@@ -117,7 +123,7 @@ def _origin(frame: Frame, X0: list[Transform]) -> Array:
 
 
 def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
-    """Partner of every body: children of partners that lie at mirrored places and have equal masses."""
+    """The index of every body's partner: a child of the parent's partner, at the mirrored place, with equal mass."""
     X0 = body_transforms(model, DM(model.neutral()))
     place = [np.array(DM(X.r).full()).ravel() for X in X0]
     com = [
@@ -136,15 +142,15 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         if not best or distance(best) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
-                "neutral posture (same parent's image, mass and mirrored center of mass): walk with its `symmetric_twin`"
+                "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
+                "model's `symmetric_twin`"
             )
         partners[i] = best
     return tuple(partners[i] for i in range(model.nb + 1))
 
 
 def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float:
-    """Sign (+1 or -1) of dof `image` with which it moves the partner body as the mirror image of the body under dof
-    k."""
+    """Sign (+1 or -1) with which dof `image` moves the partner body as the mirror image of the body moved by dof k."""
     seen = np.concatenate([PSEUDO @ J[:3, k], REFLECTION @ J[3:, k]])
     made = J_partner[:, image]
     for sign in (1.0, -1.0):
@@ -157,7 +163,7 @@ def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float
 
 
 def _position_matrix(model: Model, partners: tuple[int, ...], v_matrix: Array) -> Array:
-    """The map of q: that of qd, if q of the joint has the same entries; for a quaternion (., w), w stays."""
+    """The matrix of the map of q: the same as for qd, except that the entry w of a quaternion does not change."""
     S = np.zeros((model.nq, model.nq))
     for i, _ in model.edges:
         rows, columns = range(model.q_index[partners[i]], model.q_index[partners[i] + 1]), model.dofs_of(i)
@@ -179,7 +185,9 @@ def _check(mirror: MirrorMap) -> None:
         worst = float(ca.norm_inf(ca.densify(error)))
         if worst > TOLERANCE * max(1.0, model.mass):
             raise ModelError(
-                f"{model!r} is not left-right symmetric: its inverse dynamics differs from the image's by {worst:.2g}"
+                f"{model!r} is not left-right symmetric: inverse dynamics of a mirrored motion differs from the "
+                f"mirrored forces by {worst:.2g} (N, N m): check masses, inertias and joint axes, or use the model's "
+                "`symmetric_twin`"
             )
 
 
@@ -187,14 +195,14 @@ def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
     """Raises ModelError if springs, losses or rotors of the joints, or rest positions of springs, are not mirrored."""
     model, dofs = mirror.model, mirror.model.dofs
     for kind in kinds:
-        own = getattr(dofs, kind)
-        image = mirror.of_dofs(own)
-        worst = int(np.argmax(np.abs(own - image)))
-        if abs(own[worst] - image[worst]) > TOLERANCE * np.abs(own).max():
+        values = getattr(dofs, kind)
+        image = mirror.of_dofs(values)
+        worst = int(np.argmax(np.abs(values - image)))
+        if abs(values[worst] - image[worst]) > TOLERANCE * np.abs(values).max():
             raise ModelError(
-                f"{model!r} is not left-right symmetric: dof {model.qd_names[worst]!r} has {kind} {own[worst]:.6g}, its "
-                f"mirror image {image[worst]:.6g}: make them equal, walk with its `symmetric_twin`, or leave them out by "
-                f"loads=od.Loads({'passive' if kind in ROTORS else 'armature'}=True)"
+                f"{model!r} is not left-right symmetric: dof {model.qd_names[worst]!r} has {kind} {values[worst]:.6g}, "
+                f"its mirror image {image[worst]:.6g}: make them equal, use the model's `symmetric_twin`, or leave "
+                f"them out by loads=od.Loads({'passive' if kind in ROTORS else 'armature'}=True)"
             )
     if "stiffness" not in kinds:
         return
@@ -202,6 +210,7 @@ def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
     worst = int(np.argmax(np.abs(apart) * (dofs.stiffness > 0)))
     if dofs.stiffness[worst] and abs(apart[worst]) > TOLERANCE:
         raise ModelError(
-            f"{model!r} is not left-right symmetric: the spring of dof {model.qd_names[worst]!r} rests {abs(apart[worst]):.4g} "
-            "away from where its mirror image does: make `rest` symmetric, or leave springs out by loads=od.Loads(armature=True)"
+            f"{model!r} is not left-right symmetric: the rest position of the spring of dof {model.qd_names[worst]!r} "
+            f"is {abs(apart[worst]):.4g} away from the mirror image of its partner's: make `rest` symmetric, or leave "
+            "springs out by loads=od.Loads(armature=True)"
         )

@@ -1,5 +1,4 @@
-"""Left-right symmetric versions of robots that are nearly symmetric, for gaits whose left steps mirror the right
-ones."""
+"""Left-right symmetric versions of nearly symmetric robots, for gaits whose left steps mirror the right steps."""
 
 from __future__ import annotations
 
@@ -19,13 +18,12 @@ from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
 
 @boundary()
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
-    """The model with every body's inertia and pose averaged with the mirror image of its partner's, in the neutral
-    posture.
+    """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
-    Springs and their rest positions, damping, friction and armature of the joints are averaged too. Real robots carry a
-    battery on one side, and their CAD data have rounded angles; a mirrored gait needs a twin without these. tolerance:
-    largest difference between partners, relative to the mass [m, kg]. `asymmetry` tells the difference between the twin
-    and the original. ModelError if bodies have no partners.
+    Poses are those of the neutral posture. Springs and their rest positions, damping, friction and armature of the
+    joints are averaged too. Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored
+    gait needs a model without these differences. tolerance: largest difference between partners, relative to the mass
+    [m, kg]. `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
     """
     partners = match_bodies(model, positive(tolerance, "tolerance"))
     X0 = body_transforms(model, DM(model.neutral()))
@@ -35,7 +33,7 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     inertia, X_tree = [model.I[0]], [model.X_tree[0]]
     for i, p in model.edges:
         inertia.append(_average(seen[i], _image(seen[partners[i]])).to_parent(Y0[i].inverse()))
-        # the joint's own transform in the neutral posture stays between the two
+        # the joint's transform in the neutral posture does not change
         joint = X0[i] @ (model.X_tree[i] @ X0[p]).inverse()
         moved = joint.inverse() @ Y0[i] @ Y0[p].inverse()
         X_tree.append(Transform(sparse(moved.E), sparse(moved.r)))
@@ -43,7 +41,7 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
 
 def _with_even_joints(model: Model) -> Model:
-    """The model with springs, losses and armature averaged over partner joints; the model is symmetric otherwise."""
+    """The model with springs, losses and armature averaged over partner joints; everything else must be symmetric."""
     dofs = model.dofs
     if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
         return model
@@ -55,12 +53,12 @@ def _with_even_joints(model: Model) -> Model:
     return replace(model, dofs=replace(dofs, **even))
 
 
-def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
-    """World -> body, half-way between a body's pose (R, p) and the image of its partner's.
+def _between(pose: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:
+    """World -> body for the mean of a body's pose (R, p) and the mirror image of its partner's pose.
 
-    The axes of partners may differ by signs and order; where they differ by more, the body keeps its own.
+    The axes of partners may differ by signs and order; if they differ by more, the orientation of the body stays.
     """
-    R, p = own
+    R, p = pose
     image = REFLECTION @ partner[0]
     order = np.round(image.T @ R)
     if np.abs(image @ order - R).max() < 0.1:
@@ -73,14 +71,16 @@ def _between(own: tuple[Array, Array], partner: tuple[Array, Array]) -> Transfor
 def facing_forward(model: Model, left: str, right: str) -> Model:
     """The model whose base frame is turned about z so that the frame `left` lies along +y from the frame `right`.
 
-    This holds in the neutral posture; x then points forward, as walking along x needs. The base's own frame is turned,
-    others stay where they are on the robot. ValueError if the two frames coincide.
+    left, right: names of frames; their positions are those of the neutral posture. x then points forward, as walking
+    along x needs. Only the frame of the base is turned; the poses of all other frames on the robot stay. ValueError if
+    the origins of both frames lie on one vertical line.
     """
     q = DM(model.neutral())
     dx, dy, _ = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
     if np.hypot(dx, dy) < 1e-6:
         raise ValueError(
-            f"frames {left!r} and {right!r} must lie apart to tell left from right, got {dx:.3g}, {dy:.3g} m"
+            f"frames {left!r} and {right!r} must lie apart horizontally, got ({dx:.3g}, {dy:.3g}) m: name frames "
+            "of the left and the right leg"
         )
     turn = Transform(sparse(np.round(_about_z(np.arctan2(-dx, dy)), 12).T), DM(3, 1))
     back = turn.inverse()
@@ -98,8 +98,10 @@ def _about_z(angle: float) -> Array:
 
 @boundary()
 def asymmetry(model: Model) -> dict[str, float]:
-    """Asymmetry of a model, against its symmetric twin: largest differences of a mass [kg], a mass center [m] and a
-    place [m]."""
+    """Asymmetry of a model: the largest differences to its symmetric twin.
+
+    Keys: "mass" [kg], "center_of_mass" [m], "place" [m] of a joint's fixed frame.
+    """
     twin = symmetric_twin(model)
     mass, com, place = [0.0], [0.0], [0.0]
     for i, _ in model.edges:

@@ -1,6 +1,6 @@
 """Pictures of solved motions: animations, plots over the gait cycle, strips of stick figures.
 
-Nothing here touches matplotlib's global state, and matplotlib is loaded only when something is drawn.
+The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn.
 """
 
 from .animation import animate as animate

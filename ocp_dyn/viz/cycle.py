@@ -1,4 +1,4 @@
-"""Joint angles of both legs over their own gait cycles, beside landmarks of normal walking."""
+"""Joint angles of both legs, each over the gait cycle of its leg, with landmarks of normal walking."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ LANDMARKS = {
     "knee": ((0, 5), (15, 15), (40, 5), (60, 35), (73, 60)),
     "ankle": ((0, 0), (8, -5), (45, 10), (63, -15), (80, 0)),
 }
-"""(percent of the gait cycle, degrees) of walking adults at a comfortable speed, as textbooks round them to 5 degrees.
+"""(percent of the gait cycle, degrees) of adults who walk at a comfortable speed, rounded to 5 degrees as in textbooks.
 
-Flexion, and dorsiflexion, positive. D. Neumann, Kinesiology of the Musculoskeletal System, 2010, ch. 15; J. Perry & J.
-Burnfield, Gait Analysis: Normal and Pathological Function, 2010, for knee and ankle. Landmarks, not a recording: there is
-no spread between people in them.
+Flexion and dorsiflexion are positive. D. Neumann, Kinesiology of the Musculoskeletal System, 2010, ch. 15; J. Perry &
+J. Burnfield, Gait Analysis: Normal and Pathological Function, 2010, for knee and ankle. These are landmarks, not
+recordings: they contain no variation between people.
 """
 
 ROUNDING = 5.0
-"""Half the length of the landmarks' bars [degrees]: how far they are rounded. No standard deviation."""
+"""Half the length of the landmarks' bars [degrees]: the rounding of the values, not a standard deviation."""
 
 TITLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
 
 
 def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmarks: bool = True) -> Figure:
-    """Flexion of hip, knee and ankle [degrees] of both legs, each from its own touch-down to the next (0 to 100 %).
+    """Flexion of hip, knee and ankle [degrees] of both legs, from the leg's touch-down to its next one (0 to 100 %).
 
-    The left leg's curve is the broad one. Dotted: when the leg leaves the ground. landmarks: with those of normal walking as gray bars (see `LANDMARKS`). Written
-    to `path` (.png, .pdf, .svg) if there is one. ValueError for a motion that does not repeat, a model without hips,
-    knees and ankles, or legs that do not leave the ground and come back.
+    The broad curve is the left leg; dotted lines mark the times at which a leg leaves the ground. landmarks: whether to
+    draw gray bars for normal walking (see `LANDMARKS`). Written to `path` (.png, .pdf, .svg) if given. ValueError for a
+    motion that is not periodic, a model without hips, knees and ankles, or a leg that does not leave the ground and
+    touch down once per cycle.
     """
     picture_format(path)
     truth(landmarks, "landmarks")
     chart = Chart(solution)
     if not chart.cycle or not chart.joints:
         raise ValueError(
-            "plot_gait_cycle needs a motion that repeats, of a model with hips, knees and ankles: use plot"
+            "plot_gait_cycle needs a periodic motion of a model with hips, knees and ankles: use plot for other motions"
         )
     strikes = {side: touch_down(chart.stretches, side, chart.end) for side in ("left", "right")}
     wide, height = 10.4, 3.1
@@ -58,8 +59,8 @@ def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmar
             _bars(axes, joint)
         for c in chart.joints[joint]:
             down, off = strikes[c.side]
-            x, y = chart.positions(c.q)
-            # legs that do the same lie on one another: the left shows beneath the right
+            x, y = chart.positions(c.q_index)
+            # the curves of two equal legs coincide: the broad left one shows beneath the right one
             strength, width = (0.5, 4.2) if c.side == "left" else (1.0, 1.5)
             x, y = from_strike(x, np.degrees(c.sign * y), down)
             axes.plot(x, y, color=tinted(COLORS[c.side], strength), linewidth=width, zorder=3)
@@ -86,20 +87,21 @@ def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmar
 
 
 def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
-    """When a side touches down and when it leaves the ground [% of the cycle]."""
+    """Times at which a side touches down and leaves the ground [% of the cycle]."""
     stands = [any(s.side == side for s in stretch.supports) for stretch in stretches]
-    down = [k for k, here in enumerate(stands) if here and not stands[k - 1]]
-    off = [k for k, here in enumerate(stands) if not here and stands[k - 1]]
+    down = [k for k, on_ground in enumerate(stands) if on_ground and not stands[k - 1]]
+    off = [k for k, on_ground in enumerate(stands) if not on_ground and stands[k - 1]]
     if len(down) != 1 or len(off) != 1:
         raise ValueError(
-            f"plot_gait_cycle: the {side} leg must leave the ground and come back once per cycle: use plot"
+            f"plot_gait_cycle needs legs that leave the ground once per cycle, the {side} one leaves it {len(off)} "
+            "times: use plot"
         )
     landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
     return landing, lifting
 
 
 def from_strike(x: Array, y: Array, strike: float) -> tuple[Array, Array]:
-    """A curve over the cycle [%], begun at the strike: its first point again at 100 %."""
+    """A curve over the cycle [%] that starts at the strike; its first point is repeated at 100 %."""
     shifted = (x - strike) % 100
     order = np.argsort(shifted, kind="stable")
     return np.append(shifted[order], 100.0), np.append(y[order], y[order[0]])

@@ -1,4 +1,4 @@
-"""Colors, figures and files; and the puppet that turns points of a skeleton into a picture."""
+"""Colors, figures and picture files, and the `Puppet` that draws a skeleton."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Plane = Literal["side", "front"]
 
 COLORS: dict[Side, str] = {"left": "#0072B2", "right": "#D55E00", "middle": "#7C8692"}
-"""Blue and vermilion of Okabe and Ito's palette, which color-blind people tell apart."""
+"""Blue and vermilion of Okabe and Ito's palette, which color-blind people can distinguish."""
 
 FORCE, INK, FAINT, SHADE = "#00896B", "#30363D", "#9AA3AD", "#ECEEF1"
 PICTURES = (".png", ".pdf", ".svg")
@@ -31,7 +31,7 @@ _DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
 
 
 def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
-    """A figure [inches] of its own, known to no window and no global list of figures."""
+    """A new figure of this size [inches], outside matplotlib's global list of figures and without a window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -41,7 +41,7 @@ def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
 
 
 def picture_format(path: str | Path | None) -> str:
-    """The format a suffix stands for, "" without a path; `ValueError` for an unknown one."""
+    """The format that the suffix of a path names, "" without a path; `ValueError` for an unknown suffix."""
     if path is None:
         return ""
     named = path_of(path)
@@ -53,7 +53,7 @@ def picture_format(path: str | Path | None) -> str:
 
 
 def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
-    """Writes the figure, whole or not at all; `None` writes nothing."""
+    """Writes the figure to `path`, completely or not at all; None writes nothing."""
     kind = picture_format(path)
     if path is not None:
         with picture_file(Path(path)) as partial:
@@ -62,14 +62,14 @@ def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
 
 @contextmanager
 def picture_file(path: Path) -> Iterator[Path]:
-    """The name to write a picture to (see `whole_file`), in a directory that is made if it is missing."""
+    """A temporary file that replaces `path` when the block ends (see `whole_file`); missing directories are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial:
         yield partial
 
 
 def tinted(color: str, strength: float) -> tuple[float, float, float]:
-    """The color mixed with white: 1 leaves it, 0 is white. Unlike transparency it does not show overlaps."""
+    """The color mixed with white: strength 1 is the color, 0 is white. Unlike transparency it hides overlaps."""
     from matplotlib.colors import to_rgb
 
     r, g, b = (1 - strength * (1 - c) for c in to_rgb(color))
@@ -82,7 +82,7 @@ def flat(points: Array, plane: Plane) -> Array:
 
 
 def hull_of_discs(centers: Array, radii: Array) -> Array:
-    """The outline (48, 2) of the convex hull of discs: in every direction, the point that reaches furthest."""
+    """The outline (48, 2) of the convex hull of discs: its farthest point in each of 48 directions."""
     reach = centers @ _DIRECTIONS.T + radii[:, None]
     furthest = np.argmax(reach, axis=0)
     outline: Array = centers[furthest] + radii[furthest, None] * _DIRECTIONS
@@ -90,7 +90,7 @@ def hull_of_discs(centers: Array, radii: Array) -> Array:
 
 
 def arrow(start: Array, vector: Array, width: float) -> Array:
-    """The outline (7, 2) of an arrow; the head shrinks with short ones."""
+    """The outline (7, 2) of an arrow; short arrows have shorter heads."""
     length = float(np.hypot(*vector))
     if length < 1e-9:
         return np.repeat(start[None], 7, axis=0)
@@ -105,7 +105,7 @@ def arrow(start: Array, vector: Array, width: float) -> Array:
 class Puppet:
     """A skeleton in one view; `draw` moves it. Nearer shapes hide farther ones.
 
-    strength: of the colors, 1 full, towards 0 white. Lengths are data units, so axes need an equal aspect.
+    strength: of the colors, from 0 (white) to 1 (full). Lengths are in data units, so the axes need an equal aspect.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Puppet:
         ends = np.cumsum([0] + [len(segment.points) for segment in segments])
         self.slices = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.radii = [np.array(segment.radii) for segment in segments]
-        # of shapes at one depth, as all are in a planar model, the right-hand ones are drawn last
+        # among shapes of the same depth, such as all of a planar model, those of the right side are drawn last
         order = {"left": 0, "middle": 1, "right": 2}
         self.rank = np.array([order[segment.side] - 3 * (segment.kind in ("rail", "pivot")) for segment in segments])
         self.colors = np.array(
@@ -132,7 +132,7 @@ class Puppet:
         axes.add_collection(self.shapes, autolim=False)
 
     def draw(self, places: Array) -> None:
-        """places (len(points), 3): where the points are [m]."""
+        """Moves the skeleton to `places` (len(points), 3), the positions of its points [m]."""
         seen, depth = flat(places, self.plane), (-places[:, 1] if self.plane == "side" else places[:, 0])
         outlines = [hull_of_discs(seen[k], r) for k, r in zip(self.slices, self.radii, strict=True)]
         depths = np.array([depth[k].mean() for k in self.slices])
@@ -154,13 +154,13 @@ class Arrows:
         axes.add_collection(self.shapes, autolim=False)
 
     def draw(self, forces: Sequence[tuple[Array, Array]]) -> None:
-        """(start, vector) in the world [m]."""
+        """Replaces the arrows; forces: pairs (start, vector) in the world [m]."""
         outlines = [arrow(flat(start, self.plane), flat(vector, self.plane), self.width) for start, vector in forces]
         self.shapes.set_verts(outlines, closed=True)
 
 
 def bare(axes: Axes) -> None:
-    """Removes frame and ticks; the axes stay."""
+    """Removes frame and ticks of the axes."""
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():
@@ -169,7 +169,7 @@ def bare(axes: Axes) -> None:
 
 
 def ground(axes: Axes, height: float = 0.0, spacing: float = 0.5, label: str = "") -> None:
-    """A line at z = height, ticks along x below it every `spacing` [m]."""
+    """Draws the ground: a line at z = height, with ticks below it every `spacing` [m] along x."""
     from matplotlib.ticker import MultipleLocator
 
     axes.axhline(height, color=INK, linewidth=1.2, zorder=2)
@@ -181,13 +181,13 @@ def ground(axes: Axes, height: float = 0.0, spacing: float = 0.5, label: str = "
 
 
 def _inside(axes: Axes, x: float) -> bool:
-    """Far enough from the ends of the abscissa for a label not to stick out."""
+    """Whether x is far enough from the ends of the abscissa for its label to fit."""
     low, high = axes.get_xlim()
     return bool(abs(x - (low + high) / 2) < 0.46 * (high - low))
 
 
 def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 9.0, force: bool = True) -> None:
-    """The sides' names and the force's in their colors, one after the other, right-aligned at (x, y)."""
+    """Writes the names of the sides and of the force in their colors, side by side, right-aligned at (x, y)."""
     entries = [(words[side], COLORS[side]) for side in ("left", "right") if side in words]
     entries += [("ground force", FORCE)] if force else []
     renderer, width = made.canvas.get_renderer(), made.bbox.width
@@ -199,5 +199,8 @@ def legend(made: Any, words: dict[Side, str], x: float, y: float, size: float = 
 def used_points(segments: Sequence[Segment]) -> tuple[Point, ...]:
     """All points of the segments in the order in which `Puppet` takes them; `ValueError` if there are none."""
     if not segments:
-        raise ValueError("there is nothing to draw: no two joints or frames of the model lie apart; add a frame to it")
+        raise ValueError(
+            "there is nothing to draw: all joints and frames of the model lie at one point; add a frame, such as the "
+            "tip"
+        )
     return tuple(p for segment in segments for p in segment.points)

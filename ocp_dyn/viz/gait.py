@@ -1,4 +1,4 @@
-"""A solved motion laid out in time: step after step, mirrored ones included, forces at their footprints."""
+"""Solved motions unrolled in time: step after step, mirrored if the motion says so, with the forces on the feet."""
 
 from __future__ import annotations
 
@@ -51,13 +51,19 @@ class Motion(Protocol):
 
 
 REFLECTION = np.array([1.0, -1.0, 1.0])
-TURNED = np.array([-1.0, 1.0, -1.0])  # what reflection does to moments and angles
+"""Signs of a vector's components after reflection in the x-z plane."""
+
+AXIAL_REFLECTION = np.array([-1.0, 1.0, -1.0])
+"""Signs of the components of moments and angles after this reflection."""
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """One foot on the ground during one phase: wrench [moment; force] (N, 6) at its place (x, y, yaw), if known; height
-    of the place [m]."""
+    """One foot on the ground during one phase of N intervals.
+
+    wrench (N, 6): [moment; force] on the foot about its contact point, world axes. place: (x, y, yaw) of the contact
+    point in the world, None if unknown; height: its z [m].
+    """
 
     name: str
     side: Side
@@ -67,19 +73,19 @@ class Support:
 
     @property
     def force(self) -> Array:
-        """(N, 3) [N]"""
+        """Force on the foot (N, 3) [N], world axes."""
         return self.wrench[:, 3:]
 
     def pressure(self, least: float) -> Array:
-        """Center of pressure (N, 2) from the place [m], world axes; nan below the vertical force `least` [N]."""
+        """Center of pressure (N, 2) [m] relative to the place, world axes; nan below the vertical force `least` [N]."""
         moment, vertical = self.wrench[:, :3], self.wrench[:, 5]
-        carried = np.where(vertical > least, vertical, np.nan)
-        return np.column_stack([-moment[:, 1] / carried, moment[:, 0] / carried])
+        load = np.where(vertical > least, vertical, np.nan)
+        return np.column_stack([-moment[:, 1] / load, moment[:, 0] / load])
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """One phase of one step: t (N+1), q, v (N+1, .) at the nodes, tau (N, nv) on the intervals."""
+    """One phase of one step: t (N+1), q (N+1, nq), qd (N+1, nv) at the nodes, tau (N, nv) on the intervals."""
 
     name: str
     step: int
@@ -96,7 +102,7 @@ class Stretch:
 
 
 def check_motion(motion: Any) -> None:
-    """TypeError for what is no motion."""
+    """TypeError unless `motion` is a solved motion."""
     if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "phases"):
         raise TypeError(
             f"a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}"
@@ -104,7 +110,7 @@ def check_motion(motion: Any) -> None:
 
 
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
-    """The phases of `steps` steps, one after the other; a motion that does not repeat is its own single step."""
+    """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step."""
     mirror = motion.mirror() if motion.step_length else None
     side = sides(motion.model)
     found: list[Stretch] = []
@@ -136,7 +142,7 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
             if name in phase.planes:
                 place[0], place[1], height = np.array(phase.planes[name].to_world(DM([*place[:2], 0.0]))).ravel()
         if image is not None:
-            frame, wrench = image.frame(name), wrench * np.concatenate([TURNED, REFLECTION])
+            frame, wrench = image.frame(name), wrench * np.concatenate([AXIAL_REFLECTION, REFLECTION])
             place = None if place is None else place * [1.0, -1.0, -1.0]
         if place is not None:
             place = place + np.array([step * motion.step_length, 0.0, 0.0])
@@ -145,12 +151,12 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
 
 
 def weight(model: Model) -> float:
-    """Body weight [N]; without gravity, that of the mass on Earth, so that forces still have a scale; never 0."""
+    """Body weight [N]; without gravity the weight on Earth, so that force arrows have a scale; never 0."""
     return model.weight or model.mass * 9.81 or 1.0
 
 
 def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Support, Array, Array]]:
-    """(foot, center of pressure in the world (3), force (3)) at a time within the stretch."""
+    """(foot, center of pressure in the world (3), force (3)) of every foot that carries more than `least` [N]."""
     k = int(np.clip(np.searchsorted(stretch.t, time, side="right") - 1, 0, len(stretch.tau) - 1))
     found = []
     for support in stretch.supports:

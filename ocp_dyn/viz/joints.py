@@ -1,4 +1,4 @@
-"""Assignment of anatomical angles to entries of q: flexions found by name and axis, or the angles of all joints."""
+"""Joint coordinates to plot: anatomical flexions, found by joint name and axis, or the coordinates of all joints."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ..mechanism import Model
 from .skeleton import Side, sides
 
 FLEXION = {"hip": -1.0, "knee": 1.0, "ankle": -1.0, "shoulder": -1.0, "elbow": -1.0, "lumbar": 1.0}
-"""Sign, by joint, of a rotation about +y (to the walker's left) that flexes, of a body that walks along x.
+"""Sign of the rotation about +y (the walker's left) that is flexion, by joint, for a body that walks along x.
 
-It carries what hangs below the joint backwards, what stands above it forwards; dorsiflexion is called flexion.
+A positive rotation about +y moves a limb below the joint backwards and a limb above it forwards. Flexion of the ankle
+is dorsiflexion.
 """
 
 LEGS = ("hip", "knee", "ankle")
@@ -24,56 +25,60 @@ LEGS = ("hip", "knee", "ankle")
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One entry of q and its entry of qd: side, whether it is a rotation or a translation, sign as anatomical angle."""
+    """One joint coordinate: its indices in q and in qd, its side, and whether it is a rotation or a translation.
+
+    sign: factor (1 or -1) that makes q the anatomical angle.
+    """
 
     label: str
-    q: int
-    v: int
+    q_index: int
+    qd_index: int
     side: Side
-    turns: bool = True
+    is_rotation: bool = True
     sign: float = 1.0
 
 
 def coordinates(model: Model) -> list[Coordinate]:
-    """All joint entries with as many positions as velocities (not quaternions), in order."""
+    """The coordinates of all joints with as many positions as velocities (no quaternions), in order."""
     side, axes = sides(model), _axes(model)
     found = []
     for i, _ in model.edges:
         joint = model.joints[i]
         if joint.nq != joint.nv:
             continue
-        for k, v in enumerate(model.dofs_of(i)):
-            label = model.qd_names[v].replace("_", " ").replace(".", " ")
-            turns = bool(np.linalg.norm(axes[v]) > 1e-9)
-            found.append(Coordinate(label, model.q_index[i] + k, v, side[i], turns))
+        for k, dof in enumerate(model.dofs_of(i)):
+            label = model.qd_names[dof].replace("_", " ").replace(".", " ")
+            is_rotation = bool(np.linalg.norm(axes[dof]) > 1e-9)
+            found.append(Coordinate(label, model.q_index[i] + k, dof, side[i], is_rotation))
     return found
 
 
 def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
-    """Flexions by joint: hip, knee, ankle, and shoulder, elbow, lumbar where there are; {} unless both legs have all.
+    """Flexions by joint: hip, knee and ankle, and shoulder, elbow and lumbar joint if the model has them.
 
-    A joint is found by the word in its name (`hip_l`, `left_knee_pitch`), its flexion among its entries by the axis
-    nearest to y in the neutral posture; of several joints with one name the one nearest to y.
+    {} unless both legs have hip, knee and ankle. A joint is found by the word in its name (`hip_l`, `left_knee_pitch`);
+    its flexion is the coordinate with the axis nearest to y in the neutral posture, over all joints with that word.
     """
     side, axes = sides(model), _axes(model)
     found: dict[str, list[Coordinate]] = {}
     for name, sign in FLEXION.items():
-        for wanted in ("left", "right") if name != "lumbar" else ("middle",):
+        for wanted_side in ("left", "right") if name != "lumbar" else ("middle",):
             entries = [
-                (float(axes[v][1]), model.q_index[i] + k, v, i)
+                (float(axes[dof][1]), model.q_index[i] + k, dof, i)
                 for i, _ in model.edges
                 if name in re.split(r"[\W_]+", model.joint_names[i - 1].lower())
-                and side[i] == wanted
+                and side[i] == wanted_side
                 and model.joints[i].nq == model.joints[i].nv
-                for k, v in enumerate(model.dofs_of(i))
+                for k, dof in enumerate(model.dofs_of(i))
             ]
             if not entries:
                 continue
-            y, q, v, i = max(entries, key=lambda entry: abs(entry[0]))
+            y, q_index, qd_index, i = max(entries, key=lambda entry: abs(entry[0]))
             if abs(y) < 0.7:
                 continue
             label = "flexion" if name == "lumbar" else ""
-            found.setdefault(name, []).append(Coordinate(label, q, v, side[i], True, sign * float(np.sign(y))))
+            sign_of_q = sign * float(np.sign(y))
+            found.setdefault(name, []).append(Coordinate(label, q_index, qd_index, side[i], True, sign_of_q))
     if any(len(found.get(name, [])) != 2 for name in LEGS):
         return {}
     if "lumbar" in found:
@@ -82,24 +87,24 @@ def gait_coordinates(model: Model) -> dict[str, list[Coordinate]]:
 
 
 def _beside(model: Model, flexion: Coordinate, axes: list[Array]) -> list[Coordinate]:
-    """The other entries of the joint that flexes: bend to the right about x, turn to the left about z."""
-    joint = next(i for i, _ in model.edges if flexion.v in model.dofs_of(i))
+    """The other coordinates of the flexing joint: bend to the right about x, turn to the left about z."""
+    joint = next(i for i, _ in model.edges if flexion.qd_index in model.dofs_of(i))
     found = []
-    for k, v in enumerate(model.dofs_of(joint)):
-        if v != flexion.v:
-            axis = int(np.argmax(np.abs(axes[v])))
+    for k, dof in enumerate(model.dofs_of(joint)):
+        if dof != flexion.qd_index:
+            axis = int(np.argmax(np.abs(axes[dof])))
             label = ("bend right", "", "turn left")[axis]
-            sign = float(np.sign(axes[v][axis]))
-            found.append(Coordinate(label, model.q_index[joint] + k, v, flexion.side, True, sign))
+            sign = float(np.sign(axes[dof][axis]))
+            found.append(Coordinate(label, model.q_index[joint] + k, dof, flexion.side, True, sign))
     return found
 
 
 def _axes(model: Model) -> list[Array]:
-    """World axis of rotation of every dof in the neutral posture; zero for one that slides."""
+    """World axis of rotation of every dof in the neutral posture; zero for a translation."""
     q = DM(model.neutral())
-    found: list[Array] = [np.zeros(3)] * model.nv
+    axes: list[Array] = [np.zeros(3)] * model.nv
     for i, _ in model.edges:
         J = np.array(DM(point_jacobian_6d(model, model.body_names[i - 1], q)).full())
-        for v in model.dofs_of(i):
-            found[v] = J[:3, v]
-    return found
+        for dof in model.dofs_of(i):
+            axes[dof] = J[:3, dof]
+    return axes

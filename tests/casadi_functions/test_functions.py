@@ -18,8 +18,8 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.cheapest import cheapest_equivalent
-from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
+from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from tests.helpers import State, add_random, close, flat, tree
@@ -227,7 +227,7 @@ def test_a_function_is_built_once():
     assert od.function(od.mass_matrix, model) is first
     assert od.function(od.mass_matrix, model, name="M") is not first
     assert od.function(od.mass_matrix, model, name="M").name() == "M"
-    assert od.function(od.mass_matrix, tree("chain")) is not first
+    assert od.function(od.mass_matrix, tree("chain", np.random.default_rng(7))) is not first
     one = od.function(od.constraint_jacobian, model, (od.Contact("b2"),))
     assert od.function(od.constraint_jacobian, model, [od.Contact("b2")]) is one
     assert od.function(od.constraint_jacobian, model, (od.Contact("b2", point=(0, 0, 1)),)) is not one
@@ -235,7 +235,7 @@ def test_a_function_is_built_once():
 
 
 def test_a_model_that_is_gone_frees_its_functions():
-    model = tree("chain")
+    model = tree("chain", np.random.default_rng(7))
     od.function(od.mass_matrix, model)
     watch = weakref.ref(model)
     del model
@@ -296,15 +296,15 @@ REFUSED = [
     (KeyError, "input 'z' has no known size; known: q, qd.*z\\[3\\]", lambda: od.function(
         two, MODEL, signature="z -> E")),
     (ValueError, "signature names outputs .*returned 2", lambda: od.function(two, MODEL, signature="q -> E")),
-    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q q -> E F")),
-    (ValueError, "needs a name of its own, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
-    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
+    (ValueError, "needs a different name, got q twice", lambda: od.function(two, MODEL, signature="q q -> E F")),
+    (ValueError, "needs a different name, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
+    (ValueError, "needs a different name, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
     (ValueError, "'mass matrix' cannot name a Function", lambda: entry("H", name="mass matrix")),
     (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", loads=od.Loads(external="b1"))),
     (KeyError, "no frame 'hand'", lambda: entry("ID", loads=od.Loads(external=("hand",)))),
     (ValueError, "e is a value .* or 'rows', got 'some'", lambda: entry("impact", e="some")),
     (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
-    (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*follows the model", lambda:
+    (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*constraint set, follow the model", lambda:
         od.function(od.constrained_dynamics, MODEL)),
     (TypeError, "unexpected keyword", lambda: entry("H", speed="high")),
 ]  # fmt: skip

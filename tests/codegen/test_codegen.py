@@ -18,7 +18,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable
@@ -604,7 +604,7 @@ QP = {"print_iteration": False, "print_header": False, "print_time": False, "qps
 )
 def test_functions_that_cannot_stand_alone(tmp_path, make):
     f = make()
-    with pytest.raises(ValueError, match=rf"^{f.name()!r} cannot become C that stands alone: .+"):
+    with pytest.raises(ValueError, match=rf"^{f.name()!r} cannot become self-contained C code: .+"):
         od.codegen.export([registered("H"), f], tmp_path / "robot")
     assert list(tmp_path.iterdir()) == []
 
@@ -612,7 +612,7 @@ def test_functions_that_cannot_stand_alone(tmp_path, make):
 def test_memory_is_refused_whatever_it_includes(monkeypatch):
     room = importlib.import_module("ocp_dyn.codegen.c_export.export")
     monkeypatch.setattr(room, "ALLOWED_INCLUDES", {"math.h", "stdio.h", "stdarg.h"})
-    with pytest.raises(ValueError, match="memory of its own"):
+    with pytest.raises(ValueError, match="a solver that allocates memory"):
         od.codegen.generate([ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP)], "robot")
 
 

@@ -21,8 +21,11 @@ ROOT = Path(od.__file__).parent
 COMPILE = sys.modules["ocp_dyn.codegen.machine_code.compile"]
 CODE = COMPILE.MAKERS
 
-HANDS_OVER = {"ocp_dyn.ocp.equations", "ocp_dyn.casadi_functions.checked"}
-"""Modules on the path that only say which derivatives are meant, or check arguments."""
+DIFFERENTIATED = "ocp_dyn.casadi_functions.differentiated_dynamics"
+"""The module that makes the derivatives of inverse dynamics."""
+
+HANDS_OVER = {"ocp_dyn.casadi_functions.checked"}
+"""Modules on the path that only check arguments."""
 
 
 def name_of(path: Path) -> str:
@@ -78,7 +81,7 @@ def modules_run(work) -> set[str]:
     return {name for name, path in MODULES.items() if str(path) in files}
 
 
-@pytest.mark.parametrize("makers", [CODE, blocks.MAKERS], ids=["code", "derivatives"])
+@pytest.mark.parametrize("makers", [CODE, (*blocks.DERIVATIVE_MAKERS, DIFFERENTIATED)], ids=["code", "derivatives"])
 def test_the_key_holds_all_that_its_makers_import(makers):
     assert set(identity.sources(*makers)) == closure(*makers)
 
@@ -103,18 +106,24 @@ def test_what_runs_while_code_is_made_is_in_its_key(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
 def test_what_runs_while_derivatives_are_found_is_in_their_key(monkeypatch, form):
-    run = set()
+    run, makers = set(), []
+
+    def noted(*modules):
+        makers.append(modules)
+        return identity.made_by(*modules)
 
     def traced(_key, derive):
         made = []
-        run.update(modules_run(lambda: made.append(derive())))
+        here = modules_run(lambda: made.append(derive()))
+        assert here - HANDS_OVER <= set(identity.sources(*makers[-1]))  # those of the key of this block
+        run.update(here)
         return made[0]
 
+    monkeypatch.setattr(blocks, "made_by", noted)
     monkeypatch.setattr(blocks, "derived", traced)
     replace(problem(free=False), form=form, parameters=()).check()
-    assert "ocp_dyn.ocp.nlp.chain_rule" in run
-    assert "ocp_dyn.casadi_functions.differentiated_dynamics" in run
-    assert run - HANDS_OVER <= set(identity.sources(*blocks.MAKERS))
+    assert {"ocp_dyn.ocp.nlp.chain_rule", DIFFERENTIATED} <= run
+    assert blocks.DERIVATIVE_MAKERS in makers  # blocks without dynamics
 
 
 def test_a_changed_module_makes_another_key(monkeypatch):
@@ -143,5 +152,5 @@ def test_different_texts_have_different_names():
 
 
 def test_a_module_that_has_no_source_is_told():
-    with pytest.raises(RuntimeError, match=r"source of ocp_dyn\.nowhere is not there"):
+    with pytest.raises(RuntimeError, match=r"source of ocp_dyn\.nowhere is missing"):
         identity.made_by("ocp_dyn.nowhere")

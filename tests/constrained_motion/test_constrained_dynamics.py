@@ -12,7 +12,7 @@ from ocp_dyn.constrained_motion import SOLVERS
 from ocp_dyn.constrained_motion.inverse import actuated_dofs
 from ocp_dyn.dynamics.rnea_crba_aba import factor
 from scripts.bench_instructions import measure, models
-from tests.helpers import State, add_random, close, evaluate, flat, tree
+from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, tree
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 FOOT = [(x, y, -0.1) for x in (-0.1, 0.15) for y in (-0.05, 0.05)]
@@ -163,7 +163,7 @@ def passive_arm() -> od.Model:
     return builder.build()
 
 
-@every_solver
+@mostly_slow("solver", SOLVERS, ("range", "aba", "null"))
 def test_armature_and_damping_enter_when_asked(rng, solver):
     """H + diag(armature), and C less the passive forces, in every solver, in impacts and inverse dynamics."""
     model, contact = passive_arm(), (od.Contact("link2"),)
@@ -299,7 +299,7 @@ def test_instruction_counts_of_every_solver():
 # Impacts
 
 
-@pytest.mark.parametrize("solver", ["range", "null"])
+@mostly_slow("solver", ("range", "null"), ("range",))
 def test_restitution_by_row(rng, solver):
     constraints = (od.Contact("foot0", axes="xyz"), od.Contact("foot1", axes="z"))
     s = State.of(MODEL, rng)

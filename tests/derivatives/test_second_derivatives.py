@@ -360,7 +360,7 @@ REFUSED = [
         od.inverse_dynamics, branching(), derivatives=1, loads=od.Loads(external=("base",)))),
     ("goes with name= and loads=od.Loads.armature=True. alone", lambda: od.function(
         od.forward_dynamics, branching(), derivatives=2, loads=od.Loads(passive=True))),
-    ("has velocities of its own", lambda: od.function(od.inverse_dynamics, reversing(), derivatives=1)),
+    ("are not the rates of its q", lambda: od.function(od.inverse_dynamics, reversing(), derivatives=1)),
     ("mu must have 11 rows", lambda: od.inverse_dynamics_second_derivatives(
         branching(), DM(branching().neutral()), DM.zeros(11), DM.zeros(11), DM.zeros(4))),
 ]  # fmt: skip

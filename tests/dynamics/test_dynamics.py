@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,12 +13,14 @@ import ocp_dyn as od
 from ocp_dyn.dynamics.rnea_crba_aba import factor
 from ocp_dyn.spatial_algebra.linalg import ancestors
 from tests.helpers import (
+    QUICK_TREES,
     TREES,
     State,
     add_random,
     close,
     evaluate,
     flat,
+    mostly_slow,
     random_rotation,
     rate_of,
     symbols,
@@ -24,9 +28,10 @@ from tests.helpers import (
 )
 
 RANDOM = {f"random{b}": b for b in (1, 1.5, np.inf)}
-every_tree = pytest.mark.parametrize("key", [*TREES, *RANDOM])
+every_tree = mostly_slow("key", (*TREES, *RANDOM), (*QUICK_TREES, *RANDOM))
 
 
+@cache
 def model_of(key: str) -> od.Model:
     return od.random_tree(7, RANDOM[key], rng=np.random.default_rng(11)) if key in RANDOM else tree(key)
 

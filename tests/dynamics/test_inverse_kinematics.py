@@ -7,7 +7,7 @@ import pytest
 from casadi import DM
 
 import ocp_dyn as od
-from tests.helpers import TREES, add_random, close, flat, random_rotation, tree
+from tests.helpers import QUICK_TREES, TREES, add_random, close, flat, mostly_slow, random_rotation, tree
 
 POINT = (0.1, -0.2, 0.3)
 
@@ -21,7 +21,7 @@ def targets_at(model: od.Model, q: np.ndarray, names: tuple[str, ...]) -> list:
     return found
 
 
-@pytest.mark.parametrize("key", TREES)
+@mostly_slow("key", TREES, QUICK_TREES)
 def test_targets_of_a_configuration_nearby_are_met(rng, key):
     model = tree(key)
     q = model.random_q(rng)

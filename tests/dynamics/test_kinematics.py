@@ -11,9 +11,9 @@ import ocp_dyn as od
 from ocp_dyn.dynamics.kinematics import body_motion, body_transforms
 from ocp_dyn.dynamics.recursions import without_drift
 from ocp_dyn.spatial_algebra.spatial import skew
-from tests.helpers import JOINTS, TREES, State, add_random, close, rate_of, symbols, tree
+from tests.helpers import JOINTS, QUICK_TREES, TREES, State, add_random, close, mostly_slow, rate_of, symbols, tree
 
-every_tree = pytest.mark.parametrize("key", TREES)
+every_tree = mostly_slow("key", TREES, QUICK_TREES)
 POINT = (0.2, -0.4, 0.3)
 
 
@@ -174,7 +174,7 @@ def test_symbols_in_a_custom_joint_stay():
 
 
 def test_points_and_frames_are_checked():
-    model, other = tree("star"), tree("star")
+    model, other = tree("star"), tree("star", np.random.default_rng(7))
     q = DM(model.neutral())
     with pytest.raises(ValueError, match="belongs to another model than <Model 'star'"):
         od.point_position(model, other.body("b1"), q)

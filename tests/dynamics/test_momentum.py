@@ -8,9 +8,21 @@ import pytest
 from casadi import DM, SX
 
 import ocp_dyn as od
-from tests.helpers import TREES, State, add_random, close, evaluate, flat, rate_of, symbols, tree
+from tests.helpers import (
+    QUICK_TREES,
+    TREES,
+    State,
+    add_random,
+    close,
+    evaluate,
+    flat,
+    mostly_slow,
+    rate_of,
+    symbols,
+    tree,
+)
 
-every_tree = pytest.mark.parametrize("key", TREES)
+every_tree = mostly_slow("key", TREES, QUICK_TREES)
 
 
 def bodies(model: od.Model, s: State):

@@ -11,7 +11,18 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn.constrained_motion import SOLVERS
-from tests.helpers import JOINTS, State, add_random, close, evaluate, flat, random_inertia, rate_of, symbols
+from tests.helpers import (
+    JOINTS,
+    State,
+    add_random,
+    close,
+    evaluate,
+    flat,
+    mostly_slow,
+    random_inertia,
+    rate_of,
+    symbols,
+)
 
 
 def model_of(*joints: str) -> od.Model:
@@ -122,7 +133,9 @@ def test_joint_data_are_checked():
     for message, data in wrong.items():
         with pytest.raises(od.ModelError, match=message):
             od.ModelBuilder().add_body("a", od.Revolute(), **data)
-    with pytest.raises(TypeError, match="no option stifness; for dofs there are: lower, upper"):
+    with pytest.raises(
+        TypeError, match=r"no option stifness; options of dofs are: lower, upper, .*did you mean .stiffness"
+    ):
         od.ModelBuilder().add_body("a", od.Revolute(), stifness=1.0)
 
 
@@ -154,7 +167,7 @@ def test_random_models_of_one_dof_add_up(rng):
     close(change, np.diag([0, 0, 0, 2.5]))
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@mostly_slow("solver", SOLVERS, ("range", "aba"))
 def test_constrained_motion_holds_with_all_of_it(solver, rng):
     """(H + A) qdd + C - tau_p = tau + G' lam, G qdd = gamma, by every solver; impacts with A; constrained ID."""
     s = State.of(MODEL, rng)

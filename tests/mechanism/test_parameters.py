@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.make import describe
+from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.constrained_motion import constrained_equations
 from ocp_dyn.dynamics.regressor import inertial_parameters
 from ocp_dyn.mechanism.parameters import (
@@ -18,7 +18,7 @@ from ocp_dyn.mechanism.parameters import (
     parameter,
     parameter_size,
 )
-from tests.helpers import State, add_random, close, evaluate, flat, random_inertia
+from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, random_inertia
 
 ALL = (
     "gravity",
@@ -45,6 +45,23 @@ def build(gravity=(0, 0, -9.81), b2=None, tool=(0.1, 0.2, 0.3), b3=(0.3, 0.1, -0
 
 
 MODEL = build()
+
+
+@pytest.mark.parametrize(
+    ("name", "bodies"),
+    [
+        ("gravity", ()),
+        ("inertia:b1", ("b1",)),
+        ("mass:b2", ("b2",)),
+        ("origin:b3_joint", ("b3",)),
+        ("position:tool", ()),
+    ],
+)
+def test_a_model_names_its_symbolic_bodies(name, bodies):
+    assert not MODEL.has_symbols
+    symbolic = od.with_parameters(MODEL, {name: SX.sym("p", parameter_size(name))})
+    assert symbolic.symbolic_bodies == bodies
+    assert symbolic.has_symbols == (name != "position:tool")
 
 
 def six(I: np.ndarray) -> np.ndarray:
@@ -154,7 +171,7 @@ def test_parameters_may_be_of_any_type(rng):
         (("mass:tool",), KeyError, "no moving body 'tool': 'tool' is fixed to 'b3'"),
         (("payload:nowhere",), KeyError, "no frame 'nowhere'"),
         (("payload:post",), od.ModelError, "fixed to the ground"),
-        (("position:b3",), od.ModelError, "own frame is its origin"),
+        (("position:b3",), od.ModelError, "frame of a moving body is its origin"),
         (("origin:b3",), KeyError, "no joint 'b3'"),
         (("inertia:b2", "mass:b2"), od.ModelError, "leave out mass:b2"),
         (("gravity", "gravity"), ValueError, "gravity twice"),
@@ -207,14 +224,13 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    [
-        od.constraint_position, od.constraint_jacobian, od.constraint_hessian, od.constraint_velocity,
-        od.constrained_dynamics, od.impact, constrained_equations, od.constrained_inverse_dynamics,
-    ],
-    ids=lambda f: f.__name__,
+SHORT = (
+    od.constraint_position, od.constraint_jacobian, od.constraint_hessian, od.constraint_velocity,
+    od.constrained_dynamics, constrained_equations,
 )  # fmt: skip
+
+
+@mostly_slow("algorithm", (*SHORT, od.impact, od.constrained_inverse_dynamics), SHORT, ids=lambda f: f.__name__)
 def test_points_of_constraints_equal_those_of_a_set_built_with_the_numbers(rng, algorithm):
     s = State.of(MODEL, rng)
     feet, other = constraints(), constraints(*POINTS.values())
@@ -289,11 +305,11 @@ def test_wrong_points_are_refused(names, error, message):
 
 
 def test_points_need_constraints_and_keep_to_their_set():
-    with pytest.raises(ValueError, match="point:b3: these parameters are of constraints, and this algorithm"):
+    with pytest.raises(ValueError, match="point:b3: these parameters belong to constraints, and this algorithm"):
         od.function(od.inverse_dynamics, MODEL, parameters=("point:b3",))
-    with pytest.raises(ValueError, match="point:b3 is of a constraint, not of a model"):
+    with pytest.raises(ValueError, match="point:b3 belongs to a constraint, not to a model"):
         od.with_parameters(MODEL, {"point:b3": (0, 0, 0)})
-    with pytest.raises(ValueError, match="mass:b2 is of a model, not of a constraint"):
+    with pytest.raises(ValueError, match="mass:b2 belongs to a model, not to a constraint"):
         od.with_constraint_parameters(constraints(), {"mass:b2": 1})
     with pytest.raises(ValueError, match="must have 3 entries in one column"):
         od.with_constraint_parameters(constraints(), {"point:b3": SX.sym("p", 2)})

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.cheapest import cheapest_equivalent
+from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.mechanism.reduction import reduce, variants
 from ocp_dyn.models import chain, human
 from tests.helpers import close, mostly_slow
@@ -121,10 +121,10 @@ def instructions(algorithm, model):
     return od.function(algorithm, model, reduce=False).n_instructions()
 
 
-@pytest.mark.parametrize("make", [lambda: chain(20), human, od.models.five_link_biped])
+@mostly_slow("make", (chain, human, od.models.five_link_biped), (chain, od.models.five_link_biped))
 def test_fewer_operations(make):
     """Never more than the model itself, but for a few of ABA's on plain chains; well fewer where forces are computed."""
-    model = make()
+    model = make(20) if make is chain else make()
     for algorithm, share in (
         (od.inverse_dynamics, 0.95),
         (od.bias_force, 0.95),

@@ -73,7 +73,7 @@ def test_every_room_has_the_same_rules(kind: str) -> None:
     assert model.floating_joints == (("base",) if floats else ())
     assert list(model.lengths[1]) == [*lengths, False]
     problem = ocp.Problem(model, [ocp.Phase("p", 1, 1.0)])
-    assert tuple(problem.unactuated or ()) == model.floating_joints
+    assert problem.resolved.unactuated == model.floating_joints
     assert problem.actuated == actuated_dofs(model)[0] == list(range(base, model.nv))
     assert base_size(model) == base
     if not isinstance(joint, od.CustomJoint):

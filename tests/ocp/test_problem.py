@@ -100,7 +100,7 @@ def test_problems_are_checked():
     phase = ocp.Phase("swing", 10, 1.0)
     with pytest.raises(ValueError, match="at least one Phase"):
         ocp.Problem(model, [])
-    with pytest.raises(ValueError, match="names of their own"):
+    with pytest.raises(ValueError, match="must have different names"):
         ocp.Problem(model, [phase, phase])
     with pytest.raises(ValueError, match="2 phases need 1 transitions"):
         ocp.Problem(model, [phase, ocp.Phase("next", 5, 1.0)], transitions=[ocp.Impact(), ocp.Impact()])

@@ -22,9 +22,9 @@ def test_a_class_and_a_function_are_the_same_cost() -> None:
     one, other = (swing((EFFORT, cost)).solve(progress=False) for cost in (Sway("link2", 10.0), function))
     np.testing.assert_allclose(one.q, other.q, atol=1e-5)
     assert one.cost == pytest.approx(other.cost, rel=1e-6)
-    q, v = (x[1:] + x[:-1] for x in (one.q / 2, one.qd / 2))  # the stage of the midpoint rule
+    q, qd = (x[1:] + x[:-1] for x in (one.q / 2, one.qd / 2))  # the stage of the midpoint rule
     speeds = [
-        od.point_velocity(one.model, "link2", ca.DM(a), ca.DM(b)).full().ravel() for a, b in zip(q, v, strict=True)
+        od.point_velocity(one.model, "link2", ca.DM(a), ca.DM(b)).full().ravel() for a, b in zip(q, qd, strict=True)
     ]
     assert one.cost["Sway"] == pytest.approx(10.0 * np.sum(np.square(speeds)) / 20, rel=1e-9)
 

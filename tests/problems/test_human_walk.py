@@ -79,8 +79,8 @@ def test_walking_is_periodic(walk):
     image[0] -= walk.step_length
     assert np.abs(np.array(model.difference(image, first.q[0]))).max() < 1e-6
     G = od.function(od.constraint_jacobian, model, first.contacts)(image)
-    v = np.array(mirror.qd(ca.DM(last.qd[-1]))).ravel()
-    assert np.abs(first.qd[0] - v).max() < 1e-5
+    qd = np.array(mirror.qd(ca.DM(last.qd[-1]))).ravel()
+    assert np.abs(first.qd[0] - qd).max() < 1e-5
     assert np.abs(np.array(G @ first.qd[0])).max() < 1e-6
     later = walk.sample([0.1, 0.1 + 2 * walk.duration])
     assert later[1][0] - later[0][0] == pytest.approx(2 * walk.step_length)

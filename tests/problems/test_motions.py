@@ -66,10 +66,10 @@ def test_slopes_from_level_outwards():
 
 def test_a_ballistic_height():
     model = human(root=od.FloatingBase())
-    q, v = model.neutral(), np.zeros(model.nv)
-    v[2] = 3.0
+    q, qd = model.neutral(), np.zeros(model.nv)
+    qd[2] = 3.0
     level = float(od.center_of_mass(model, ca.DM(q))[2])
-    instant = ocp.Instant(model, ca.DM(q), ca.DM(v))
+    instant = ocp.Instant(model, ca.DM(q), ca.DM(qd))
     close(float(jump._ballistic(instant)), level + 9.0 / (2 * 9.81))
 
 

@@ -12,7 +12,7 @@ from casadi import SX
 import ocp_dyn as od
 from ocp_dyn import ocp
 from problems import compass_gait, simplest_walker
-from tests.helpers import close
+from tests.helpers import close, mostly_slow
 
 
 def test_the_simplest_walker_at_its_published_slope():
@@ -107,7 +107,7 @@ def test_command_lines(problem, capsys, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"gait.png", "report.md"}
 
 
-@pytest.mark.parametrize("slope", ["0", "-0.01", "1.2", "nan"])
+@mostly_slow("slope", ("0", "-0.01", "1.2", "nan"), ("0", "-0.01", "nan"))
 def test_refuses_where_there_is_no_gait(slope, capsys):
     assert simplest_walker.main(["--slope", slope, "--quick", "--json"]) == 1
     captured = capsys.readouterr()
@@ -116,7 +116,7 @@ def test_refuses_where_there_is_no_gait(slope, capsys):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="guard must be one number and reset 2"):
+    with pytest.raises(ValueError, match="guard must return one number and reset n = 2 numbers"):
         ocp.StepMap(lambda x: x, lambda x: x, lambda x: x, 2)
     bounce = ocp.StepMap(lambda x: ca.vertcat(x[1], -1), lambda x: x[0], lambda x: -x, 2, 10)
     with pytest.raises(ValueError, match=r"period \[s\] must be positive"):

@@ -39,10 +39,10 @@ def test_the_whole_body_stays_on_the_zero_dynamics():
     state, FD = state_function(model, 6), od.function(od.forward_dynamics, model)
 
     def by_theta(x: SX) -> SX:
-        q, v = x[:5], x[5:]
-        sigma = (od.mass_matrix(model, q)[0, :] @ v)[0]
+        q, qd = x[:5], x[5:]
+        sigma = (od.mass_matrix(model, q)[0, :] @ qd)[0]
         tau = state(phase_angle(q), sigma, DM(alpha), DM([begin, end]))[5]
-        return ca.vertcat(v, FD(q, v, ca.vertcat(0, tau))) / phase_angle(v)
+        return ca.vertcat(qd, FD(q, qd, ca.vertcat(0, tau))) / phase_angle(qd)
 
     x, steps = SX.sym("x", 10), 400
     h = (end - begin) / steps
@@ -104,9 +104,9 @@ def test_a_step_of_least_torque():
     assert found["friction_needed"] < rabbit.FRICTION
     assert found["friction_needed_at_impact"] < rabbit.FRICTION
     step = solution.phases[0]
-    q, v, _ = rabbit.strike(DM(step.q[-1]), DM(step.qd[-1]))
+    q, qd, _ = rabbit.strike(DM(step.q[-1]), DM(step.qd[-1]))
     np.testing.assert_allclose(np.array(q).ravel(), step.q[0], atol=1e-7)  # the solver's tolerance
-    np.testing.assert_allclose(np.array(v).ravel(), step.qd[0], atol=1e-6)
+    np.testing.assert_allclose(np.array(qd).ravel(), step.qd[0], atol=1e-6)
     assert np.abs(solution.floquet_multipliers(problem=problem))[0] > 10
     fit = rabbit.followed(solution)
     assert fit.invariance < 1e-6

@@ -33,7 +33,7 @@ def rise(solution: ocp.Solution) -> float:
     """Energy gained from the first node to the last [J]."""
     model = solution.model
     ends = [(ca.DM(solution.q[k]), ca.DM(solution.qd[k])) for k in (0, -1)]
-    before, after = (float(od.potential_energy(model, q) + od.kinetic_energy(model, q, v)) for q, v in ends)
+    before, after = (float(od.potential_energy(model, q) + od.kinetic_energy(model, q, qd)) for q, qd in ends)
     return after - before
 
 
@@ -117,9 +117,9 @@ def test_the_lift_takes_another_load_without_a_new_build() -> None:
 
 def test_the_ball_flies_as_far_as_the_cost_says() -> None:
     solution = solved("throw", 40)
-    model, q, v = solution.model, ca.DM(solution.q[-1]), ca.DM(solution.qd[-1])
+    model, q, qd = solution.model, ca.DM(solution.q[-1]), ca.DM(solution.qd[-1])
     place, speed = (np.array(x).ravel() for x in (od.point_position(model, "ball", q),
-                                                 od.point_velocity(model, "ball", q, v)))  # fmt: skip
+                                                 od.point_velocity(model, "ball", q, qd)))  # fmt: skip
     landing = max(np.roots([-G / 2, speed[2], place[2]]))
     assert -solution.cost["distance"] == pytest.approx(place[0] + speed[0] * landing)
     assert 20 < -solution.cost["distance"] < 25

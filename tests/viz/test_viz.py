@@ -238,9 +238,9 @@ def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Pa
 def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
     pictures, durations = frames(animate(walk, tmp_path / "a.gif", steps=2, fps=30, **SMALL))
     assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)  # though a .gif cannot have 30 frames per second
-    slow, durations = frames(animate(walk, tmp_path / "b.gif", steps=2, fps=30, speed=0.5, **SMALL))
-    assert len(slow) == pytest.approx(2 * len(pictures), abs=1)
-    assert sum(durations) == pytest.approx(1000 * 4 * TIME, rel=0.02)
+    slow, durations = frames(animate(walk, tmp_path / "b.gif", steps=1, fps=30, speed=0.5, **SMALL))
+    assert len(slow) == pytest.approx(len(pictures), abs=1)
+    assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)
 
 
 def test_progress_counts_all_frames(walk: Solution, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_motion_that_does_not_repeat_is_shown_once_and_held(
 
 def test_mp4_goes_through_ffmpeg(walk: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: write a \.gif"):
+    with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: install it, or write a \.gif"):
         animate(walk, tmp_path / "a.mp4")
     _program(tmp_path, 'for last in "$@"; do :; done; /bin/cat > "$last"')
     path = animate(walk, tmp_path / "a.mp4", steps=1, **SMALL)
@@ -292,7 +292,7 @@ def _program(folder: Path, script: str) -> None:
     [
         ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif, .html or .mp4, got '.webm'"),
         ({"path": "a"}, "got no suffix"),
-        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"steps": 0}, "steps must be a whole number of at least 1 and at most 1000, got 0"),
         ({"steps": 1.5}, "steps"),
         ({"fps": 60}, "fps must be above 0 and at most 50"),
         ({"view": "top"}, "view must be one of 'side', 'front', 'side\\+front' or None, got 'top'"),
@@ -425,7 +425,7 @@ def test_gait_cycle_begins_with_each_legs_own_touch_down(walk: Solution, tmp_pat
     (lift,) = [line for line in hip.lines if line.get_linestyle() == ":" or len(set(line.get_xdata())) == 1][-1:]
     assert lift.get_xdata()[0] == pytest.approx(50 + 100 * 0.1 / (2 * TIME))  # the other leg's double support later
     assert not [line for line in plot_gait_cycle(walk, landmarks=False).axes[0].lines if line.get_linewidth() == 5]
-    with pytest.raises(ValueError, match="needs a motion that repeats"):
+    with pytest.raises(ValueError, match="needs a periodic motion"):
         plot_gait_cycle(once(pendulum(2), [1.0, 0.0], [0.0, 1.0]))
 
 
@@ -444,7 +444,7 @@ def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
     assert len(plot_phase_portrait(once(pendulum(2), [1.0, 0.0], [0.0, 1.0])).axes) == 2
     with pytest.raises(KeyError, match="no joint 'tail'"):
         plot_phase_portrait(walk, joints=["tail"])
-    with pytest.raises(ValueError, match="has a rate to plot it over"):
+    with pytest.raises(ValueError, match="joints with as many positions as velocities"):
         plot_phase_portrait(walk, joints=["root"])
 
 

@@ -1,1 +1,1 @@
-"""Questions to a motion: active bounds, defects, stability."""
+"""Analysis of a solved motion: active bounds and multipliers, defects, stability, main figures."""

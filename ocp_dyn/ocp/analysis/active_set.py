@@ -14,16 +14,17 @@ from ..._types import Array, Indices
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
 
-KINDS = ("bound", "row")
+ACTIVE_KINDS = ("bound", "row")
 
 
 class Active(NamedTuple):
-    """One active bound or row: kind "bound" or "row"; name of the variable or row, entry within it; phase and time [s]
-    of its node or interval, "" and nan if it belongs to none; side "lower", "upper" or "equal".
+    """One active bound of a variable, or one active constraint row.
 
-    For a bound, value, bound and multiplier are in physical units; for a row, in its scale. The multiplier is the
-    decrease of the objective per unit by which the bound is relaxed. It is never negative, except for equalities, where
-    it has a sign.
+    kind: "bound" or "row". name: of the variable or row; entry: the dof or index within it. phase, time [s]: those of
+    the node or interval; "" and nan if it belongs to none. side: "lower", "upper" or "equal".
+
+    value, bound and multiplier are in physical units for a bound, in the scale of the row for a row. The multiplier is
+    the decrease of the objective per unit by which the bound is relaxed. It is never negative, except for equalities.
     """
 
     kind: str
@@ -39,7 +40,7 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet(Sequence[Active]):
-    """Active bounds and rows, the largest multipliers first. Printed as a table with one line per name and side."""
+    """Active bounds and rows, the largest multipliers first; `print` shows a table with one line per name and side."""
 
     entries: tuple[Active, ...]
     phases: tuple[str, ...] = ()
@@ -56,11 +57,10 @@ class ActiveSet(Sequence[Active]):
         return len(self.entries)
 
     def where(self, name: str = "", phase: str = "", kind: str = "") -> ActiveSet:
-        """Selects the entries whose name contains `name`, of this phase and this kind; KeyError for an unknown
-        phase."""
+        """The entries whose name contains `name`, of this phase and this kind; KeyError for an unknown phase."""
         if phase and self.phases:
             known(phase, self.phases, "where", "phase")
-        choice(kind, ("", *KINDS), "where: kind")
+        choice(kind, ("", *ACTIVE_KINDS), "where: kind")
 
         def fits(e: Active) -> bool:
             return name in e.name and phase in ("", e.phase) and kind in ("", e.kind)
@@ -68,7 +68,7 @@ class ActiveSet(Sequence[Active]):
         return ActiveSet(tuple(filter(fits, self.entries)), self.phases)
 
     def lines(self) -> list[tuple[str, ...]]:
-        """(kind, name, entry, side, phase, from, to [s], count, largest multiplier) of every name, entry and side."""
+        """Lines of the table: (kind, name, entry, side, phase, from, to [s], count, largest multiplier), all texts."""
         groups: dict[tuple[str, ...], list[Active]] = {}
         for e in self.entries:
             key = (e.kind, _plain(e.name), e.entry if e.kind == "bound" else "", e.side, e.phase)
@@ -99,10 +99,10 @@ HEAD = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count",
 def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
     """The active bounds and rows of a solution.
 
-    A bound is active if its multiplier exceeds the distance to it, both in the program's scale (an interior-point
-    method leaves their product equal to its small barrier parameter), if the distance is within `tolerance`, or if the
-    bound is violated. Fixed variables are left out, and so are equalities unless `equalities` is True. ValueError for a
-    solution without record.
+    A bound is active if it is violated, if the distance to it is within `tolerance`, or if its multiplier exceeds this
+    distance, both in the scale of the program (an interior-point method leaves their product equal to its small barrier
+    parameter). Fixed variables are left out, and equalities too unless `equalities` is True. ValueError for a solution
+    without a record of its program.
     """
     r = table_of(solution)
     not_negative(tolerance, "tolerance")
@@ -115,8 +115,8 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
             entry = r.labels[r.label[k]] if r.label[k] >= 0 else str(r.entry[k])
             bound = (r.upper if side == "upper" else r.lower)[k]
             press = abs(lam_x[k]) / r.scale[k]
-            found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k, x[k] * r.scale[k],
-                                bound, side, press))  # fmt: skip
+            found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k,
+                                x[k] * r.scale[k], bound, side, press))  # fmt: skip
     equal = r.row_lower == r.row_upper
     for k, side in _active(r.value, r.row_lower, r.row_upper, lam_g, tolerance):
         if equal[k] and not equalities:
@@ -150,9 +150,9 @@ def variables(solution: Motion) -> dict[str, Array]:
 
 
 def table_of(solution: Motion) -> ProgramTable:
-    """The record of a solution; ValueError if it has none."""
+    """The record of a solution's program; ValueError if it has none."""
     if solution.record is None or not solution.iterate:
-        raise ValueError("this solution holds no record of its program, so no multipliers: solve the problem again")
+        raise ValueError("this solution holds no record of its program and no multipliers: solve the problem again")
     return solution.record
 
 
@@ -161,7 +161,7 @@ def _active(value: Array, lower: Array, upper: Array, lam: Array, tolerance: flo
     for side, gap, press in (("lower", value - lower, -lam), ("upper", upper - value, lam)):
         near = np.isfinite(gap) & ((gap <= tolerance) | (press > gap))
         if side == "upper":
-            near &= lower != upper  # of an equality, one is enough
+            near &= lower != upper  # an equality is listed once, as its lower side
         for k in np.flatnonzero(near):
             yield int(k), side
 
@@ -185,5 +185,5 @@ def _by_instance(values: Array, instance: Indices) -> Array:
 
 
 def _plain(name: str) -> str:
-    """The name without the number of the node or interval."""
+    """The name without the index of the node or interval."""
     return name.partition("[")[0]

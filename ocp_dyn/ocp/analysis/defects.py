@@ -21,10 +21,11 @@ from ..motion.motion import Motion, PhaseMotion
 class Defects:
     """Errors of the transcription against the equations of motion, by re-integration at a tight tolerance.
 
-    Each interval is integrated from its node, with the torques of the solution and contact forces recomputed. `angle`
-    [rad] and `length` [m] are the largest differences at its end, over dofs that are angles and dofs that are lengths;
-    by_interval (intervals, 2) holds both for every interval. `open_loop_*`: the same after whole phases integrated in
-    one go, which an unstable walker amplifies. inf if no integrator reaches the end.
+    Every interval is integrated from its first node, with the torques of the solution and recomputed contact forces.
+    `angle` [rad] and `length` [m] are the largest differences from the solution at the ends of the intervals, over the
+    dofs that are angles and over those that are lengths; by_interval (N, 2) holds both for every interval.
+    `open_loop_*` are the same differences after every phase is integrated as a whole, which an unstable walker
+    amplifies. inf if no integrator reaches the end.
     """
 
     angle: float
@@ -36,7 +37,8 @@ class Defects:
 
 @dataclass(frozen=True)
 class Drift:
-    """Errors of the contacts at the nodes: largest |phi| [m, sine] and largest |G qd| [m/s, rad/s]."""
+    """Errors of the contacts at the nodes: the largest entries of |phi| [m, sine of the angle] and |G qd| [m/s,
+    rad/s]."""
 
     position: float
     velocity: float
@@ -46,7 +48,7 @@ def defects(solution: Motion) -> Defects:
     """Re-integrates every interval, and every phase as a whole."""
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
         raise ValueError(
-            f"the motion holds numbers that are not finite ({solution.status}): there are no defects to tell"
+            f"defects need a motion of finite numbers, and this one is not finite ({solution.status}): solve it again"
         )
     nodes, opens = [], []
     for phase in solution.phases:
@@ -76,10 +78,10 @@ def drift(solution: Motion) -> Drift:
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """(q, qd) after time h under torques of given mean and rate, at a tight tolerance.
+    """State (q, qd) after the time h, from the state x = [q; qd] and p = [mean torques; their rate; h].
 
-    Integrates by an Adams method and, if that takes too many steps (light bodies with damping, friction close to rest),
-    by a stiff method, whose steps cost more.
+    Integrates by an Adams method at a tight tolerance and, if this takes too many steps (light bodies with damping,
+    friction close to rest), by a stiff method, whose steps cost more.
     """
 
     equations: Equations
@@ -91,7 +93,7 @@ class Flow:
             integrator = getattr(self, method)
             try:
                 return np.array(integrator(x0=x, p=p)["xf"]).ravel()
-            except RuntimeError:  # of CVODES
+            except RuntimeError:  # CVODES gave up
                 continue
         return np.full(x.size, np.nan)
 
@@ -116,7 +118,7 @@ class Flow:
 
 
 def advance(flow: Flow, q: Array, qd: Array, torques: Array) -> tuple[Array, Array]:
-    """(q, qd) at the end; torques: [mean; rate; h]."""
+    """(q, qd) after an interval; torques: [mean; rate; h], see `Flow`."""
     x = flow(np.concatenate([q, qd]), torques)
     return x[: q.size], x[q.size :]
 
@@ -135,10 +137,10 @@ def _contact_errors(model: Model, contact: Constraint, phase: PhaseMotion) -> tu
 
 def _distance(model: Model, q0: Array, q1: Array) -> tuple[float, float]:
     """Largest difference of angles [rad] and of lengths [m] between two configurations."""
-    gap = (
+    difference = (
         np.abs(np.array(model.difference(q0, q1).full()).ravel())
         if np.all(np.isfinite(q0))
         else np.full(model.nv, np.inf)
     )
     lengths = model.lengths[1]
-    return float(gap[~lengths].max(initial=0.0)), float(gap[lengths].max(initial=0.0))
+    return float(difference[~lengths].max(initial=0.0)), float(difference[lengths].max(initial=0.0))

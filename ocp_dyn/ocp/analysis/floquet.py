@@ -1,19 +1,19 @@
 """Floquet multipliers of a solved periodic motion: how disturbances grow or die out from period to period.
 
-The map of a period leads from the state just after the start to the state just after the next start. Every phase flows
-under its torques with its contacts held, `G qdd = gamma`. If the next phase sets a foot down, the phase ends when the
-foot reaches the ground, otherwise at its solved duration. Torques depend on the time since the start of their phase.
-Then come the impact and, at the end, the mirror image. To first order, with Phi the derivative of a flow [P. Muller,
-Calculation of Lyapunov exponents for dynamic systems with discontinuities, Chaos, Solitons & Fractals 5, 1995; the
-walkers' case in `step_map`],
+The map P of one period takes the state just after the start to the state just after the next start. During a phase the
+motion follows its torques, functions of the time since the start of the phase, while the contacts hold, G qdd = gamma.
+If the next phase sets a foot down, the phase ends when this foot reaches the ground, otherwise at its solved duration.
+The impact and, at the end of the period, the mirror image follow. To first order, with Phi the derivative of the flow
+of an interval and f the rate of the state [P. Muller, Calculation of Lyapunov exponents for dynamic systems with
+discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`],
 
-    S = 1 - f g' / (g' f)      to the event g(x) = 0, which a disturbed motion meets earlier or later,
-    DP = product over the phases of (impact) (placing of the foot) S (Phi of the intervals).
+    S = 1 - f g' / (g' f)      for the event g(x) = 0, which a disturbed motion meets earlier or later,
+    DP = product over the phases of (impact) (placing of the foot) S (product of Phi over the intervals).
 
-Coordinates are tangent ones, (delta of q, delta of qd). A flat foot that would touch down tilted is placed flat by the
-least step in the metric of the mass matrix. Only those directions at the start count that keep the standing feet flat
-on the ground and at rest. Shifts along the ground and turns about the vertical are no disturbances: their multipliers,
-1 or in a mirrored motion -1, are listed separately. The rows of a `Jump` are linearized as `jumps` says.
+States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
+placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
+feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
+their multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
@@ -42,21 +42,22 @@ from .touchdowns import Touchdown, fixed_rows, touchdowns
 AT_REST = 1e-6
 """A foot that reaches the ground slower than this [m/s] is at rest there: its phase ends at the solved duration."""
 
-SHARE = 0.5
+STEP_SHARE = 0.5
 """Largest step of the integration, as a fraction of the time constant of springs and losses of the joints."""
 
-SMALL = 1e-8
+ZERO_VALUE = 1e-8
+"""Singular values and errors below it count as zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class Floquet:
     """Derivative of the map of one period and its eigenvalues.
 
-    multipliers: the eigenvalues, largest first; zero for directions that touch-down and contacts remove. neutral: the
-    multipliers of shifts along x and y and of the turn about the vertical, as far as the model can make these motions.
-    basis (2 nv, k): the directions that count, in (delta of q, delta of qd) at the start; derivative (k, k): the map in
-    this basis. leak: relative size of the part of the images that leaves the basis and the neutral directions; a
-    measure of the grid's error.
+    multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
+    remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
+    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
+    the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
+    basis and the neutral directions; a measure of the error of the grid.
     """
 
     multipliers: Any
@@ -72,12 +73,13 @@ class Floquet:
 
 
 def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None) -> Floquet:
-    """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the result.
+    """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the
+    result.
 
-    step [s]: largest step of the fourth-order Runge-Kutta method, which starts anew at every node; the step is smaller
-    where springs and losses of the joints act faster. problem: the problem of the solution, needed if it has a `Jump`.
-    ValueError for a motion that is not periodic or holds numbers that are not finite, and for a Jump whose equality
-    rows do not determine the next state.
+    step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
+    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a
+    `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
+    plane, and for a Jump whose equality rows do not determine the next state.
     """
     _check(solution, step)
     model, nv = solution.model, solution.model.nv
@@ -87,26 +89,30 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
             DP = A @ DP
         DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
-    held = _held_directions(model, start.contacts, start.q[0], start.qd[0])
+    foot_rows = _foot_rows(model, start.contacts, start.q[0], start.qd[0])
     neutral = _neutral_directions(model, start.q[0], start.qd[0])
     bound = _bound_by_joints(solution.equations)
     neutral = {
         name: d
         for name, d in neutral.items()
-        if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
+        if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
     }
-    return _split(DP, _null_space(held), neutral)
+    return _split(DP, _null_space(foot_rows), neutral)
 
 
 def _check(solution: Motion, step: float) -> None:
     if len(solution.impulses) != len(solution.phases):
-        raise ValueError("floquet multipliers belong to a periodic motion: give the problem periodic=Periodic(...)")
+        raise ValueError("floquet multipliers need a periodic motion: give the problem periodic=Periodic(...)")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
-        raise ValueError(f"the motion holds numbers that are not finite ({solution.status}): solve it first")
+        raise ValueError(
+            f"floquet multipliers need a motion of finite numbers, and this one is not finite ({solution.status}): "
+            "solve it again"
+        )
     tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
     if tilted:
         raise ValueError(
-            f"floquet multipliers are known for feet on level planes: those of {', '.join(tilted)} are not"
+            f"floquet multipliers are implemented for feet on level planes, and {', '.join(tilted)} "
+            f"{'stands' if len(tilted) == 1 else 'stand'} on a tilted one"
         )
     positive(step, "step [s]")
 
@@ -119,7 +125,7 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     found = []
     substep = _substep(equations, phase.contacts)
     for k, h in enumerate(width):
-        within = min(step, SHARE / max(equations.fastest(phase.q[k]), 1e-9))
+        within = min(step, STEP_SHARE / max(equations.fastest(phase.q[k]), 1e-9))
         n = max(1, math.ceil(h / within - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
@@ -149,9 +155,9 @@ def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Funct
 
 
 def _turning(model: Model) -> ca.Function:
-    """L(qd) with d(delta)/dt = L(qd) delta + (delta of qd): zero except for quaternions, where it is -omega x.
+    """L(qd) in d(delta)/dt = L(qd) delta + (delta of qd): zero except for quaternions, for which it is -omega x.
 
-    `tangent_rate` is the inverse of the exponential map's derivative, qd + (theta x omega)/2 + ...: twice its slope.
+    It is twice the slope of `tangent_rate`, the inverse derivative of the exponential map, qd + (theta x omega)/2 + ...
     """
     qd, theta = SX.sym("qd", model.nv), SX.sym("theta", model.nv)
     slope = ca.jacobian(model.tangent_rate(theta, qd), theta)
@@ -174,10 +180,10 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     if last:
         q[0] -= solution.step_length
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
-        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.qd[-1]))
-        held = _held_directions(model, following.contacts, following.q[0], following.qd[0])
+        free = _null_space(_foot_rows(model, phase.contacts, phase.q[-1], phase.qd[-1]))
+        foot_rows = _foot_rows(model, following.contacts, following.q[0], following.qd[0])
         start = (following.q[0], following.qd[0])
-        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, held) @ both
+        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
     steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
@@ -198,7 +204,7 @@ def _rate(equations: Equations, phase: PhaseMotion) -> Array:
 
 
 def _saltation(model: Model, steps: list[Touchdown], q: Array, rate: Array) -> Array:
-    """1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when it vanishes."""
+    """S = 1 - f g'/(g' f), with g the height of the first foot that comes down: the phase ends when g is zero."""
     S = np.eye(2 * model.nv)
     for step in steps:
         if step.rows is None:
@@ -212,8 +218,8 @@ def _saltation(model: Model, steps: list[Touchdown], q: Array, rate: Array) -> A
 
 
 def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
-    """delta of q after the new contacts are closed, as a matrix on delta of q before: by the least step in the metric
-    of H that moves no standing foot."""
+    """Matrix (nv, nv) that maps delta of q before the new contacts close to delta of q after: the shortest step in the
+    metric of H that moves no standing foot."""
     model = equations.model
     rows, wanted = [np.zeros((0, model.nv))], [np.zeros((0, model.nv))]
     for step in steps:
@@ -224,11 +230,12 @@ def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
     A, b = np.vstack(rows), np.vstack(wanted)
     H = np.array(equations.mass_matrix(q).full())
     raised = np.linalg.solve(H, A.T)
-    return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, SMALL, hermitian=True) @ b)
+    return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, ZERO_VALUE, hermitian=True) @ b)
 
 
-def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
-    """Rows (., 2 nv) that vanish for the directions that keep the standing feet flat on the ground and at rest."""
+def _foot_rows(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
+    """Rows (., 2 nv) whose products with a direction are zero if it keeps the standing feet flat on the ground and at
+    rest."""
     delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
     for contact in contacts:
@@ -249,7 +256,7 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
     place = np.array(point_position(model, model.body_names[0], DM(q)).full()).ravel()
     up, still = np.array([0.0, 0.0, 1.0]), np.zeros(3)
     wanted = {"x": np.array([0.0, 0, 0, 1, 0, 0]), "y": np.array([0.0, 0, 0, 0, 1, 0])}
-    if np.linalg.norm(model.gravity[:2]) < SMALL:
+    if np.linalg.norm(model.gravity[:2]) < ZERO_VALUE:
         wanted["yaw"] = np.concatenate([up, np.cross(up, place)])
     found = {}
     for name, unit in wanted.items():
@@ -257,14 +264,14 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
         d = np.zeros(2 * model.nv)
         d[dofs] = _solved(J[:, dofs], unit)
         d[[model.nv + k for k in dofs]] = _solved(J[:, dofs], turned - by_q @ d[: model.nv])
-        if np.linalg.norm(J @ d[: model.nv] - unit) < SMALL:
+        if np.linalg.norm(J @ d[: model.nv] - unit) < ZERO_VALUE:
             found[name] = d
     return found
 
 
 def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
-    """Makes a predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which
-    is then not neutral."""
+    """A predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which is
+    then not neutral."""
     model, root = equations.model, list(equations.model.dofs_of(1))
     dofs = model.dofs
     losses = bool((dofs.damping[root] + dofs.friction[root]).any())
@@ -284,12 +291,12 @@ def _solved(A: Array, b: Array) -> Array:
 def _null_space(rows: Array) -> Array:
     """Orthonormal columns of all x with rows x = 0."""
     _, values, Vt = np.linalg.svd(rows)
-    rank = int(np.sum(values > SMALL * max(1.0, values.max(initial=0.0))))
+    rank = int(np.sum(values > ZERO_VALUE * max(1.0, values.max(initial=0.0))))
     return np.asarray(Vt[rank:].T)
 
 
 def _split(DP: Array, basis: Array, neutral: dict[str, Array]) -> Floquet:
-    """Multipliers in the basis, and separately those of the neutral directions, whose span DP maps into itself."""
+    """Multipliers in the basis, apart from those of the neutral directions, whose span DP maps into itself."""
     V = np.column_stack([np.zeros((len(DP), 0)), *neutral.values()])
     along = np.linalg.pinv(V) @ DP @ V
     Q, _ = np.linalg.qr(np.hstack([basis.T @ V, np.eye(basis.shape[1])]))

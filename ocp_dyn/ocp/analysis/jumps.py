@@ -1,14 +1,13 @@
-"""Linearization of a user's own transition: the derivative of the next state by the last one, from its rows.
+"""Linearization of a `Jump`, a transition that the user defines: the derivative of the next state by the last one.
 
 The equality rows of a `Jump` and the rows that keep the feet of the next phase flat on the ground and at rest determine
-the next state s from the last one e; the implicit function theorem gives the derivative. With the Jacobians R_s, R_e of
-all these rows (m, 2 nv), in tangent coordinates,
+the next state s from the last state e; the implicit function theorem gives the derivative. With the Jacobians R_s and
+R_e of all these rows (m, 2 nv), in tangent coordinates,
 
     R_s ds + R_e (de + f dT) = 0,
 
-with f the rate of the last state and dT the delay of the end of the phase. If there are more rows than numbers of the
-next state, the combinations of rows without ds, N' R_e (N the null space of R_s'), determine when the phase ends: they
-are the event.
+with f the rate of the last state and dT the delay of the end of the phase. If m > 2 nv, the combinations of rows that
+do not contain ds, N' R_e with N the null space of R_s', determine when the phase ends: they are the event.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from ..statement.statement import Statement
 from .active_set import table_of, variables
 
 AT_REST = 1e-6
-"""Speed below which an event does not count: the phase then ends at its solved duration."""
+"""Rate of an event below which it does not determine the time: the phase then ends at its solved duration."""
 
-SMALL = 1e-6
+SINGULAR = 1e-6
 """Singular values below this fraction of the largest are zero: solutions hold their rows to about 1e-8."""
 
 
@@ -38,36 +37,39 @@ def jump_of(problem: Statement | None, p: int) -> Jump:
     """The Jump after phase p; ValueError if the problem is missing or is another one."""
     if problem is None:
         raise ValueError(
-            "floquet multipliers need the rows of every Jump, which the problem holds and not its solution: "
+            "floquet multipliers need the rows of every Jump, and a solution does not contain them: "
             "give floquet(problem=...)"
         )
     closing = (problem.periodic.transition,) if problem.periodic is not None else ()
-    jumps = {k: t for k, t in enumerate((*problem.transitions, *closing)) if isinstance(t, Jump)}
+    jumps = {k: t for k, t in enumerate((*problem.resolved.transitions, *closing)) if isinstance(t, Jump)}
     if p not in jumps:
-        raise ValueError(f"floquet(problem=...) needs the problem of this solution: its transition {p} is no Jump")
+        raise ValueError(
+            f"floquet(problem=...) needs the problem of this solution: transition {p} is a Jump in the solution, "
+            "but not in this problem"
+        )
     return jumps[p]
 
 
 def jump_derivative(
     jump: Jump, solution: Motion, end: tuple[Array, Array], start: tuple[Array, Array], rate: Array, reach: Array,
-    held: Array,
+    foot_rows: Array,
 ) -> Array:  # fmt: skip
-    """ds/de (2 nv, 2 nv) of a jump; the time of its event follows from e.
+    """ds/de (2 nv, 2 nv) of a jump, with the change of the time of its event included.
 
-    end, start: (q, qd) before and after it; rate (2 nv): f. reach (2 nv, .): directions in which the last state can
-    differ; held (., 2 nv): rows that vanish for states that the feet of the next phase allow. ValueError if the
-    equality rows do not determine the next state, or impose more on the last one than an event.
+    end, start: (q, qd) before and after the jump. rate (2 nv): f. reach (2 nv, .): directions in which the last state
+    can differ. foot_rows (., 2 nv): rows that keep the feet of the next phase flat on the ground and at rest.
+    ValueError if the equality rows do not determine the next state, or fix more of the last state than one event.
     """
     A_e, A_s = _slopes(jump, solution, end, start)
     n = 2 * solution.model.nv
-    R_s, R_e = np.vstack([A_s, held]), np.vstack([A_e, np.zeros_like(held)])
+    R_s, R_e = np.vstack([A_s, foot_rows]), np.vstack([A_e, np.zeros_like(foot_rows)])
     U, values, Vt = np.linalg.svd(R_s)
-    rank = int(np.sum(values > SMALL * values.max(initial=0.0)))
+    rank = int(np.sum(values > SINGULAR * values.max(initial=0.0)))
     if rank < n:
-        feet = f" and the {len(held)} of its feet" if len(held) else ""
+        feet = f" and the {len(foot_rows)} of its feet" if len(foot_rows) else ""
         raise ValueError(
-            f"Jump {jump.name!r}: its {len(A_s)} equality rows{feet} determine {rank} of the {n} numbers of the next "
-            "state (its tangent coordinates): floquet multipliers need all of them as equalities"
+            f"Jump {jump.name!r}: its {len(A_s)} equality rows{feet} determine {rank} of the {n} numbers (positions "
+            "and velocities) of the next state, and floquet multipliers need all: add the missing ones as equalities"
         )
     left = U[:, rank:].T @ R_e
     S = np.eye(n) - _event(jump, left, reach, rate)
@@ -75,14 +77,14 @@ def jump_derivative(
 
 
 def _event(jump: Jump, left: Array, reach: Array, rate: Array) -> Array:
-    """f g'/(g' f), with g the one condition on the end that `left` holds; zero if it holds none."""
+    """f g'/(g' f), with g the condition on the last state in the rows `left`; zero without such a condition."""
     seen = left @ np.column_stack([reach, rate])
     U, values, _ = np.linalg.svd(seen) if seen.size else (np.zeros((0, 0)), np.zeros(1), None)
-    count = int(np.sum(values > SMALL * max(1.0, float(values.max(initial=0.0)))))
+    count = int(np.sum(values > SINGULAR * max(1.0, float(values.max(initial=0.0)))))
     if count > 1:
         raise ValueError(
-            f"Jump {jump.name!r}: beyond the next state its equality rows fix {count} numbers of the last one, and only "
-            "the duration can give way: leave out all but the row of the event that ends the phase"
+            f"Jump {jump.name!r}: besides the next state its equality rows fix {count} numbers of the last state, and "
+            "only the duration can adapt: keep the row of the event that ends the phase, and leave out the others"
         )
     if not count:
         return np.zeros((rate.size, rate.size))
@@ -92,15 +94,15 @@ def _event(jump: Jump, left: Array, reach: Array, rate: Array) -> Array:
 
 
 def _slopes(jump: Jump, solution: Motion, end: Any, start: Any) -> tuple[Array, Array]:
-    """Jacobians of the equality rows by the tangents of the last and of the next state."""
+    """Jacobians of the equality rows by the tangent coordinates of the last state and of the next state."""
     model = solution.model
     known = {name: DM(value) for name, value in (_parameters(solution) | variables(solution)).items()}
     delta = [SX.sym("delta", 2 * model.nv) for _ in range(2)]
-    stages = [
+    instants = [
         Instant(model, model.integrate(DM(q), d[: model.nv]), DM(qd) + d[model.nv :], s=s, values=known)
         for (q, qd), d, s in zip((end, start), delta, (1.0, 0.0), strict=True)
     ]
-    rows, lower, upper = bounded(jump.function(*stages), f"Jump {jump.name!r}")
+    rows, lower, upper = bounded(jump.function(*instants), f"Jump {jump.name!r}")
     rows = ca.densify(rows)
     low, high = (np.broadcast_to(np.ravel(bound), rows.shape[0]) for bound in (lower, upper))
     equal = rows[np.flatnonzero(low == high).tolist()]

@@ -1,4 +1,4 @@
-"""Figures of a solved motion that every report begins with: outcome of the solver, gait, cost, work, loads, defects."""
+"""Main figures of a solved motion: status of the solver, cost, speed, work, peak torque and force, defects."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..motion.motion import Motion
 from .defects import Defects, defects
 
 SUFFIXES = {"m/s": "m_per_s", "N m": "Nm", "body weights": "body_weights"}
-"""Units in the keys of `Summary.numbers`, where they are not written as they are."""
+"""Units that the keys of `Summary.numbers` write in another form."""
 
 
 class Figure(NamedTuple):
-    """A number, or a word, of a summary."""
+    """A named number or text of a summary, with its unit."""
 
     name: str
     value: Any
@@ -36,16 +36,17 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The main figures of a solution; `str` writes them as a table, `numbers` as a flat dict for a report in JSON.
+    """The main figures of a solution; `print` shows them as a table, `numbers` gives a flat dict for a report in JSON.
 
-    None stands for a figure that the motion does not have: step length, speed and cost of transport without a step
-    that is repeated farther on, forces without a foot on the ground, body weights without gravity, torques without a dof
-    that is an angle, defects if they were not asked for or if numbers are not finite.
+    objective, and `cost` by term; duration of the motion, and of the `phases` by name [s]; step_length [m], speed
+    [m/s]; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean
+    over an interval; peak_vertical_force [N], the largest on one foot, and the same as a multiple of the model's
+    weight. infeasibility: the largest violation of a row, in its scale. worst_fault: the constraint that is violated
+    most, "" if none is.
 
-    objective, and `cost` by term; duration of the motion, and `phases` by name [s]; step_length [m], speed [m/s];
-    cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an
-    interval; peak_vertical_force [N], the largest on one foot, and the same over the model's weight. `infeasibility` is
-    the largest violation of a row, in its scale; `worst_fault` the constraint that is violated most, "" if none is.
+    Figures that do not apply are None: step length, speed and cost of transport without a step length, vertical forces
+    without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were
+    not requested or if numbers are not finite.
     """
 
     status: str
@@ -70,10 +71,10 @@ class Summary:
     worst_fault: str
 
     def figures(self) -> list[Figure]:
-        """All figures but the outcome and the cost by term, in the order of the table; without those that are None."""
-        return [figure for figure in self._motion() if figure.value is not None]
+        """All figures that apply, in the order of the table, except the status and the costs."""
+        return [figure for figure in self._all() if figure.value is not None]
 
-    def _motion(self) -> Iterator[Figure]:
+    def _all(self) -> Iterator[Figure]:
         yield Figure("duration", self.duration, "s")
         for name, duration in self.phases.items():
             yield Figure(name, duration, "s")
@@ -96,12 +97,12 @@ class Summary:
         yield Figure("solve seconds", self.solve_seconds)
 
     def numbers(self) -> dict[str, Any]:
-        """Outcome and figures by name and unit, such as "speed_m_per_s"; phases as "stance_s". JSON can hold them."""
+        """Status and figures by name and unit, such as "speed_m_per_s" and "stance_s"; all values fit into JSON."""
         outcome = {"converged": self.converged, "status": self.status, "objective": self.objective}
         return outcome | {figure.key: figure.value for figure in self.figures()}
 
     def rows(self) -> list[tuple[str, str]]:
-        """Names and values with units, as the table has them."""
+        """Names, and values with units, in the order of the table."""
         found = [Figure("status", self.status + ("" if self.converged else ": not converged"))]
         found += [Figure("worst fault", self.worst_fault)] if self.worst_fault else []
         found += [Figure("objective", self.objective)]
@@ -115,7 +116,7 @@ class Summary:
 
 
 def summary(solution: Motion, with_defects: bool = True) -> Summary:
-    """The main figures of a solution; without the defects, which re-integrate the motion, they take no time."""
+    """The main figures of a solution. with_defects: also the defects, which re-integrate the motion and take longer."""
     model, stats = solution.model, solution.stats
     positive, negative = solution.mechanical_work()
     moves = bool(solution.step_length and solution.duration)
@@ -145,7 +146,7 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
 
 
 def _largest(parts: list[Any]) -> float | None:
-    """The largest entry of all parts; None if they have none."""
+    """The largest entry of all parts; None if there are no entries."""
     found = np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
     return float(found.max()) if found.size else None
 

@@ -1,4 +1,4 @@
-"""Contacts that touch down where one phase of a solution meets the next."""
+"""Contacts that touch down between two phases of a solution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..statement.footholds import Foothold
 
 @dataclass(frozen=True, eq=False)
 class Touchdown:
-    """A contact of the next phase. rows(q) vanish at touch-down; rows is None if the contact was closed before."""
+    """A contact of the next phase. rows(q) are zero at touch-down; rows is None if the contact was already closed."""
 
     contact: Constraint
     rows: Callable[[Expr], Expr] | None
@@ -35,14 +35,14 @@ class Touchdown:
 def touchdowns(
     model: Model, phase: PhaseMotion, following: PhaseMotion, mirror: MirrorMap | None, back: float
 ) -> list[Touchdown]:
-    """Arrivals of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
-    moved back along x by `back` [m], and mirrored if `mirror` is given."""
+    """Touchdowns of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
+    shifted by -`back` [m] along x, and mirrored if `mirror` is given."""
     standing = [_image(model, c, phase, mirror, back) for c in phase.contacts]
     found = []
     for contact in following.contacts:
         if not isinstance(contact, (Contact, RollingContact)):
-            kept = any(contact.rows == other.rows for other in phase.contacts)
-            found.append(Touchdown(contact, None if kept else _position(model, contact)))
+            closed = any(contact.rows == other.rows for other in phase.contacts)
+            found.append(Touchdown(contact, None if closed else _position(model, contact)))
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])
         foothold = following.foothold(contact)
@@ -57,8 +57,8 @@ def touchdowns(
 
 
 def fixed_rows(contact: Constraint) -> Indices:
-    """Indices of the rows of a contact that a shift along the ground does not change: height and tilt. All rows of
-    other constraints."""
+    """Indices of the rows of a contact that a shift along the ground does not change, height and tilt; for other
+    constraints, of all rows."""
     if isinstance(contact, RollingContact):
         return np.array([0, 4])
     if not isinstance(contact, Contact):
@@ -93,7 +93,7 @@ def _height(model: Model, foothold: Foothold, place: DM) -> Callable[[Expr], Exp
 def _missing(
     model: Model, foothold: Foothold, place: DM, before: Foothold, place_before: DM
 ) -> Callable[[Expr], Expr] | None:
-    """Rows that a foot that already stood must still meet: its tilt if it rolled over an edge; None if it stood
+    """Rows that a foot already on the ground must still fulfill: its tilt if it rolled over an edge; None if it stood
     flat."""
     if before.kind == "flat":
         return None

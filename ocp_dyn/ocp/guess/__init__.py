@@ -1,1 +1,1 @@
-"""First guesses: standing, on a plan of the feet, from another solution."""
+"""First guesses: from a standing posture, from a plan of the feet, from another solution."""

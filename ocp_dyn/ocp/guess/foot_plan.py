@@ -1,8 +1,8 @@
-"""A first guess for motions on feet: paths of the feet through the phases, and postures that follow them.
+"""A first guess for motions on feet: paths of the feet through the phases, and postures that follow these paths.
 
-Feet stand as the phases say: flat, rolling over an edge from the angle at which they strike or to the angle at which
-they leave the ground, or on points. Between two places they swing. The base moves forward at a constant speed, upright.
-Every posture is the one nearest to the standing posture that follows base and feet, by damped least squares.
+Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
+the angle at which they leave the ground. Between two places they swing. The base moves forward at a constant speed,
+upright. Every posture is the posture nearest to standing that follows base and feet, by damped least squares.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from ..transcription.variables import Transcription, place_value
 State = Callable[[float], tuple[Array, Array]]
 
 
-SMOOTH = 0.04
-"""Width of the window in which the guessed motion is smoothed [s], if the nodes are not wider apart."""
+SMOOTHING_WINDOW = 0.04
+"""Width of the window in which the guessed motion is smoothed [s]; at least the largest distance of two nodes."""
 
-TOUCH = 1e-9
-"""Spans that end and begin within this time [s] follow each other."""
+TIME_TOLERANCE = 1e-9
+"""Two spans are consecutive if the time between them is below this [s]; also the tolerance of a step [rad, m]."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A foot on the ground: from begin to end [s], its edge turned from angle `first` to `last` [rad].
+    """A foot on the ground from begin to end [s]; its edge turns from the angle `first` to `last` [rad].
 
     point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
     place: the pose (R, p) of the ground under the contact.
@@ -61,8 +61,8 @@ class Span:
     last: float = 0.0
 
     def pose(self, time: float) -> tuple[Array, Array]:
-        """(R, p) of the body at a time of the span."""
-        u = (time - self.begin) / max(self.end - self.begin, TOUCH)
+        """(R, p) of the body at a time [s] within the span."""
+        u = (time - self.begin) / max(self.end - self.begin, TIME_TOLERANCE)
         angle = (1 - u) * self.first + u * self.last
         R, p = self.place
         if self.axis is not None:
@@ -74,7 +74,7 @@ class Span:
 def planned(
     plan: FootPlan, transcription: Transcription, durations: list[float], q0: Array, step: float, speed: float
 ) -> State:
-    """Makes the state as a function of the fraction s of the motion, from postures at every node, smoothed."""
+    """Makes the guess s -> (q, qd), s the fraction of the motion, by smoothing the postures at all nodes."""
     problem, model = transcription.problem, transcription.problem.model
     total = sum(durations)
     tracks = _tracks(plan, transcription, durations, step)
@@ -88,7 +88,7 @@ def planned(
     middle = np.mean([[p for _, p in poses] for poses in bodies.values()], axis=0)
     base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
     rise = np.mean([_ground_at(spans, nodes) for spans in tracks.values()], axis=0)
-    rise = rise - rise[0]  # the standing posture stands on the first of the grounds
+    rise = rise - rise[0]  # the standing posture q0 stands on the ground at the start
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
     table = []
@@ -102,11 +102,10 @@ def planned(
 def _smooth(
     transcription: Transcription, fit: _Fit, q0: Array, nodes: Array, table: list[Array], step: float, total: float
 ) -> State:
-    """Makes the state as a function of the fraction s of the motion, from parabolas fitted to the postures nearby, so
-    that no joint moves in jerks.
+    """Makes the guess s -> (q, qd) from parabolas that are fitted to the postures at times near s.
 
-    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0, with the periods before and
-    after.
+    Local regression (Cleveland, J. Am. Stat. Assoc. 74, 1979) on the tangents from q0; a periodic motion is continued
+    by one period before and after.
     """
     model, mirror = transcription.problem.model, transcription.mirror
     times, values = nodes, np.array([fit.difference(q0, q) for q in table])
@@ -115,11 +114,11 @@ def _smooth(
         ahead = np.eye(model.nv)[0] * step
         times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
         values = np.concatenate([image[:-1] - ahead, values, image[1:] + ahead])
-    width = max(SMOOTH, float(np.diff(nodes).max()))
+    width = max(SMOOTHING_WINDOW, float(np.diff(nodes).max()))
 
     def state(s: float) -> tuple[Array, Array]:
         gap = times - s * total
-        weight = np.exp(-0.25 * (gap / width) ** 2)[:, None]  # the root of what a square counts
+        weight = np.exp(-0.25 * (gap / width) ** 2)[:, None]  # square root of the weight of a squared residual
         parabola = np.linalg.lstsq(weight * np.vander(gap, 3, increasing=True), weight * values)[0]
         return fit.integrate(q0, parabola[0]), parabola[1]
 
@@ -127,59 +126,59 @@ def _smooth(
 
 
 def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
-    """Spans of every foot on the ground, by body, in the motion and, if it is periodic, in the periods before and after
-    it."""
+    """The spans of every foot on the ground, by body; of a periodic motion also in the periods before and after."""
     total = sum(durations)
     found: dict[int, list[Span]] = {}
-    for turn in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
-        begin = turn * total
+    for period in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
+        begin = period * total
         for phase, duration in zip(transcription.problem.phases, durations, strict=True):
             for f in phase.footholds:
-                span = _span(transcription, f, begin, begin + duration, turn, step)
+                span = _span(transcription, f, begin, begin + duration, period, step)
                 _append(found.setdefault(span.body, []), span)
             begin += duration
     return {body: _with_angles(plan, spans) for body, spans in found.items()}
 
 
-def _span(transcription: Transcription, f: Foothold, begin: float, end: float, turn: int, step: float) -> Span:
+def _span(transcription: Transcription, f: Foothold, begin: float, end: float, period: int, step: float) -> Span:
+    """The span of a foothold in a phase; period: -1, 0, 1 for the period before, the motion, the period after."""
     model = transcription.problem.model
     place, plane = place_value(transcription, f, transcription.program.start, step), f.plane
     frame, point = resolve(model, f.contact.body), np.array(f.point)
     axis = f.contact.axis if isinstance(f.contact, RollingContact) else None
-    if transcription.mirror is not None and turn % 2:
+    if transcription.mirror is not None and period % 2:
         frame = transcription.mirror.frame(frame.name)
         plane, place = plane.image(place, True, 0.0)
         point = point * [1, -1, 1]
         axis = None if axis is None else (-axis[0], axis[1], axis[2])
     R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()
-    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([turn * step, 0.0, 0.0])
+    p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([period * step, 0.0, 0.0])
     ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
     return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, (ground, p))
 
 
 def _append(spans: list[Span], span: Span) -> None:
-    """Appends the span, or makes the last one longer if the foot keeps standing as it did."""
-    if spans and span.begin - spans[-1].end < TOUCH and np.allclose(spans[-1].point, span.point):
+    """Appends the span, or extends the last span if the foot stays on the same contact point."""
+    if spans and span.begin - spans[-1].end < TIME_TOLERANCE and np.allclose(spans[-1].point, span.point):
         span = replace(spans.pop(), end=span.end)
     spans.append(span)
 
 
 def _with_angles(plan: FootPlan, spans: list[Span]) -> list[Span]:
-    """Sets the angles of edges: `strike` if the foot comes from the air, `leave` if it leaves into the air."""
-    made = []
+    """Sets the angles of edges: `strike` at the start if the foot comes from the air, `leave` if it lifts off after."""
+    angled = []
     for k, span in enumerate(spans):
-        from_air = k == 0 or span.begin - spans[k - 1].end > TOUCH
-        to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TOUCH
+        from_air = k == 0 or span.begin - spans[k - 1].end > TIME_TOLERANCE
+        to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TIME_TOLERANCE
         edge = span.axis is not None
         first, last = -plan.strike if edge and from_air else 0.0, plan.leave if edge and to_air else 0.0
-        made.append(replace(span, first=first, last=last))
-    return made
+        angled.append(replace(span, first=first, last=last))
+    return angled
 
 
 def _pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]:
-    """(R, p) of a foot at a time: on the ground, or on the way to the next place."""
+    """(R, p) of a foot at a time [s]: on the ground, or swinging to the next place."""
     for span in spans:
-        if span.begin - TOUCH <= time <= span.end + TOUCH:
+        if span.begin - TIME_TOLERANCE <= time <= span.end + TIME_TOLERANCE:
             return span.pose(time)
     before, after = [s for s in spans if s.end < time], [s for s in spans if s.begin > time]
     if not before or not after:
@@ -193,7 +192,7 @@ def _pose_at(spans: list[Span], time: float, lift: float) -> tuple[Array, Array]
 
 
 def _ground_at(spans: list[Span], times: Array) -> Array:
-    """Height of the ground under a foot at these times; between two places it changes linearly."""
+    """Height of the ground under a foot [m] at these times; between two places it changes linearly."""
     ends = [(time, span.place[1][2]) for span in spans for time in (span.begin, span.end)]
     return np.asarray(np.interp(times, *np.transpose(ends)), dtype=np.float64)
 
@@ -201,11 +200,11 @@ def _ground_at(spans: list[Span], times: Array) -> Array:
 class _Fit:
     """Postures near q0 that bring the base and the feet to given poses, by damped Gauss-Newton steps."""
 
-    POSTURE = 0.01
-    BASE = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; feet count as 1
-    HELD = 1e6
-    STEPS = 6
-    CLOSE = 1e-3  # a last step [rad, m] that no guess needs to be better than
+    POSTURE_WEIGHT = 0.01
+    BASE_WEIGHTS = (0.3, 0.3, 0.3, 0.1, 0.1, 0.02)  # angles, then x, y, z; the weight of feet is 1
+    LIMIT_WEIGHT = 1e6
+    LARGEST_STEP_COUNT = 6
+    STEP_TOLERANCE = 1e-3  # iterations end at a step below this [rad, m]
 
     def __init__(self, model: Model, bodies: list[int], q0: Array, limits: bool) -> None:
         q = SX.sym("q", model.nq)
@@ -219,26 +218,26 @@ class _Fit:
         v, q1 = SX.sym("v", model.nv), SX.sym("q1", model.nq)
         self._integrate = ca.Function("integrate", [q, v], [model.integrate(q, v)])
         self._difference = ca.Function("difference", [q, q1], [model.difference(q, q1)])
-        self._weights = np.array([*self.BASE, *np.ones(6 * len(bodies))])[:, None]
+        self._weights = np.array([*self.BASE_WEIGHTS, *np.ones(6 * len(bodies))])[:, None]
         self._limits = (model.dofs.q_lower, model.dofs.q_upper) if limits else (-np.inf, np.inf)
 
     def __call__(self, q: Array, goal: list[tuple[Array, Array]]) -> Array:
         flat: list[Any] = [x for pose in goal for x in pose]
-        for _ in range(self.STEPS):
+        for _ in range(self.LARGEST_STEP_COUNT):
             r, J, away = (_numbers(x) for x in self._function(q, *flat))
             A, b = self._weights * J, self._weights * r
-            damping = np.full(A.shape[1], self.POSTURE**2)
-            for _ in range(2):  # what a limit stops is held the second time, so that other joints do its part
-                right = A.T @ b + self.POSTURE**2 * away
+            damping = np.full(A.shape[1], self.POSTURE_WEIGHT**2)
+            for _ in range(2):  # the second solve holds dofs that reach a limit, so that others compensate
+                right = A.T @ b + self.POSTURE_WEIGHT**2 * away
                 v = np.asarray(np.linalg.solve(A.T @ A + np.diag(damping), -right), dtype=np.float64).ravel()
                 v *= min(1.0, 0.5 / np.abs(v).max())
                 ahead = np.clip(self.integrate(q, v), *self._limits)
-                stopped = np.abs(self.difference(q, ahead) - v) > TOUCH
+                stopped = np.abs(self.difference(q, ahead) - v) > TIME_TOLERANCE
                 if not stopped.any():
                     break
-                damping = np.where(stopped, self.HELD, self.POSTURE**2)
+                damping = np.where(stopped, self.LIMIT_WEIGHT, self.POSTURE_WEIGHT**2)
             q = ahead
-            if np.abs(v).max() < self.CLOSE:
+            if np.abs(v).max() < self.STEP_TOLERANCE:
                 break
         return q
 

@@ -1,8 +1,8 @@
 """A first guess from another solution, which may have another grid, other phases or another model.
 
-If both motions have the same number of phases, moments at the same fraction of a phase correspond, else moments at the
-same fraction of the whole motion. Dofs are matched by the names of their joints, contact forces and places by the names
-of the contacts. Values that the other solution does not have keep the library's first guess.
+If both motions have the same number of phases, moments at the same fraction of a phase correspond, otherwise moments at
+the same fraction of the whole motion. Dofs are matched by the names of their joints, contact forces and places by the
+names of the contacts. Variables without a counterpart in the other solution keep the default first guess.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices
+from ..._types import Array, Indices, listed
 from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
 from ..transcription.variables import Transcription, number
 
-TOUCH = 1e-9
-"""Fraction of an interval: a moment that is this close to its end belongs to the next interval."""
+FRACTION_TOLERANCE = 1e-9
+"""Tolerance as a fraction of an interval: a moment this close to the end belongs to the next interval."""
 
 
 class Moment(NamedTuple):
@@ -33,18 +33,18 @@ class Moment(NamedTuple):
 
 
 Find = Callable[[float], Moment]
-"""The moment that corresponds to a fraction of a phase."""
+"""A function from a fraction of a phase to the corresponding moment of the other solution."""
 
 
 class Shared(NamedTuple):
-    """Entries of q and of qd, in this model and in the other one, of the joints with equal names and kinds."""
+    """Entries of q and of qd, in the problem's and in the guess's model, of joints with equal names and kinds."""
 
     q: tuple[Indices, Indices]
     qd: tuple[Indices, Indices]
 
 
 def carry_over(transcription: Transcription, guess: Solution) -> None:
-    """Sets first values from the solution; ValueError if its model shares no joint with the problem's model."""
+    """Sets first values from a solution; ValueError if its model shares no joint with the problem's model."""
     shared = _shared(transcription.problem.model, guess.model)
     same = len(guess.phases) == len(transcription.phases)
     lengths = [float(_first(transcription, x.duration)[0]) for x in transcription.phases]
@@ -69,16 +69,17 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
             transcription.program.set_start(impulse, found)
 
 
-def _shared(here: Model, there: Model) -> Shared:
-    names = [n for n in here.joint_names if n in there.joint_names and _labels(here, n) == _labels(there, n)]
+def _shared(ours: Model, theirs: Model) -> Shared:
+    names = [n for n in ours.joint_names if n in theirs.joint_names and _labels(ours, n) == _labels(theirs, n)]
     if not names:
         raise ValueError(
-            f"guess must be a motion of a model that shares joints with {here!r}, got one of {there!r}: joints are matched "
-            f"by name and kind, here {', '.join(here.joint_names[:5])}, there {', '.join(there.joint_names[:5])}"
+            f"guess must be a motion of a model that shares joints with {ours!r}, got a motion of {theirs!r}: joints "
+            f"are matched by name and kind; joints of the problem: {listed(ours.joint_names, 5)}; of the guess: "
+            f"{listed(theirs.joint_names, 5)}"
         )
     q, qd = (
         tuple(np.concatenate([np.arange(s.start, s.stop) for s in map(slices, names)]) for slices in pair)
-        for pair in ((here.q_slice, there.q_slice), (here.qd_slice, there.qd_slice))
+        for pair in ((ours.q_slice, theirs.q_slice), (ours.qd_slice, theirs.qd_slice))
     )
     return Shared((q[0], q[1]), (qd[0], qd[1]))
 
@@ -91,7 +92,7 @@ def _labels(model: Model, joint: str) -> tuple[str, ...]:
 def _inside(phase: PhaseMotion, s: float) -> Moment:
     """The moment at which the fraction s of a phase has passed."""
     position = s * len(phase.tau)
-    k = min(int(position + TOUCH), len(phase.tau) - 1)
+    k = min(int(position + FRACTION_TOLERANCE), len(phase.tau) - 1)
     return Moment(phase, k, position - k)
 
 
@@ -119,18 +120,18 @@ def _carry_states(transcription: Transcription, p: int, shared: Shared, model: M
         for variable, value in zip((q, qd), found, strict=True):
             transcription.program.set_start(variable, value)
     for k, inner in enumerate(x.inner):
-        own = _first(transcription, x.q[k]), _first(transcription, x.qd[k])
-        parts = [state((k + j / steps) / n, *(part.copy() for part in own)) for j in range(1, steps)]
+        node = _first(transcription, x.q[k]), _first(transcription, x.qd[k])
+        parts = [state((k + j / steps) / n, *(part.copy() for part in node)) for j in range(1, steps)]
         transcription.program.set_start(inner, np.concatenate([part for pair in parts for part in pair]))
 
 
 def _first(transcription: Transcription, slot: Slot) -> Array:
-    """The first value that a variable has now."""
+    """The current first value of a variable or parameter."""
     return number(transcription, slot, transcription.program.start).copy()
 
 
 def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment: Find) -> None:
-    """Sets torques, accelerations and contact forces from the interval of the other solution at the same moment."""
+    """Sets torques, accelerations and contact forces from the corresponding interval of the other solution."""
     x, problem = transcription.phases[p], transcription.problem
     n = len(x.q) - 1
     for k, variable in enumerate(x.tau):
@@ -150,12 +151,12 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment
     for k, variable in enumerate(x.lam):
         phase, j, _ = moment((k + 0.5) / n)
         stages = _first(transcription, variable).reshape(-1, rows)
-        there = dict(_rows_by_name(phase))
+        guess_rows = dict(_rows_by_name(phase))
         first = 0
         for f in held:
-            rows_there = there.get(f.name)
-            if rows_there is not None and rows_there.stop - rows_there.start == f.size:
-                stages[:, first : first + f.size] = phase.lam[j, rows_there]
+            same_rows = guess_rows.get(f.name)
+            if same_rows is not None and same_rows.stop - same_rows.start == f.size:
+                stages[:, first : first + f.size] = phase.lam[j, same_rows]
             first += f.size
         transcription.program.set_start(variable, stages.ravel())
 
@@ -169,10 +170,10 @@ def _rows_by_name(phase: PhaseMotion) -> Iterator[tuple[str, slice]]:
 
 
 def _carry_places(transcription: Transcription, guess: Solution) -> None:
-    """Sets places of footholds: from the corresponding phase if it has them, else from any phase that has."""
+    """Sets places of footholds: from the corresponding phase if it has the place, else from any phase that has it."""
     known = {name: place for phase in guess.phases for name, place in phase.places.items()}
     for p, phase in enumerate(transcription.problem.phases):
-        own = guess.phases[p].places if len(guess.phases) == len(transcription.phases) else {}
+        same_phase = guess.phases[p].places if len(guess.phases) == len(transcription.phases) else {}
         for f in phase.footholds:
-            if f in transcription.places and f.name in (known | own):
-                transcription.program.set_start(transcription.places[f], (known | own)[f.name])
+            if f in transcription.places and f.name in (known | same_phase):
+                transcription.program.set_start(transcription.places[f], (known | same_phase)[f.name])

@@ -1,4 +1,4 @@
-"""The library's first guess: the robot standing, moved forward."""
+"""The default first guess: the standing posture, moved forward; and guesses by functions or plans of the feet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from casadi import DM
 
 from ..._arguments import called, numbers
 from ..._types import Array, shown
-from ...casadi_functions.make import function
+from ...casadi_functions.function import function
 from ...constraints import RollingContact, constraint_jacobian
 from ...dynamics.kinematics import point_position
 from ..equations import equations_of
@@ -22,8 +22,12 @@ from .foot_plan import planned
 
 
 def initial_guess(transcription: Transcription) -> None:
-    """Sets first values: the user's guess, or the robot standing, moved forward at the speed asked for, its weight on
-    its feet."""
+    """Sets first values of states, contact forces and the step length.
+
+    States come from the problem's guess, or from the standing posture moved forward at the problem's speed; contact
+    forces carry the weight in equal shares. With a `FootPlan` in the implicit form, accelerations and torques are set
+    too.
+    """
     problem, program = transcription.problem, transcription.program
     speed = (
         float(number(transcription, transcription.speed, program.start)[0]) if transcription.speed is not None else 0.0
@@ -60,13 +64,12 @@ def initial_guess(transcription: Transcription) -> None:
         _follow_motion(transcription)
 
 
-MOST_ACCELERATION = 100.0
+LARGEST_ACCELERATION = 100.0
 """Largest acceleration of a guess [rad/s^2, m/s^2]; larger ones come from corners of the guessed motion only."""
 
 
 def _follow_motion(transcription: Transcription) -> None:
-    """Sets accelerations from the guessed velocities, and torques from inverse dynamics, within half of their
-    limits."""
+    """Sets accelerations from the guessed velocities, and torques by inverse dynamics, up to half of their limits."""
     problem, program = transcription.problem, transcription.program
     model, actuated = (
         model_of(
@@ -83,7 +86,7 @@ def _follow_motion(transcription: Transcription) -> None:
         G = function(constraint_jacobian, model, feet) if feet else None
         for k in range(phase.intervals):
             q, qd, qd1 = (number(transcription, variable, program.start) for variable in (x.q[k], x.qd[k], x.qd[k + 1]))
-            qdd = np.clip((qd1 - qd) / h, -MOST_ACCELERATION, MOST_ACCELERATION)
+            qdd = np.clip((qd1 - qd) / h, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
             program.set_start(x.qdd[k], np.tile(qdd, x.qdd[k].size // model.nv))
             tau = equations.inverse_dynamics(q, qd, qdd)
             if G is not None:
@@ -104,8 +107,8 @@ def _state_at(problem: Statement, guess: Callable[[float], object], s: float) ->
         q = qd = np.zeros(0)
     if (q.size, qd.size) != (nq, nv) or not np.all(np.isfinite([*q, *qd])):
         raise ValueError(
-            f"guess must return finite q (nq = {nq}) and qd (nv = {nv}), got {shown(found[0])} and {shown(found[1])} at "
-            f"s = {s:.3g}"
+            f"guess must return finite q (nq = {nq}) and qd (nv = {nv}), got {shown(found[0])} and {shown(found[1])} "
+            f"at s = {s:.3g}"
         )
     return q, qd
 
@@ -145,7 +148,7 @@ def standing(problem: Statement) -> Array:
     q = np.array(model.neutral() if problem.posture is None else problem.posture, dtype=float)
     if problem.limits:
         q = np.clip(q, dofs.q_lower, dofs.q_upper)
-    feet = [f for f in problem.footholds if f.plane == problem.footholds[0].plane]  # later ones may lie elsewhere
+    feet = [f for f in problem.footholds if f.plane == problem.footholds[0].plane]  # others may lie on other planes
     if problem.posture is None and feet and np.allclose(model.root_shifts[:, :3], np.eye(3)[:, : model.nq]):
         ground = feet[0].origin(DM([(low + high) / 2 for low, high in (feet[0].x, feet[0].y, feet[0].yaw)]))
         heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]

@@ -1,1 +1,1 @@
-"""Motions that were found, as data, tables and files."""
+"""Solved motions as data, tables and files."""

@@ -1,14 +1,15 @@
 """Files of solutions: one .npz with everything, the model included.
 
-A file holds arrays, and the text "about", a JSON object with the model, the phases' names and contacts, and `ENTRIES`.
-Reading checks that the content fits together: the shapes of arrays fit the model and the time grid, and numbers are
-finite. Arrays and entries that were not finite when they were saved are named in "not_finite", and are read as they
-were.
+A file holds arrays, and the text "about", a JSON object with the model, the phases' names and contacts, and the plain
+data listed in `ENTRIES` and `LOADS`. Reading checks that the shapes of the arrays fit the model and the time grid, and
+that numbers are finite. Arrays and entries that were not finite when they were saved are listed in "not_finite"; they
+are read unchanged.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..._files import path_of, whole_file
-from ..._types import Array, ModelError
+from ..._types import Array, ModelError, is_one_of, shown
 from ...integrators import Scheme
 from ...io._classes import UnknownClass
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite, known_constraints
@@ -32,15 +33,21 @@ from .program_table import ProgramTable
 M = TypeVar("M", bound=Motion)
 
 FILE_FORMAT = "ocp_dyn solution 2"
+FORMATS = (FILE_FORMAT, FORMAT_1)
+"""Formats that `load_motion` reads; `save_motion` writes the first."""
+
+READABLE = " or ".join(map(repr, FORMATS))
+LATER_FORMAT = r"ocp_dyn solution [0-9]{1,6}"
+
 PHASE_ARRAYS = ("t", "q", "qd", "qdd", "tau", "lam", "tau_rate")
 ITERATE_ARRAYS = ("x", "lam_x", "lam_g")
 
 
 class Entry(NamedTuple):
-    """A field of a solution that is plain data.
+    """Rules for reading a field of plain data, such as the cost by term.
 
-    check: returns the field's value for an entry of the file, or raises ValueError; finite: whether its numbers must be
-    finite; before: its value for files written before the field existed (`...`: the file must have it).
+    check: returns the field's value for an entry of the file, or raises ValueError. finite: whether its numbers must be
+    finite. before: the field's value for files written before the field existed (`...`: every file must have it).
     """
 
     check: Callable[[Any], Any]
@@ -81,74 +88,84 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
 
 
 def load_motion(path: str | Path, kind: type[M], *, joints: Any = (), constraints: Any = ()) -> M:
-    """Reads a file that `save_motion` wrote, as a motion of this kind.
+    """Reads a file that `save_motion` wrote; returns an object of the class `kind`, a `Motion`.
 
     joints, constraints: classes of the user's own joints and constraints in the file; a file never imports code.
-    Raises ModelError, a ValueError, that names the file, what is wrong and what to do, if it is another kind of file or
-    damaged, or names a class that is not given; OSError if it cannot be read.
+    Raises ModelError, a ValueError, for another kind of file, a damaged file, or a class missing in `joints` or
+    `constraints`: the message names the file, the fault and the remedy. OSError if the file cannot be read.
     """
-    known_joints(joints), known_constraints(constraints)  # wrong arguments are no fault of the file
+    known_joints(joints), known_constraints(constraints)  # first, so that their errors do not blame the file
     path = path_of(path)
     try:
         return _motion(_Content.of(read_arrays(path)), kind, joints, constraints)
-    except UnknownClass as error:
+    except (UnknownClass, _LaterFormat) as error:
         raise ModelError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:  # the latter from JSON nested without end
+    except (ValueError, RecursionError) as error:  # RecursionError: JSON nested too deeply
         raise ModelError(
             f"{path} is not a solution file, or it is damaged: {error}; save the solution again with Solution.save"
         ) from error
 
 
+class _LaterFormat(ValueError):
+    """An error for a file of a later version, which is not damaged."""
+
+
 class _Content(NamedTuple):
-    """Content of a file; lost: names of entries that may hold numbers that are not finite, None if all may."""
+    """Content of a file. not_finite: names of the arrays and entries that may hold numbers that are not finite; None:
+    all."""
 
     about: dict[str, Any]
     arrays: dict[str, Array]
-    lost: frozenset[str] | None
+    not_finite: frozenset[str] | None
 
     @staticmethod
     def of(arrays: dict[str, Array]) -> _Content:
         text = arrays.pop("about", np.zeros(0))
         if text.dtype.kind != "U" or text.shape:
-            raise ValueError("it lacks the text 'about'")
+            raise ValueError("the text 'about', which every solution file holds, is missing")
         about = json.loads(str(text), parse_int=_integer)
-        if not isinstance(about, dict) or about.get("format") not in (FILE_FORMAT, FORMAT_1):
-            raise ValueError(f"it is not of the format {FILE_FORMAT!r}")
+        written = about.get("format") if isinstance(about, dict) else None
+        if not is_one_of(written, FORMATS):
+            if isinstance(written, str) and re.fullmatch(LATER_FORMAT, written):
+                raise _LaterFormat(
+                    f"a later version of ocp_dyn wrote this file in the format {written!r}; this version reads "
+                    f"{READABLE}: update ocp_dyn"
+                )
+            raise ValueError(f"its format is {shown(written)}, expected {READABLE}")
         if about["format"] == FORMAT_1:
             about, arrays = from_format_1(about, arrays)
         if "not_finite" in about:
-            lost: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
-        else:  # a file from before this entry
+            not_finite: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
+        else:  # a file older than this entry: solutions that converged are finite
             stats = about.get("stats")
             converged = isinstance(stats, dict) and stats.get("converged") is True
-            lost = frozenset() if converged else None
-        return _Content(about, arrays, lost)
+            not_finite = frozenset() if converged else None
+        return _Content(about, arrays, not_finite)
 
     def entry(self, key: str) -> Any:
         if key not in self.about:
-            raise ValueError(f"it lacks {key!r}")
+            raise ValueError(f"the entry {key!r} is missing")
         return self.about[key]
 
     def array(self, name: str, shape: tuple[int | None, ...]) -> Array:
         """An array of real numbers of this shape, where None stands for any size."""
         if name not in self.arrays:
-            raise ValueError(f"it lacks {name!r}")
-        found = self.arrays[name]
-        if found.dtype.kind not in "fiu":
-            raise ValueError(f"{name!r} holds {found.dtype}, expected real numbers")
-        if len(found.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):
-            raise ValueError(f"{name!r} has the shape {found.shape}, expected {_shape(shape)}")
-        values = found.astype(float)
+            raise ValueError(f"the array {name!r} is missing")
+        array = self.arrays[name]
+        if array.dtype.kind not in "fiu":
+            raise ValueError(f"{name!r} holds {array.dtype}, expected real numbers")
+        if len(array.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+            raise ValueError(f"{name!r} has the shape {array.shape}, expected {_shape(shape)}")
+        values = array.astype(float)
         self.check_finite(name, bool(np.all(np.isfinite(values))))
         return values
 
-    def check_finite(self, name: str, found: bool) -> None:
-        if not found and self.lost is not None and name not in self.lost:
+    def check_finite(self, name: str, is_finite: bool) -> None:
+        if not is_finite and self.not_finite is not None and name not in self.not_finite:
             raise ValueError(f"{name!r} holds numbers that are not finite")
 
 
 def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> M:
-
     saved = content.entry("phases")
     if not isinstance(saved, list) or not saved:
         raise _wrong("a list of phases", saved)
@@ -169,18 +186,17 @@ def _motion(content: _Content, kind: type[M], joints: Any, constraints: Any) -> 
 
 
 def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, saved: Any) -> PhaseMotion:
-
     where = f"phases[{k}]"
     if not isinstance(saved, dict) or not {"name", "contacts", "places"} <= saved.keys():
         raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
-    places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
+    places = {name: np.array(_numbers(place, 3)) for name, place in _mapping(saved["places"]).items()}
     planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
-        raise ValueError(f"'t{k}' must hold at least two times, in order")
+        raise ValueError(f"'t{k}' must hold at least two times, in ascending order")
     n, m, nq, nv = t.size - 1, sum(len(c.rows) for c in contacts), model.nq, model.nv
     shapes = {"q": (n + 1, nq), "qd": (n + 1, nv), "qdd": (n, nv), "tau": (n, nv), "lam": (n, m), "tau_rate": (n, nv)}
     arrays = {key: content.array(f"{key}{k}", shape) for key, shape in shapes.items()}
@@ -191,12 +207,12 @@ def _plane(saved: Any) -> Plane:
     """The plane of a foothold, from its point and its normal."""
     if not isinstance(saved, list) or len(saved) != 2:
         raise _wrong("a point and a normal of a plane", saved)
-    point, normal = (_listed(part, 3) for part in saved)
+    point, normal = (_numbers(part, 3) for part in saved)
     return Plane((point[0], point[1], point[2]), normal)
 
 
 def _impulses(content: _Content, phases: tuple[PhaseMotion, ...]) -> tuple[Array, ...]:
-    """Impulses of every transition, the one that closes the period last; empty for a transition without impact."""
+    """Impulses of every transition; the transition that closes the period comes last."""
     names = [name for name in content.arrays if name.startswith("impulse")]
     found = []
     for k in range(len(names)):
@@ -221,17 +237,22 @@ def _record(content: _Content) -> ProgramTable | None:
 
 
 def _iterate(content: _Content, record: ProgramTable | None) -> dict[str, Array]:
-    """The solver's iterate, with the sizes that the record gives."""
+    """The solver's variables and multipliers; their sizes must fit each other and the record of the program."""
     names = _prefixed(content.arrays, "iterate_")
     if not names:
         return {}
     found = {key: content.array(f"iterate_{key}", (None,)) for key in names}
     if tuple(sorted(found)) != tuple(sorted(ITERATE_ARRAYS)):
-        raise ValueError(f"of the solver's point it holds {', '.join(found)}, expected {', '.join(ITERATE_ARRAYS)}")
+        raise ValueError(
+            f"the solver's iterate consists of {', '.join(found)}, expected {', '.join(ITERATE_ARRAYS)}: all or none"
+        )
     if found["lam_x"].size != found["x"].size:
-        raise ValueError(f"it holds {found['lam_x'].size} multipliers for {found['x'].size} variables")
+        raise ValueError(f"it holds {found['lam_x'].size} multipliers of bounds for {found['x'].size} variables")
     if record is not None and (record.variable.size, record.row.size) != (found["x"].size, found["lam_g"].size):
-        raise ValueError("its record tells of another number of variables or rows than its multipliers")
+        raise ValueError(
+            f"the record of its program has {record.variable.size} variables and {record.row.size} rows, and the "
+            f"solver's iterate {found['x'].size} and {found['lam_g'].size}: expected the same numbers"
+        )
     return found
 
 
@@ -255,7 +276,7 @@ def _plain(content: _Content, key: str, entry: Entry) -> Any:
 
 
 def _integer(text: str) -> int | float:
-    """JSON's integers; those beyond 64 bits become floating-point numbers, as in other languages."""
+    """An integer of JSON; beyond 64 bits it becomes a floating-point number, as in other languages."""
     return int(text) if len(text) < 19 else float(text)
 
 
@@ -277,7 +298,7 @@ def _boolean(value: Any) -> bool:
     return value
 
 
-def _listed(value: Any, size: int) -> list[float]:
+def _numbers(value: Any, size: int) -> list[float]:
     if not isinstance(value, list) or len(value) != size:
         raise _wrong(f"a list of {size} numbers", value)
     return [_number(x) for x in value]
@@ -294,7 +315,7 @@ def _cost(value: Any) -> dict[str, float]:
 
 
 def _stats(value: Any) -> dict[str, Any]:
-    """Checks the types of those entries that other code reads."""
+    """Checks the types of the entries that this library reads."""
     found = _mapping(value)
     if "converged" in found:
         _boolean(found["converged"])
@@ -307,11 +328,11 @@ def _stats(value: Any) -> dict[str, Any]:
 
 
 def _integrator(tableau: dict[str, Any]) -> Scheme:
-    """The scheme of `Scheme.to_dict`."""
+    """The scheme that `Scheme.to_dict` wrote."""
     try:
         return Scheme(**tableau)
     except TypeError as error:
-        raise ValueError(f"'integrator' is no tableau: {error}") from None
+        raise ValueError(f"'integrator' is not a Butcher tableau: {error}") from None
 
 
 def _shape(shape: tuple[int | None, ...]) -> str:
@@ -320,7 +341,7 @@ def _shape(shape: tuple[int | None, ...]) -> str:
 
 def _wrong(expected: str, value: Any) -> ValueError:
     text = repr(value)
-    return ValueError(f"{expected} was expected, got {text if len(text) <= 80 else text[:77] + '...'}")
+    return ValueError(f"expected {expected}, got {text if len(text) <= 80 else text[:77] + '...'}")
 
 
 ENTRIES = {
@@ -329,12 +350,12 @@ ENTRIES = {
     "mirrored": Entry(_boolean),
     "stats": Entry(_stats, finite=False),
 }
-"""Fields of a solution that a file holds as plain data. A new field must give its value for older files."""
+"""Fields of a solution that a file holds as plain data. A new field needs its value for older files (`before`)."""
 
 LOADS = {
-    # files of earlier versions lack these: joints had no passive forces and no rotor inertia then
+    # files of earlier versions lack these entries: their models had no passive joint forces and no rotor inertia
     "passive": Entry(_boolean, before=False),
     "armature": Entry(_boolean, before=False),
     "slip_speed": Entry(_number, before=SLIP_SPEED),
 }
-"""Fields of a solution's loads, likewise."""
+"""Fields of a solution's `Loads`, which a file holds as plain data, too."""

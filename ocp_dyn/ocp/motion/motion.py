@@ -1,4 +1,4 @@
-"""A motion that was found, as data: time grid, states, controls, contact forces, cost by term."""
+"""A solved motion as data: time grid, states, controls, contact forces, cost by term."""
 
 from __future__ import annotations
 
@@ -21,11 +21,25 @@ from .program_table import ProgramTable
 
 @dataclass(frozen=True, eq=False)
 class PhaseMotion:
-    """One phase: N intervals between N + 1 nodes.
+    """One phase of a solved motion: N intervals between N + 1 nodes.
 
-    t (N+1) [s]; q (N+1, nq), qd (N+1, nv) at the nodes; qdd (N, nv), tau (N, nv), lam (N, m), means over the intervals;
-    places: (x, y, yaw) of every foothold on its plane, by contact name; planes: those that are not the ground; tau_rate
-    (N, nv) [N m/s]: slope of the torques along the intervals, zero for constant torques.
+    At the nodes; times count from the start of the whole motion:
+        t (N+1): times [s]
+        q (N+1, nq): configurations [rad, m], in the order of `model.q_names`
+        qd (N+1, nv): velocities [rad/s, m/s], in the order of `model.qd_names`
+    One row for every interval:
+        qdd (N, nv): accelerations [rad/s^2, m/s^2], the mean over the interval, or in the explicit form the value at
+            its start
+        tau (N, nv): joint torques and forces [N m, N], the mean over the interval; zero for dofs without a motor
+        tau_rate (N, nv): slope of the torques along the interval [N m/s, N/s], zero for constant torques
+        lam (N, m): forces of the constraints on the robot, mean or value at the start as for qdd. One column for every
+            row of the `contacts`, in their order: the force [N] along the row's direction in the world, or the moment
+            [N m] about it. `wrenches` gives them by foot
+    For the whole phase:
+        name: name of the phase
+        contacts: the constraints that the phase holds
+        places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane
+        planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
     """
 
     name: str
@@ -58,7 +72,8 @@ class PhaseMotion:
 
     @property
     def wrenches(self) -> dict[str, Array]:
-        """Wrenches [moment; force] (N, 6) on every foot at its contact point, world axes, by contact name."""
+        """Wrenches [moment; force] (N, 6) [N m; N] on every foot, about its contact point, in world axes, by contact
+        name."""
         found, k = {}, 0
         for contact in self.contacts:
             m = len(contact.rows)
@@ -72,11 +87,21 @@ class PhaseMotion:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A motion that `Problem.solve` found. `phases` in order; `cost` by term; `stats` of the solver.
+    """The data of a solved motion.
 
-    iterate: the solver's own x and multipliers lam_x, lam_g, for `solve(start=solution)`. record: names, bounds and
-    values of these. loads: whether the joints' springs and losses, and their rotors, are in its equations, as in
-    `Problem`.
+    model: the mechanism. phases: a `PhaseMotion` for every phase, in order. cost: value of every cost term, by name;
+    their sum is the objective.
+
+    impulses: the impulses on the robot at every transition between phases, then at the transition that closes the
+    period, if the motion is periodic. Each is an array over the rows of the contacts of the next phase [N s, N m s],
+    empty for a transition without impact. step_length [m]: shift along x from the start to the next start of a periodic
+    motion, else 0. mirrored: True if every second repetition is mirrored left to right.
+
+    stats: figures of the solver's run, such as "converged", "status", "iterations", "infeasibility", "solve_seconds",
+    and, if it did not converge, "faults"; also the settings of the transcription, such as "form" and "integrator".
+    iterate: the scaled variables "x" of the solver and the multipliers "lam_x" and "lam_g", for
+    `solve(start=solution)`. record: names, bounds and values of these variables and rows. loads: the passive joint
+    forces and rotor inertias that the equations of motion contain, as in `Problem`.
     """
 
     model: Model
@@ -98,19 +123,22 @@ class Motion:
 
     @property
     def equations(self) -> Equations:
-        """The equations of motion that the motion was found for."""
+        """The equations of motion that the motion fulfills."""
         return Equations(self.model, self.loads)
 
     @property
     def converged(self) -> bool:
+        """Whether the solver reached its tolerance."""
         return bool(self.stats["converged"])
 
     @property
     def status(self) -> str:
+        """The solver's status, such as "Solve_Succeeded"."""
         return str(self.stats["status"])
 
     @property
     def objective(self) -> float:
+        """The minimized cost: the sum of all cost terms."""
         return sum(self.cost.values())
 
     @property
@@ -120,23 +148,27 @@ class Motion:
 
     @property
     def t(self) -> Array:
-        """Times of all nodes [s]; a time at which two phases meet appears twice."""
+        """Times of all nodes [s]; the time at which two phases meet appears twice."""
         return np.concatenate([phase.t for phase in self.phases])
 
     @property
     def q(self) -> Array:
+        """Configurations (len(t), nq) [rad, m] at all nodes."""
         return np.concatenate([phase.q for phase in self.phases])
 
     @property
     def qd(self) -> Array:
+        """Velocities (len(t), nv) [rad/s, m/s] at all nodes."""
         return np.concatenate([phase.qd for phase in self.phases])
 
     @property
     def tau(self) -> Array:
+        """Mean joint torques and forces [N m, N], a row for every interval: fewer rows than `t` has times."""
         return np.concatenate([phase.tau for phase in self.phases])
 
     def mechanical_work(self) -> tuple[float, float]:
-        """Positive and negative work of all joints [J], torques times the intervals' joint displacements."""
+        """Positive and negative work of all joints [J]: mean torque times mean velocity times duration, summed over the
+        intervals."""
         positive = negative = 0.0
         for phase in self.phases:
             h = np.diff(phase.t)[:, None]
@@ -148,23 +180,26 @@ class Motion:
     def cost_of_transport(self) -> float:
         """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place."""
         if not self.step_length:
-            raise ValueError("cost_of_transport needs a motion that moves on: a Periodic one with a step length")
+            raise ValueError(
+                "cost_of_transport divides by the step length, and this motion has none: give the problem "
+                "periodic=Periodic(...)"
+            )
         return self.mechanical_work()[0] / (self.model.weight * self.step_length)
 
     def mirror(self) -> MirrorMap | None:
-        """The mirror map if the motion repeats mirrored, else None."""
+        """The map of states to their mirror images, if every second repetition is mirrored; else None."""
         return mirror_map(self.model, loads=self.loads) if self.mirrored else None
 
     def sample(self, times: Array) -> Array:
-        """Configurations (len(times), nq) at any times [s] >= 0; a periodic motion goes on step after step.
+        """Configurations (len(times), nq) at the times [s] >= 0; a periodic motion is repeated as often as needed.
 
-        times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that does
-        not repeat, q stays constant. ValueError for times that are negative or not finite.
+        times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that is
+        not periodic, q stays constant. ValueError for times that are negative or not finite.
         """
         t, q = self.t, self.q
-        given, times = times, numbers(times)
-        if not np.all((times >= 0) & (times <= LARGEST)):  # nan is not less either
-            raise ValueError(f"times [s] must be finite and not negative, got {shown(given)}")
+        wanted, times = times, numbers(times)
+        if not np.all((times >= 0) & (times <= LARGEST)):  # false for nan, too
+            raise ValueError(f"times [s] must be finite and not negative, got {shown(wanted)}")
         mirror = self.mirror() if self.step_length else None
         found = []
         for time in times:

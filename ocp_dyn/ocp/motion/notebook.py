@@ -1,4 +1,4 @@
-"""Display of a solution in a notebook: a strip of poses, the outcome in numbers, and the cost by term."""
+"""Display of a solution in a notebook: a strip of poses and a table of its main figures."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def picture(solution: Motion) -> bytes | None:
     from ...viz import stick_figure
 
     try:
-        made = stick_figure(solution, poses=POSES)
+        strip = stick_figure(solution, poses=POSES)
     except ValueError:  # no shapes in the model, or positions that are not finite
         return None
     stream = io.BytesIO()
-    made.savefig(stream, format="png", dpi=80)
+    strip.savefig(stream, format="png", dpi=80)
     return stream.getvalue()
 
 
 def card(solution: Motion, rows: list[tuple[str, str]]) -> str:
-    """The strip of poses and the outcome in numbers (pairs of a name and a text), as self-contained HTML."""
+    """The strip of poses and a table of figures, as self-contained HTML; rows: pairs (name, value as text)."""
     drawn = picture(solution)
     image = ""
     if drawn is not None:

@@ -1,4 +1,4 @@
-"""The program behind a solution, in names and numbers: meaning, bounds and values of every entry of x and every row."""
+"""Table of the nonlinear program behind a solution: names, bounds and values of its variables and rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ INDEXED = {
     "row": ("rows", 0),
     "g_phase": ("phases", -1),
 }
-"""Fields of a record that are indices: the field of names that they point into, and the lowest index."""
+"""Fields that hold indices: the field of names that each refers to, and the lowest index."""
 
 COUNTED = ("entry", "instance", "sizes")
-"""Fields of a record that are counts."""
+"""Fields that hold counts, which are never negative."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramTable:
-    """Names and numbers of a program at one point.
+    """Names and numbers of a nonlinear program at one point x, with constraints row_lower <= g(x) <= row_upper.
 
-    For every entry of x: variable (index into `variables`) and entry within it, label (index into `labels`, of a degree
-    of freedom; -1: none), phase (index into `phases`; -1: of no phase) and time [s], scale, bounds in physical units.
-    For every row of g: row (index into `rows`, names "block: row"), instance of its block, phase and time, value; value
-    and bounds are in the scale of the row. parameters: names, with sizes and values.
+    One entry for every entry of x: `variable` (index into `variables`) and `entry` within this variable; `label` (index
+    into `labels`, the names of dofs; -1: none); `x_phase` (index into `phases`; -1: none) and `x_time` [s]; `scale`;
+    the bounds `lower` and `upper` in physical units.
+
+    One entry for every row of g: `row` (index into `rows`, names "block: row"); `instance` of its block; `g_phase` and
+    `g_time`; `value` and the bounds `row_lower` and `row_upper`, in the scale of the row.
+
+    parameters: names of the parameters; `sizes` of each, and `values` of all, one after the other.
     """
 
     variables: tuple[str, ...]
@@ -57,11 +61,11 @@ class ProgramTable:
     values: Array
 
     def names(self) -> dict[str, Any]:
-        """The fields that are names, for a file."""
+        """The fields that hold names, for a file."""
         return {key: list(value) for key, value in self._all() if isinstance(value, tuple)}
 
     def arrays(self) -> dict[str, Array]:
-        """The fields that are arrays, for a file."""
+        """The fields that hold arrays, for a file."""
         return {key: value for key, value in self._all() if isinstance(value, np.ndarray)}
 
     def _all(self) -> Iterable[tuple[str, Any]]:
@@ -69,18 +73,24 @@ class ProgramTable:
 
     @staticmethod
     def of_file(names: Mapping[str, Sequence[str]], arrays: dict[str, Array]) -> ProgramTable:
-        """The record whose `names` and `arrays` these are; ValueError if they do not fit each other."""
-        given, expected = {*names, *arrays}, {f.name for f in fields(ProgramTable)}
-        if given != expected:
-            raise ValueError(f"its record lacks or has too much of {', '.join(sorted(given ^ expected))}")
-        made: dict[str, Any] = {key: tuple(value) for key, value in names.items()}
+        """The table with these `names` and `arrays`; ValueError if they do not fit each other."""
+        saved, expected = {*names, *arrays}, {f.name for f in fields(ProgramTable)}
+        if saved != expected:
+            lacking, unknown = (", ".join(sorted(x)) for x in (expected - saved, saved - expected))
+            parts = [f"lacks {lacking}"] if lacking else []
+            parts += [f"has unknown fields {unknown}"] if unknown else []
+            raise ValueError(f"the record of its program {' and '.join(parts)}")
+        values: dict[str, Any] = {key: tuple(value) for key, value in names.items()}
         for key, value in arrays.items():
-            if value.ndim != 1 or value.dtype.kind != ("i" if key in INDEXED or key in COUNTED else "f"):
-                raise ValueError(f"'record_{key}' holds {value.dtype} of the shape {value.shape}")
-            made[key] = value
-        found = ProgramTable(**made)
-        found._check()
-        return found
+            kind, expected_type = ("i", "integers") if key in INDEXED or key in COUNTED else ("f", "floats")
+            if value.ndim != 1 or value.dtype.kind != kind:
+                raise ValueError(
+                    f"'record_{key}' holds {value.dtype} of the shape {value.shape}, expected a row of {expected_type}"
+                )
+            values[key] = value
+        table = ProgramTable(**values)
+        table._check()
+        return table
 
     def _check(self) -> None:
         """Checks that fields of one kind have one length, and that indices are in range; ValueError if not."""
@@ -94,10 +104,16 @@ class ProgramTable:
         for key, (names, lowest) in INDEXED.items():
             index, size = getattr(self, key), len(getattr(self, names))
             if np.any((index < lowest) | (index >= size)):
-                raise ValueError(f"'record_{key}' points to what is not there: of {names} there are {size}")
+                raise ValueError(
+                    f"'record_{key}' holds indices from {index.min()} to {index.max()}, expected {lowest} to "
+                    f"{size - 1} for {size} {names}"
+                )
         if any(np.any(np.isnan(getattr(self, key))) for key in ("lower", "upper", "row_lower", "row_upper")):
-            raise ValueError("its record holds bounds that are no numbers")
+            raise ValueError("the record of its program holds bounds that are nan")
         if any(np.any(getattr(self, key) < 0) for key in COUNTED) or len(self.sizes) != len(self.parameters):
-            raise ValueError("its record counts wrongly")
+            raise ValueError(
+                f"the record of its program holds negative counts, or not one size for each of {len(self.parameters)} "
+                "parameters"
+            )
         if self.sizes.sum() != self.values.size:
             raise ValueError(f"'record_values' has {self.values.size} numbers, expected {self.sizes.sum()}")

@@ -18,11 +18,11 @@ HEADS = {"mujoco": ("qpos", "qvel", "qfrc"), "pinocchio": ("q", "v", "tau"), "rb
 
 
 def table(solution: Motion, layout: str = "") -> dict[str, Array]:
-    """Columns by name, a line per node: time [s], phase (its number), positions, velocities, torques, contact rows.
+    """Columns by name, with a line per node: time [s], number of the phase, q, qd, tau [SI units], contact forces lam.
 
-    Torques and contact rows are those of the interval that begins at the node; at the last node of a phase, nan. Where
-    phases meet there are two lines with the same time. layout: "" for this library's, with names of joints; "mujoco"
-    (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`, without contact rows.
+    tau and lam belong to the interval that begins at the node; at the last node of a phase they are nan. Where two
+    phases meet, two lines have the same time. layout: "" for this library's layout, with names of joints; "mujoco"
+    (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`, without contact forces.
     """
     if not is_one_of(layout, ("", *HEADS)):
         raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}")
@@ -38,17 +38,20 @@ def table(solution: Motion, layout: str = "") -> dict[str, Array]:
 
 
 def to_csv(solution: Motion, path: str | Path, layout: str = "", delimiter: str = ",") -> Path:
-    """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path."""
+    """Writes `table` with a header line, numbers in full precision and empty cells for nan; returns the path.
+
+    The column "phase" holds the names of the phases. ValueError if a name contains the delimiter.
+    """
     path = path_of(path)
     columns = table(solution, layout)
-    kinds = {"phase": [phase.name for phase in solution.phases]}
-    for name in [*columns, *kinds["phase"]]:
+    phase_names = [phase.name for phase in solution.phases]
+    for name in [*columns, *phase_names]:
         if delimiter in name:
-            raise ValueError(f"the name {name!r} holds the delimiter {delimiter!r}: give another one")
+            raise ValueError(f"the name {name!r} contains the delimiter {delimiter!r}: choose another delimiter")
     lines = [delimiter.join(columns)]
     for row in zip(*columns.values(), strict=True):
         cells = [
-            kinds[name][int(x)] if name in kinds else "" if np.isnan(x) else repr(float(x))
+            phase_names[int(x)] if name == "phase" else "" if np.isnan(x) else repr(float(x))
             for name, x in zip(columns, row, strict=True)
         ]
         lines.append(delimiter.join(cells))
@@ -69,9 +72,9 @@ def _lines(solution: Motion, phase: PhaseMotion, layout: str) -> dict[str, Array
         rows = [f"lam {row}" for contact in phase.contacts for row in contact.rows]
         return found | dict(zip(rows, np.vstack([phase.lam, np.full((1, len(rows)), np.nan)]).T, strict=True))
     other = Layout(model, layout)
-    q_, v_ = _rows(other.to_q, q), _rows(other.to_qd, q, qd)
-    tau_ = np.vstack([_rows(other.to_tau, q[:-1], tau), last])
-    parts = zip(HEADS[layout], (q_, v_, tau_), strict=True)
+    states = _rows(other.to_q, q), _rows(other.to_qd, q, qd)
+    efforts = np.vstack([_rows(other.to_tau, q[:-1], tau), last])
+    parts = zip(HEADS[layout], (*states, efforts), strict=True)
     return {f"{head}{k}": column for head, part in parts for k, column in enumerate(part.T)}
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from ..._arguments import finite, known, label, not_negative, point, truth
+from ..._arguments import all_known, finite, label, not_negative, point, truth
 from ..._types import Expr, Vector, sequence, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -19,8 +19,10 @@ from .path_constraints import Bounded
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` [m] of the segment from `start` to `end`, in the coordinates of `frame`; a sphere if
-    end is None."""
+    """All points within `radius` [m] of the segment from `start` to `end` [m], in the coordinates of `frame`.
+
+    A sphere about `start` if end is None.
+    """
 
     frame: str
     radius: float
@@ -34,7 +36,7 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A capsule that stands still in the world; a sphere if end is None."""
+    """A capsule that is fixed in the world, start and end in world coordinates [m]; a sphere if end is None."""
 
     start: Vector
     radius: float
@@ -56,11 +58,11 @@ def _check_shape(shape: Shape, what: str) -> None:
 
 @dataclass(frozen=True)
 class NoCollision:
-    """Every pair of shapes keeps `margin` [m] between its surfaces, at the nodes.
+    """The surfaces of every pair of shapes keep the distance `margin` [m], at the nodes.
 
-    ends: at the first and the last node of the phase too.
-    Rows are d^2 - (r_1 + r_2 + margin)^2, divided by 2 (r_1 + r_2 + margin): smooth where segments cross, and in meters
-    near contact.
+    ends: also at the first and the last node of the phase. Rows are d^2 - (r_1 + r_2 + margin)^2, divided by
+    2 (r_1 + r_2 + margin), with the distance d of the segments: smooth even if segments cross, and in meters near
+    contact.
     """
 
     pairs: Sequence[tuple[Shape, Shape]]
@@ -80,16 +82,15 @@ class NoCollision:
         object.__setattr__(self, "pairs", pairs)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for shape in (shape for pair in self.pairs for shape in pair):
-            if isinstance(shape, Capsule):
-                known(shape.frame, model.frame_names, "NoCollision: Capsule", "frame")
+        frames = [shape.frame for pair in self.pairs for shape in pair if isinstance(shape, Capsule)]
+        all_known(frames, model.frame_names, "NoCollision: Capsule", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         rows = []
         for one, other in self.pairs:
             apart = one.radius + other.radius + self.margin
             if apart <= 0:
-                raise ValueError(f"NoCollision: {one} and {other} have no size: give them radii, or a margin")
+                raise ValueError(f"NoCollision: {one} and {other} have no size: give them a radius, or give a margin")
             distance = distance_squared(_ends(instant, one), _ends(instant, other))
             rows.append((distance - apart**2) / (2 * apart))
         return ca.vertcat(ca.SX(0, 1), *rows), 0.0, np.inf
@@ -102,8 +103,8 @@ def distance_squared(one: Segment, other: Segment) -> Expr:
     """Squared distance of two segments (start, end), or points (start, None) [m^2].
 
     Closest points start + s d with s clamped to [0, 1], first on one segment, then on the other, then on the first
-    again [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. Exact; its derivatives are continuous except where a
-    clamp becomes active.
+    again [C. Ericson, Real-Time Collision Detection, 2005, 5.1.9]. The result is exact; its derivatives are continuous
+    except where a clamp becomes active.
     """
     if one[1] is None and other[1] is None:
         return ca.sumsqr(one[0] - other[0])
@@ -114,7 +115,7 @@ def distance_squared(one: Segment, other: Segment) -> Expr:
     p, d1, d2 = one[0] - other[0], one[1] - one[0], other[1] - other[0]
     a, b, e = ca.sumsqr(d1), ca.dot(d1, d2), ca.sumsqr(d2)
     c, f = ca.dot(d1, p), ca.dot(d2, p)
-    # parallel segments have no unique nearest points: any s will do, the clamps below correct it
+    # parallel segments have no unique nearest points: any s is valid, the clamps below correct it
     s = _clamp((b * f - c * e) / (a * e - b * b + 1e-9 * a * e))
     t = _clamp((b * s + f) / e)
     s = _clamp((b * t - c) / a)

@@ -1,8 +1,9 @@
 """Objectives by name: integrands over the motion, costs of rates, terminal costs.
 
-Each is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is squared, so
-that Gauss-Newton methods see it; `integrand` follows from it. A cost term is `weight` times the integral over time. A
-weight of zero switches a term off. Only a user's own term may have a negative weight, which maximizes the term.
+Each objective is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is
+squared, which Gauss-Newton methods use; `integrand` follows from it. A cost term is `weight` times the integral over
+time. A weight of zero switches a term off. Only terms that the user defines may have a negative weight, which maximizes
+the term.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ from .instant import Instant
 class Objective(Protocol):
     """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
 
-    Beyond these, an objective may have: `residual(instant)`, where the integrand is its sum of squares;
-    `slack_size(model)` and `slack_rows(instant)`, for non-negative variables `instant.slacks[self]` and the rows that
-    constrain them; `reference_size(model)` and `reference(s)`, for values along the phase, `instant.references[self]`.
+    An objective may also have: `residual(instant)`, if the integrand is its sum of squares; `slack_size(model)` and
+    `slack_rows(instant)`, for non-negative variables `instant.slacks[self]` and rows that constrain them;
+    `reference_size(model)` and `reference(s)`, for reference values `instant.references[self]` at the fraction s of the
+    phase; `check(model, feet)`, see `Weighed.check`.
     """
 
     @property
@@ -51,10 +53,11 @@ class Objective(Protocol):
 
 @runtime_checkable
 class RateObjective(Protocol):
-    """An integrand of the rate of a quantity of the instant, such as its torques, within a phase; see `rates`.
+    """An integrand of the rate of a quantity of the instant, such as its torques, within a phase.
 
-    Beyond these, it may have `rate_residual(rate)`, where the integrand is its sum of squares, and `continues = True` if
-    the quantity is the torques and the cost goes on from the end of a phase into the next one.
+    It may also have `rate_residual(rate)`, if the integrand is its sum of squares, and `continues = True` if the
+    quantity is the torques and the cost also counts their change from a phase to the next one. See
+    `ocp_dyn.ocp.transcription.rate_costs`.
     """
 
     @property
@@ -66,7 +69,7 @@ class RateObjective(Protocol):
 
 
 class Weighed:
-    """Base of the library's own terms: checks their weight and scale.
+    """Base class of the library's cost terms: checks their weight and scale.
 
     `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
     """
@@ -83,8 +86,7 @@ class Weighed:
         check(getattr(self, "scale", 1.0), f"{what} scale")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        """Raises KeyError or ValueError if names or sizes do not fit the model; feet: names of the problem's
-        footholds."""
+        """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds."""
         for key in self.of_dofs:
             per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
 
@@ -126,7 +128,7 @@ class TorqueSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class TorqueRateSquared(RateSquared):
-    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], from interval to interval and on into the next phase.
+    """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], between intervals and from a phase to the next one.
 
     In a periodic motion the first interval follows the last one.
     """
@@ -143,7 +145,7 @@ class TorqueRateSquared(RateSquared):
 
 @dataclass(frozen=True)
 class AccelerationSquared(LeastSquares):
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: with those of a floating or planar root."""
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root."""
 
     weight: float = 1.0
     base: bool = False
@@ -174,7 +176,7 @@ class JerkSquared(RateSquared):
 class JointAngleSquared(LeastSquares):
     """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
 
-    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root does not count.
+    stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root is left out.
     """
 
     weight: float = 1.0
@@ -230,7 +232,7 @@ class MechanicalWork(Weighed):
 
     kind: "absolute"; or "positive", only the work that the joints add (tau qd > 0). smoothing [W]. Divided by weight
     and distance it is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the
-    same without rounding.
+    same cost without rounding.
     """
 
     weight: float = 1.0
@@ -240,7 +242,7 @@ class MechanicalWork(Weighed):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_kind(self.kind)
-        positive(self.smoothing, "MechanicalWork smoothing [W], which SlackWork does without,")
+        positive(self.smoothing, "MechanicalWork smoothing [W] (SlackWork needs none)")
 
     def integrand(self, instant: Instant) -> Expr:
         power = instant.tau * instant.qd
@@ -332,8 +334,8 @@ class CapturePointSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ZeroMomentPointSquared(LeastSquares):
-    """|zero-moment point - middle of the feet|^2 [m^2]: the smaller, the larger the margin of balance. No cost in
-    flight."""
+    """|zero-moment point - middle of the feet|^2 [m^2]: a small value means a large margin of balance. No cost
+    in flight."""
 
     weight: float = 1.0
 
@@ -370,20 +372,20 @@ def capture_point(instant: Instant) -> Expr:
 
 
 def base_size(model: Model) -> int:
-    """Number of degrees of freedom of a floating root; 0 if the root is a joint like the others."""
+    """Number of degrees of freedom of a floating root joint; 0 if the root joint does not float."""
     return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
 
 
 def per_dof(value: Any, size: int, what: str) -> Array:
-    """One number, or one per degree of freedom, as `size` numbers."""
+    """One number, or one per degree of freedom, as an array of `size` numbers."""
     found = numbers(value, what)
     if found.size not in (1, size):
-        raise ValueError(f"{what}: give one number, or nv = {size}, got {found.size}")
+        raise ValueError(f"{what}: give one number, or nv = {size} (one per dof), got {found.size}")
     return np.array(np.broadcast_to(found, (size,)))
 
 
 def middle_of_feet(instant: Instant) -> Expr:
-    """Mean (x, y) of the points at which feet stand."""
+    """Mean (x, y) [m] of the places on which feet stand."""
     places = [foothold.origin(place)[:2] for foothold, place in instant.places.items()]
     return sum(places, start=ca.SX(2, 1)) / len(places)
 

@@ -19,14 +19,14 @@ from .path_constraints import PathConstraint
 
 @dataclass(frozen=True)
 class Integral:
-    """A user's own objective: the integral of function(instant) over time."""
+    """A cost that the user defines: the integral of function(instant) over time."""
 
     function: Callable[[Instant], Expr]
     weight: float = 1.0
     name: str = "integral"
 
     def __post_init__(self) -> None:
-        _check_own(self)
+        _check_term(self)
 
     def integrand(self, instant: Instant) -> Expr:
         return scalar(self.function(instant), f"cost {self.name!r}")
@@ -37,7 +37,8 @@ class Rate(RateSquared):
     """A cost of the rate of any quantity: the integral of sum of (d(function(instant))/dt / scale)^2 over a phase.
 
     function(instant) returns a number or a column: a torque, a contact force, the velocity of the mass center. scale: a
-    number, or one per entry. The rates are difference quotients over the intervals, see `ocp_dyn.ocp.transcription.rate_costs`.
+    number, or one per entry. The rates are difference quotients over the intervals, see
+    `ocp_dyn.ocp.transcription.rate_costs`.
     """
 
     function: Callable[[Instant], Expr]
@@ -57,11 +58,12 @@ class Rate(RateSquared):
 
 @dataclass(frozen=True, eq=False)
 class Peak:
-    """A cost of the largest magnitude that a quantity reaches: weight * s with |function(instant)| / scale <= s throughout.
+    """A cost of the largest magnitude of a quantity: weight * s, with |function(instant)| / scale <= s at all times.
 
-    function(instant) returns a number or a column, such as the torques. s is one variable for all entries; with each=True
-    there is one per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value above zero.
-    scale: typical size, a number or one per entry. One Peak in several phases is one peak over all of them.
+    function(instant) returns a number or a column, such as the torques. s is one variable for all entries; with
+    each=True there is one s per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value
+    above zero. scale: typical size, a number or one per entry. The same Peak object in several phases is one peak over
+    all of them.
     """
 
     function: Callable[[Instant], Expr]
@@ -82,10 +84,9 @@ class Peak:
 
 @dataclass(frozen=True)
 class Terminal:
-    """A user's own cost of the first and the last state (Mayer term): function(start, end), once; in
-    `Problem(terminal=...)`.
+    """A cost of the first and the last state (Mayer term) that the user defines: function(start, end).
 
-    start, end: the first and the last `Stage`, with the values `time` and `step_length`.
+    For `Problem(terminal=...)`. start, end: the first and the last `Instant`, with the values `time` and `step_length`.
     """
 
     function: Callable[[Instant, Instant], Expr]
@@ -93,7 +94,7 @@ class Terminal:
     name: str = "terminal"
 
     def __post_init__(self) -> None:
-        _check_own(self)
+        _check_term(self)
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,14 @@ class Soft(Weighed):
         cost = ca.SX(0)
         for bound, sign in ((lower, 1.0), (upper, -1.0)):
             limit = np.broadcast_to(np.asarray(bound, dtype=float).ravel(), (value.shape[0],))
-            held = [k for k in range(value.shape[0]) if np.isfinite(limit[k])]
-            if held:
-                cost = cost + ca.sumsqr(ca.fmax(0, sign * (ca.DM(limit[held]) - value[held])))
+            limited = [k for k in range(value.shape[0]) if np.isfinite(limit[k])]
+            if limited:
+                cost = cost + ca.sumsqr(ca.fmax(0, sign * (ca.DM(limit[limited]) - value[limited])))
         return cost
 
 
-def _check_own(term: Integral | Terminal) -> None:
-    """Checks a term of the user's. Its weight may be negative, which maximizes the term."""
+def _check_term(term: Integral | Terminal) -> None:
+    """Checks a term that the user defines. Its weight may be negative, which maximizes the term."""
     what = type(term).__name__
     function(term.function, what)
     finite(term.weight, f"{what} weight")

@@ -26,13 +26,14 @@ class Foothold:
     one otherwise. The axis lies in the frame's x-y plane, and the frame's z is up when the foot is flat.
 
     plane: the ground z = 0, or any `Plane`: a stair, a ramp, a wall. A foot is level when it lies flat on its plane;
-    friction cones and centers of pressure are those of the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
-    the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
+    friction cones and centers of pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
+    the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
+    foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
     toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
     (half_width of an edge: half its length), for the center of pressure.
 
-    A Foothold that is used in phases that follow each other is one place on the ground; the first phase that names it
-    sets the foot down.
+    The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
+    first of these phases.
     """
 
     contact: Contact | RollingContact
@@ -59,19 +60,22 @@ class Foothold:
         self._set_plane()
 
     def _set_plane(self) -> None:
-        """Checks the plane, and tells it to the contact where that depends on it."""
+        """Checks the plane and takes it over from `of`; passes its normal to a rolling contact."""
         if not isinstance(self.plane, Plane):
             raise TypeError(f"Foothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
         if self.of is not None:
             if self.plane not in (GROUND, self.of.plane):
-                raise ValueError(f"Foothold {self.name!r} lies on the plane of {self.of.name!r}, of=: leave out plane")
+                raise ValueError(
+                    f"Foothold {self.name!r} lies on the plane of the foothold {self.of.name!r} that it is derived "
+                    "from (of=): leave out plane"
+                )
             object.__setattr__(self, "plane", self.of.plane)
         if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
             A, n = np.array(self.contact.axes), np.array(self.plane.normal)
             if np.linalg.norm(A.T @ np.linalg.pinv(A.T) @ n - n) > 1e-9:
                 raise ValueError(
-                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on a plane "
-                    f"with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
+                    f"Foothold {self.name!r}: a contact along {', '.join(self.contact.rows)} does not hold a point on "
+                    f"a plane with the normal {self.plane.normal}: give the contact all axes, 'xyz'"
                 )
         if isinstance(self.contact, RollingContact):
             _check_edge(self.contact, self.plane)
@@ -79,6 +83,7 @@ class Foothold:
 
     @property
     def name(self) -> str:
+        """The name of the contact's frame."""
         return self.contact.name
 
     @property
@@ -103,25 +108,25 @@ class Foothold:
 
     @property
     def root(self) -> Foothold:
-        """The foothold at the end of the chain of `of`, from whose place this one's follows; itself if `of` is None."""
+        """The foothold whose place determines this one's place: follows `of` to the end; itself if `of` is None."""
         return self if self.of is None else self.of.root
 
     def position(self, model: Model, q: Expr, place: Expr) -> Expr:
-        """phi of the contact at place = (x, y, yaw): zero while the foot stays put, or rolls without slip."""
+        """phi of the contact at place = (x, y, yaw): zero while the foot does not move, or rolls without slip."""
         if isinstance(self.contact, RollingContact):
             return self._edge_position(self.contact, model, q, place)
         R = turned(place) if self.plane.level else self.plane.R @ turned(place)
         return self.contact.position_from(model, q, R, self.origin(place))
 
     def origin(self, place: Expr) -> Expr:
-        """The point in the world at which the contact point is held, at place = (x, y, yaw)."""
+        """The contact point's position in the world [m], for place = (x, y, yaw)."""
         return self.plane.to_world(ca.vertcat(place[0], place[1], type(place)(1, 1)))
 
     def _edge_position(self, edge: RollingContact, model: Model, q: Expr, place: Expr) -> Expr:
-        """Height, sideways, backwards [m], then turn and tilt of the edge [sine]: the rows of `RollingContact`.
+        """The rows of `RollingContact`: height, sideways, backwards [m], then turn and tilt of the edge [sine].
 
-        Rolling by the angle theta carries the center forward by radius theta along the heading, so that the edge has a
-        phi.
+        Rolling by the angle theta moves the center forward by radius * theta along the heading; phi takes this into
+        account.
         """
         R, p = self.plane.pose(*pose(model, resolve(model, edge.body), q))
         heading, axis = self.heading(place), R @ sparse(edge.axis)
@@ -131,41 +136,46 @@ class Foothold:
         return ca.vertcat(sides @ gap, -ca.dot(axis, heading), axis[2])
 
     def heading(self, place: Expr) -> Expr:
-        """Unit vector (3), along the plane's axes, in which the foot rolls over an edge, axis x normal; for a flat foot,
-        its own x."""
+        """Unit vector (3), plane axes: the direction in which the foot rolls over an edge, axis x normal.
+
+        For other footholds, the x axis of the foot.
+        """
         x, y, _ = self.contact.axis if isinstance(self.contact, RollingContact) else (0.0, 1.0, 0.0)
         return turned(place) @ sparse((y, -x, 0.0))
 
     def offset(self, model: Model) -> tuple[float, float, float]:
-        """(x, y, yaw) of this foothold's place as seen from the place of the foothold it is derived from."""
+        """(x, y, yaw) of this foothold's place relative to the place of the foothold that it is derived from (`of`)."""
         assert self.of is not None
         body, (R, p), (R_of, p_of) = self.level(model)[0], self.level(model)[1:], self.of.level(model)[1:]
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
         if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
                 f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
-                f"the ground together, the z axes of their frames up; it is {gap[2]:.4g} m above the other"
+                f"the ground at the same time, the z axes of their frames up; the first is {gap[2]:.4g} m above the "
+                "second"
             )
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
     def level(self, model: Model) -> tuple[int, np.ndarray, np.ndarray]:
-        """Body, and the frame's rotation and the contact point in the coordinates of the body, when the foot is
-        level."""
+        """(body, R, p): rotation of the frame (3x3), contact point of the level foot (3) [m]; body coordinates."""
         frame = resolve(model, self.contact.body)
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
 
     def touchdown(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
-        """Rows that bring the foot here from its foothold before: all rows if it comes from the air, else the rows that
-        are not met yet."""
+        """Rows that vanish when the foot arrives here from the foothold `before`.
+
+        before is None: the foot was in the air, and all rows of phi are needed. Otherwise only the rows that `before`
+        does not imply.
+        """
         if before is None:
             return self.position(model, q, place)
         if before is self or before.kind == "flat":
             return SX(0, 1)
-        if before.kind == "edge":  # rolled over until the foot is level
+        if before.kind == "edge":  # the foot rolls over the edge until it is level
             R = pose(model, resolve(model, self.contact.body), q)[0]
-            return ca.dot(R[:, 2], before.along(before.heading(place_before)))
-        return self._turns(before, self.position(model, q, place))
+            return ca.dot(R[:, 2], before.to_world_axes(before.heading(place_before)))
+        return self._direction_rows(before, self.position(model, q, place))
 
     def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rates of the rows of `touchdown`: zero if the foot comes to rest without an impact."""
@@ -175,16 +185,16 @@ class Foothold:
         if before is self or before.kind == "flat":
             return SX(0, 1)
         if before.kind == "edge":
-            across = before.along(ca.cross(DM(LEVEL), before.heading(place_before)))
+            across = before.to_world_axes(ca.cross(DM(LEVEL), before.heading(place_before)))
             return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
-        return self._turns(before, G @ qd)
+        return self._direction_rows(before, G @ qd)
 
-    def along(self, vector: Expr) -> Expr:
-        """A vector with components along the plane's axes, along the world's."""
+    def to_world_axes(self, vector: Expr) -> Expr:
+        """The vector (3) with these components along the plane's axes, in world axes."""
         return vector if self.plane.level else self.plane.R @ vector
 
     def height(self, model: Model, q: Expr, place: Expr) -> Expr:
-        """Height of the contact point above the plane, as far as the contact holds it."""
+        """Height of the contact point above the plane [m], as far as the contact holds it."""
         rows = self.position(model, q, place)
         if isinstance(self.contact, RollingContact):
             return rows[0]
@@ -192,11 +202,12 @@ class Foothold:
             return ca.dot(sparse(self.plane.normal), rows[3:])
         return ca.dot(sparse(np.asarray(self.contact.axes) @ self.plane.normal), rows)
 
-    def _turns(self, before: Foothold, rows: Expr) -> Expr:
-        """The rows of directions, which are still free for a foot that stood on a point before."""
+    def _direction_rows(self, before: Foothold, rows: Expr) -> Expr:
+        """The rows of directions, which a foot that stood on a point still has to meet."""
         if self.kind == "point":
             raise ValueError(
-                f"Foothold {self.name!r}: a foot cannot pivot from the point {before.name!r} to another point"
+                f"Foothold {self.name!r}: a foot that stands on the point {before.name!r} cannot pivot to another "
+                "point: an edge or a flat foothold can follow"
             )
         return rows[:3] if self.kind == "flat" else rows[3:]
 
@@ -204,7 +215,7 @@ class Foothold:
         """[moment; force] on the foot at the contact point, world axes, from the contact's rows."""
         if isinstance(self.contact, RollingContact):  # rows: up, sideways, backwards, turn, tilt
             couple = self.heading(place) * lam[4] + DM([0, 0, 1]) * lam[3]
-            return ca.vertcat(self.along(couple), self.contact.sides.T @ lam[:3])
+            return ca.vertcat(self.to_world_axes(couple), self.contact.sides.T @ lam[:3])
         if self.contact.axes is None:
             return lam
         return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
@@ -212,8 +223,7 @@ class Foothold:
 
 @dataclass(frozen=True)
 class PhaseConstraint:
-    """A constraint that a phase holds beside its footholds; the transcription treats it as a Foothold without a
-    place."""
+    """A constraint that a phase holds in addition to its footholds; like a Foothold, but without a place."""
 
     contact: Constraint
 
@@ -241,17 +251,17 @@ class PhaseConstraint:
 
 
 def turned(place: Expr) -> Expr:
-    """Rotation about z, the normal of its plane, by the yaw of a place."""
+    """Rotation (3x3) about the normal of the plane, its z axis, by the yaw of a place (x, y, yaw)."""
     c, s = ca.cos(place[2]), ca.sin(place[2])
     zero, one = type(c)(1, 1), type(c)(1)
     return ca.blockcat([[c, -s, zero], [s, c, zero], [zero, zero, one]])
 
 
 def _check_edge(edge: RollingContact, plane: Plane) -> None:
-    upright = tuple(edge.normal) in (LEVEL, plane.normal)
-    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not upright or edge.height:
+    known_normal = tuple(edge.normal) in (LEVEL, plane.normal)
+    if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not known_normal or edge.height:
         raise ValueError(
-            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) with "
-            f"an axis in the frame's x-y plane, normal z and height 0 (a Plane says more), got axis {edge.axis}, normal {edge.normal}, height "
-            f"{edge.height}"
+            f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) "
+            f"with an axis in the frame's x-y plane, normal z and height 0, got axis {edge.axis}, normal "
+            f"{edge.normal}, height {edge.height}: other planes go to Foothold(plane=ocp.Plane(...))"
         )

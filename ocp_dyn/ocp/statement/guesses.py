@@ -1,4 +1,4 @@
-"""First guesses as their users write them."""
+"""Settings of first guesses that users write."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ..._arguments import finite, not_negative
 
 @dataclass(frozen=True)
 class FootPlan:
-    """A guess by feet: `Problem(guess=FootPlan())`.
+    """A first guess from a plan of the feet: `Problem(guess=FootPlan())`.
 
-    strike, leave [rad]: pitch of a foot that strikes on an edge, and of one that leaves from an edge; lift [m]: height
-    of the middle of a swing above its ends; crouch: how much lower than standing the base is, as a fraction.
+    strike, leave [rad]: pitch of a foot when it strikes the ground on an edge, and when it leaves the ground from an
+    edge. lift [m]: height of the middle of a swing above its ends. crouch: lowering of the base, as a fraction of its
+    height when standing.
     """
 
     strike: float = math.radians(20.0)

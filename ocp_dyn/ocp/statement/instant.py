@@ -1,4 +1,4 @@
-"""One instant of a motion, in which costs and path constraints are written."""
+"""One instant of a motion: the expressions from which costs and path constraints are made."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from .footholds import Foothold
 
 @dataclass
 class Instant:
-    """One stage of a motion, as expressions.
+    """One instant of a motion, as expressions.
 
-    q, qd, qdd, tau (nv, zero where unactuated); wrenches [moment; force] at every foothold, world axes, and places (x, y,
-    yaw) in the coordinates of their planes; lam: rows of all contacts and constraints of the phase; s: fraction of the phase that has passed, 0 to 1; values: the problem's own variables by name, among them
-    `step_length` and `time` [s] of the whole motion; slacks and references: variables and reference values of single
-    objectives, by objective. impulse: True at an impact, where wrenches are impulses [N m s; N s].
+    q (nq), qd, qdd, tau (nv; tau is zero for unactuated joints). wrenches: [moment; force] (6) at every foothold, world
+    axes [N m; N]; places: (x, y, yaw) of every foothold in the coordinates of its plane. lam: forces of all rows of
+    contacts and constraints of the phase. s: fraction of the phase that has passed, 0 to 1. values: variables and
+    parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion. slacks, references:
+    variables and reference values of single objectives, by objective. impulse: True at an impact, where wrenches are
+    impulses [N m s; N s]. Quantities that are unknown at this instant are None, or missing in the dictionaries.
     """
 
     model: Model

@@ -1,4 +1,4 @@
-"""Path constraints of motors, of joints and of balance."""
+"""Path constraints for motors, joints and balance."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ class PowerLimit:
 
 @dataclass(frozen=True)
 class TorqueSpeedCurve:
-    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: a motor's torque falls to zero at its no-load
-    speed.
+    """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: no torque at a motor's no-load speed.
 
-    Linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of the model
-    exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints without
-    both limits have no rows.
+    The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of
+    the model exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints
+    without both limits have no rows.
     """
 
     tau_max: Any = None
@@ -72,9 +71,9 @@ class TorqueSpeedCurve:
 
 @dataclass(frozen=True)
 class JointMargin:
-    """Joint angles stay `margin` [rad, m] inside the model's limits, where it has them; at the nodes.
+    """Joint positions stay at least `margin` [rad, m] away from the model's finite limits, at the nodes.
 
-    ends: at the first and the last node of the phase too.
+    ends: also at the first and the last node of the phase.
     """
 
     margin: float
@@ -91,7 +90,9 @@ class JointMargin:
         narrow = [k for k in limited if upper[k] - lower[k] < 2 * self.margin]
         if narrow:
             names = ", ".join(instant.model.q_names[k] for k in narrow)
-            raise ValueError(f"JointMargin of {self.margin}: nothing is left of the range of {names}: make it smaller")
+            raise ValueError(
+                f"JointMargin of {self.margin}: nothing is left of the range of {names}: make the margin smaller"
+            )
         q = ca.vertcat(ca.SX(0, 1), *(instant.q[k] for k in limited))
         return q, lower[limited] + self.margin, upper[limited] - self.margin
 
@@ -126,7 +127,7 @@ class ZeroMomentPointMargin:
 
 
 def _within(instant: Instant, point: Any, radius: float) -> Bounded:
-    """Distance from the middle of the feet, squared and divided by the radius: a row in meters. No rows in flight."""
+    """Squared distance from the middle of the feet, divided by the radius: a row in meters. No rows in flight."""
     if not instant.places:
         return ca.SX(0, 1), 0.0, 0.0
     return ca.sumsqr(point - middle_of_feet(instant)) / radius, -np.inf, radius

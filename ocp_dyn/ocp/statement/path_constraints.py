@@ -1,11 +1,13 @@
-"""Path constraints by name. Each is data with one method; a user's own is a class or a function.
+"""Path constraints by name. Each is data with one method; users define others by a class, or by `Path(function)`.
 
-`where` says what a path constraint needs: "node" (q, qd), at every node of a phase; "interval" (also qdd, tau and
-contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and on the impulse of an impact.
+`where` states the points at which a path constraint holds: "node" (the instant has q and qd), at every node of a phase;
+"interval" (also qdd, tau and contact wrenches), at every interval; "wrench" (contact wrenches), at every interval and
+for the impulse of an impact.
 
-A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False: for conditions
-that footholds imply there, such as the height of a foot that is set down. If a constraint or an objective has a method
-`check(model, feet)`, it checks names and sizes when the problem is made; feet: names of the problem's footholds.
+A constraint of nodes also holds at the first and the last node of a phase, unless its `ends` is False. Use ends=False
+for conditions that footholds imply at these nodes, such as the height of a foot that is set down. If a constraint or an
+objective has a method `check(model, feet)`, it is called when the problem is made, to check names and sizes; feet:
+names of the problem's footholds.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import casadi as ca
 import numpy as np
 
 from ..._arguments import (
+    all_known,
     bounds,
     called,
     choice,
@@ -26,7 +29,6 @@ from ..._arguments import (
     finite,
     framed_points,
     function,
-    known,
     not_negative,
     numbers,
     positive,
@@ -56,7 +58,7 @@ class PathConstraint(Protocol):
 
 @dataclass(frozen=True)
 class Unilateral:
-    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact, in N s, the minimum is zero."""
+    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact the minimum is 0 N s."""
 
     minimum: float = 0.0
     where: ClassVar[str] = "wrench"
@@ -74,9 +76,9 @@ class FrictionCone:
     """|f_x|, |f_y| <= mu / sqrt(2) f_z (the pyramid inside the cone) and |n_z| <= mu_yaw f_z [m] on flat feet.
 
     x, y and z are the axes of the plane on which the foot stands. The pyramid implies that contacts push. `Unilateral`
-    beside it changes no solution, but its row meets the rows of the pyramid at its apex, which makes some problems harder
-    to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that its rows are
-    forces; it needs `Unilateral` beside it.
+    in addition changes no solution, but its row meets the rows of the pyramid at the apex, which makes some problems
+    harder to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that
+    its rows are forces; it needs `Unilateral` in addition.
     """
 
     mu: float = 0.7
@@ -135,12 +137,12 @@ class CenterOfPressure:
 
 @dataclass(frozen=True)
 class Clearance:
-    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m], s the phase's
-    fraction.
+    """Points of a swinging foot stay above the ground: z >= terrain(x, y) + height sin(pi s)^2 [m].
 
-    part: the part of the swing that the phase covers, if not the whole: (0, 0.5) for the first half, z >= height sin(pi
-    s / 2)^2. terrain: height of the ground and of the obstacles on it, an expression of x and y; None: the plane z = 0.
-    No rows at the ends of the phase, where the foot leaves the ground and meets it.
+    s: fraction of the phase. points: pairs (frame, point in frame coordinates [m]). part: the part of the swing that
+    the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
+    obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node
+    of the phase, at which the foot leaves the ground and meets it.
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -156,14 +158,14 @@ class Clearance:
         part = numbers(self.part, "Clearance part")
         if part.size != 2 or not 0 <= part[0] < part[1] <= 1:
             raise ValueError(
-                f"Clearance part must be (begin, end) with 0 <= begin < end <= 1, fractions of the swing, got {shown(self.part)}"
+                "Clearance part must be (begin, end) with 0 <= begin < end <= 1, fractions of the swing, got "
+                f"{shown(self.part)}"
             )
         if self.terrain is not None:
-            function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1 for a step, say")
+            function(self.terrain, "Clearance terrain", ": write lambda x, y: 0.1, for example, for a step of 0.1 m")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in self.points:
-            known(frame, model.frame_names, "Clearance points", "frame")
+        all_known((frame for frame, _ in self.points), model.frame_names, "Clearance points", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         begin, end = self.part
@@ -185,9 +187,10 @@ class Clearance:
 
 @dataclass(frozen=True)
 class Separation:
-    """Points of the left stay `distance` [m] to the left of points of the right, seen along the walk (world y).
+    """Points on the left stay at least `distance` [m] to the left (world y) of points on the right.
 
-    ends: at the first and the last node of the phase too; False if footholds fix the distance of the feet there.
+    pairs: ((frame, point), (frame, point)), the left one first. ends: also at the first and the last node of the phase;
+    False if footholds fix the distance of the feet at these nodes.
     """
 
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
@@ -208,24 +211,25 @@ class Separation:
         truth(self.ends, "Separation ends")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in (point for pair in self.pairs for point in pair):
-            known(frame, model.frame_names, "Separation pairs", "frame")
+        frames = [frame for pair in self.pairs for frame, _ in pair]
+        all_known(frames, model.frame_names, "Separation pairs", "frame")
 
     def rows(self, instant: Instant) -> Bounded:
         gaps = [_position(instant, *left)[1] - _position(instant, *right)[1] for left, right in self.pairs]
         return _stack(gaps, self.distance, np.inf)
 
 
-KNOWN = 'tau and a are known with where="interval" only'
+TORQUE_HINT = 'tau and qdd are known with where="interval" only'
 
 
 @dataclass(frozen=True)
 class Path:
-    """A user's own path constraint: lower <= function(instant) <= upper, at every "node" or "interval", or "wrench".
+    """A path constraint that the user defines: lower <= function(instant) <= upper.
 
-    At a "node" the instant has q and qd; tau and qdd belong to an "interval", wrenches to "interval" and "wrench", which
-    holds for the impulse of an impact too: there `instant.impulse` is True and wrenches are in N s. ends: for "node", at
-    the first and the last node of the phase too; False if footholds or a Boundary imply the rows there.
+    where: "node", "interval" or "wrench". At a "node" the instant has q and qd; at an "interval" also tau, qdd and
+    wrenches; "wrench" also holds for the impulse of an impact, where `instant.impulse` is True and wrenches are in N s.
+    ends: for "node", also at the first and the last node of the phase; False if footholds or a Boundary imply the rows
+    at these nodes.
     """
 
     function: Callable[[Instant], Expr]
@@ -241,18 +245,18 @@ class Path:
         truth(self.ends, "Path ends")
 
     def rows(self, instant: Instant) -> Bounded:
-        hint = "" if instant.tau is not None else f"; {KNOWN}"
+        hint = "" if instant.tau is not None else f"; {TORQUE_HINT}"
         try:
             value = self.function(instant)
         except TypeError as error:
-            raise ValueError(f"Path: the function fails at a {self.where!r} stage ({error}){hint}") from error
+            raise ValueError(f"Path: the function fails at a {self.where!r} ({error}){hint}") from error
         if isinstance(value, tuple):
             hint = ": limits go to Path(function, lower, upper)"
-        return expression(value, f"Path: the function, at a {self.where!r} stage,", hint), self.lower, self.upper
+        return expression(value, f"Path: the function, at a {self.where!r},", hint), self.lower, self.upper
 
 
 def _on_planes(instant: Instant) -> list[tuple[Foothold, Expr]]:
-    """Every foothold with its wrench along the axes of its plane."""
+    """Every foothold, with its wrench in the axes of its plane."""
     return [(foothold, foothold.plane.components(w)) for foothold, w in instant.wrenches.items()]
 
 

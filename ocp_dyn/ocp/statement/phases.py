@@ -20,7 +20,7 @@ from .path_constraints import WHERE, Bounded, PathConstraint
 
 
 def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
-    """A sequence of objects of these kinds as a tuple; one object alone is a sequence too."""
+    """A sequence of objects of these kinds as a tuple; a single object counts as a sequence of one."""
     members = (value,) if isinstance(value, kinds) and not isinstance(value, type) else value
     if not isinstance(members, Iterable) or isinstance(members, (str, bytes, type, SX, MX, DM)):
         members = (value,)
@@ -32,20 +32,20 @@ def members(value: Any, kinds: tuple[type, ...], what: str) -> tuple[Any, ...]:
     return members
 
 
-PARTS: dict[type, tuple[str, ...]] = {
+REQUIRED_MEMBERS: dict[type, tuple[str, ...]] = {
     PathConstraint: ("where", "rows"),
     Objective: ("weight", "integrand"),
     RateObjective: ("weight", "quantity", "rate_integrand"),
 }
-"""Members that a class of the user's own needs to be one of these."""
+"""Attributes and methods that a user's class needs to be a path constraint, a cost or a cost of a rate."""
 
 
 def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
-    """Advice for an object of the wrong kind: what was probably meant; empty if nothing is known."""
+    """Advice for an object of the wrong kind; an empty text if there is none."""
     if isinstance(member, type):
         return f": write {member.__name__}()"
     if not callable(member):
-        for kind, needed in PARTS.items():
+        for kind, needed in REQUIRED_MEMBERS.items():
             lacks = [part for part in needed if not hasattr(member, part)]
             if kind in kinds and 0 < len(lacks) < len(needed):
                 return (
@@ -56,7 +56,7 @@ def _remedy(member: Any, kinds: tuple[type, ...]) -> str:
     return f": wrap a function in {wrappers}"
 
 
-RESERVED = frozenset(
+RESERVED_NAMES = frozenset(
     [
         "q",
         "qd",
@@ -81,19 +81,19 @@ RESERVED = frozenset(
         "qd_before",
     ]
 )
-"""Names that stages and blocks use themselves."""
+"""Names of variables in the blocks of a program; parameters cannot have them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """A number, or several, that terms find in `instant.values[name]`; its `value` may change without a rebuild.
+    """A number, or several, that terms read from `instant.values[name]`; its value may change without a rebuild.
 
     Problem(parameters=...) declares it and `problem.solve(values={name: ...})` gives it another value. With bounds
-    (lower, upper) it is a decision variable instead, and value its first guess. As the duration [s] of several phases,
-    it is one variable or number for all of them.
+    (lower, upper) it is a decision variable, and `value` is its first guess. If several phases have the same Parameter
+    as their duration [s], their durations are equal.
 
-    Names of `ocp_dyn.mechanism.parameters` ("gravity", "mass:torso", ...) are parameters of the model; "slope" [rad] tilts the
-    ground, upwards along x for positive values: gravity turns in the axes of the ground.
+    Names of `ocp_dyn.mechanism.parameters` ("gravity", "mass:torso", ...) are parameters of the model. "slope" [rad]
+    tilts the ground, upwards along x for positive values: gravity turns in the axes of the ground.
     """
 
     name: str
@@ -102,8 +102,10 @@ class Parameter:
     size: int = field(init=False, default=1)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name or self.name in RESERVED:
-            raise ValueError(f"Parameter needs a name other than {', '.join(sorted(RESERVED))}, got {shown(self.name)}")
+        if not isinstance(self.name, str) or not self.name or self.name in RESERVED_NAMES:
+            raise ValueError(
+                f"Parameter needs a name other than {', '.join(sorted(RESERVED_NAMES))}, got {shown(self.name)}"
+            )
         if self.value is None and self.bounds is None:
             raise ValueError(
                 f"Parameter {shown(self.name)} needs a value, or bounds (lower, upper) between which it is free"
@@ -130,7 +132,7 @@ class Parameter:
 
     @property
     def free(self) -> bool:
-        """Whether it is a decision variable."""
+        """Whether the parameter is a decision variable."""
         return self.bounds is not None
 
 
@@ -139,8 +141,8 @@ class Phase:
     """A part of a motion in which the contacts do not change.
 
     intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
-    path: constraints that hold throughout the phase; objective: costs, summed. constraints: of the robot itself
-    (`od.Loop`, `od.JointCoupling` and the like), held as the contacts are.
+    path: constraints that hold throughout the phase; objective: costs, summed. constraints: constraints of the robot
+    itself (`od.Loop`, `od.JointCoupling` and similar ones), which are enforced in the same way as the contacts.
     """
 
     name: str
@@ -152,22 +154,19 @@ class Phase:
     constraints: Sequence[Constraint] = ()
     held: tuple[Foothold | PhaseConstraint, ...] = field(init=False)
     """Footholds and constraints: everything that has constraint rows."""
-    shared_duration: Parameter | None = field(init=False, default=None)
-    """The Parameter that was given as the duration."""
 
     def __post_init__(self) -> None:
         here = f"phase {shown(label(self.name, 'Phase name'))}"
         whole(self.intervals, f"{here}: intervals", least=1, most=10**6)
-        shared = self.duration if isinstance(self.duration, Parameter) else None
-        if shared is not None and shared.size != 1:
+        shared = self.shared_duration
+        if shared is None:
+            object.__setattr__(self, "duration", as_bounds(self.duration, f"{here}: duration"))
+        elif shared.size != 1:
             raise ValueError(
                 f"{here}: duration must be one number, got Parameter {shown(shared.name)} of size {shared.size}"
             )
-        duration = (shared.bounds if shared.free else shared.value) if shared else self.duration
-        object.__setattr__(self, "shared_duration", shared)
-        object.__setattr__(self, "duration", as_bounds(np.ravel(duration) if shared else duration, f"{here}: duration"))
-        if self.duration[0] <= 0 or np.isinf(self.duration[1]):
-            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration}")
+        if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
+            raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
         kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
@@ -179,11 +178,30 @@ class Phase:
         object.__setattr__(self, "constraints", () if none else as_set(self.constraints))
         names = [foothold.name for foothold in self.footholds]
         if len(set(names)) != len(names):
-            raise ValueError(f"{here}: footholds need frames of their own, got {names}: add a frame for each")
+            raise ValueError(
+                f"{here}: footholds must have different frames, got {names}: add a frame for each foothold"
+            )
         if len({foothold.root for foothold in self.footholds}) < len(names):
-            raise ValueError(f"{here}: of the footholds derived from one another a phase can have one, got {names}")
+            raise ValueError(
+                f"{here}: of footholds that are derived from each other (of=) a phase can hold only one, got {names}"
+            )
         object.__setattr__(
             self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
+        )
+
+    @property
+    def shared_duration(self) -> Parameter | None:
+        """The Parameter that was given as the duration."""
+        return self.duration if isinstance(self.duration, Parameter) else None
+
+    @property
+    def duration_bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of the duration [s]; equal if it is fixed."""
+        shared = self.shared_duration
+        if shared is None:
+            return self.duration[0], self.duration[1]
+        return as_bounds(
+            np.ravel(shared.bounds if shared.free else shared.value), f"phase {shown(self.name)}: duration"
         )
 
 
@@ -194,7 +212,9 @@ class Continuous:
 
 @dataclass(frozen=True)
 class Impact:
-    """The next phase's contacts are hit: `H (qd_plus - qd) = G' Lam`, `G qd_plus = 0`, the impulse Lam a variable.
+    """The contacts of the next phase begin with an impact: `H (qd_plus - qd) = G' Lam`, `G qd_plus = 0`.
+
+    The impulse Lam [N s, N m s] is a variable.
 
     Wrench constraints of the next phase (push only, friction cone, center of pressure) hold for the impulse too, under
     every foot. If another foot stays on the ground almost no impulse is admissible: that foot cannot be pulled, and two
@@ -212,10 +232,10 @@ class Impact:
 
 @dataclass(frozen=True)
 class Jump:
-    """A transition of the user's own: lower <= function(end, start) <= upper on the states before and after it.
+    """A transition that the user defines: lower <= function(end, start) <= upper on the states before and after it.
 
-    No other condition links the two phases, so that positions may jump too; footholds of the next phase that were not
-    there before are put on the ground. In a mirrored period, `end` is the mirror image.
+    No other condition links the two phases, so that positions may jump too; footholds that are new in the next phase
+    are set down. In a mirrored period, `end` is the mirror image.
     """
 
     function: Callable[[Instant, Instant], Bounded]
@@ -234,9 +254,9 @@ TRANSITIONS = (Continuous, Impact, Jump)
 class Periodic:
     """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
 
-    transition: the link from the end to the next start, one Continuous, Impact or Jump. speed [m/s]: step_length =
-    speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative backwards. A number for
-    either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
+    transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
+    [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative
+    backwards. A number for either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
     """
 
     speed: float | None = None
@@ -271,7 +291,7 @@ class Boundary:
     """Conditions on the first and the last state: function(start, end) gives (expression, lower, upper).
 
     Do not repeat conditions that footholds imply: with both feet flat on given places the joints of the legs follow
-    from the root's pose, and their rates from its velocity. `Problem.check` names rows that are too many.
+    from the root's pose, and their rates from its velocity. `Problem.check` names redundant rows.
     """
 
     function: Callable[[Instant, Instant], Bounded]

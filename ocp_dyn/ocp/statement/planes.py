@@ -22,10 +22,10 @@ MIRRORED = np.array([1.0, -1.0, 1.0])
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane through `point` [m], in the world, with a normal on the side of the foot.
+    """A plane through `point` [m] with the unit vector `normal`, both in world axes; feet are on the normal's side.
 
-    Its coordinates (x, y) begin at the point. Its axes are the world's, turned by the smallest rotation that brings z to
-    the normal: on a ramp that rises along x, its x axis points up the ramp, and its y axis is the world's.
+    Its coordinates (x, y) begin at the point. Its axes are the world axes, turned by the smallest rotation that brings
+    z to the normal: on a ramp that rises along x, its x axis points up the ramp, and its y axis is the world's y axis.
     """
 
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -51,24 +51,24 @@ class Plane:
         return sparse(np.eye(3) + K + K @ K / (1 + z))
 
     def to_world(self, p: Expr) -> Expr:
-        """The point with the plane's coordinates p (3), in the world."""
+        """The position in the world [m] of the point with the plane's coordinates p (3)."""
         if self.level:
             return p if not any(self.point) else p + sparse_beside(self.point)
         return self.R @ p + sparse_beside(self.point)
 
     def pose(self, R: Expr, p: Expr) -> tuple[Expr, Expr]:
-        """A pose (R, p) in the world, in the plane's coordinates."""
+        """Transforms a pose (R, p) from the world's to the plane's coordinates."""
         moved = p - sparse_beside(self.point) if any(self.point) else p
         return (R, moved) if self.level else (self.R.T @ R, self.R.T @ moved)
 
     def components(self, w: Expr) -> Expr:
-        """A wrench [moment; force] (6), or a vector (3), in world axes, along the plane's axes."""
+        """Turns a wrench [moment; force] (6), or a vector (3), from world axes to the plane's axes."""
         if self.level:
             return w
         return ca.vertcat(*(self.R.T @ part for part in ca.vertsplit(w, 3)))
 
     def image(self, place: Array, mirrored: bool, back: float) -> tuple[Plane, Array]:
-        """The plane and the place (x, y, yaw) on it, reflected from left to right if asked, moved back along x."""
+        """The plane and the place (x, y, yaw), reflected left to right if `mirrored`, then moved by -back [m] in x."""
         if mirrored:
             place = place * [1.0, -1.0, -1.0]
         plane = Plane(tuple(MIRRORED * self.point), tuple(MIRRORED * self.normal)) if mirrored else self

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._arguments import choice, known, listed_names, not_negative, numbers, truth, whole
 from ..._types import Array, shown
-from ...dynamics.kinematics import resolve
 from ...integrators import Scheme, scheme
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
@@ -19,21 +18,41 @@ from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Terminal
 from .footholds import Foothold
 from .guesses import FootPlan
+from .names import check_names
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
 
-MOST = 10_000
-"""Largest number of steps in one interval; more are taken for a mistake."""
+LARGEST_STEP_COUNT = 10_000
+"""Largest number of integrator steps in one interval; more are taken for a mistake."""
 
-LEVELS = ("position", "velocity", "acceleration")
+CONTACT_LEVELS = ("position", "velocity", "acceleration")
 TORQUES = ("constant", "linear")
+
+
+class Resolved(NamedTuple):
+    """Settings of a problem with defaults filled in; the fields of the problem stay as the user wrote them.
+
+    `dataclasses.replace` copies fields, so that a changed problem finds its own defaults: those of the new form, of the
+    new model, of the new phases.
+    """
+
+    integrator: str | Scheme
+    """The integrator, or the form's default."""
+    contact_level: str
+    """The contact level, or the form's default."""
+    unactuated: tuple[str, ...]
+    """Joints without a motor, or the model's floating joints."""
+    transitions: tuple[Transition, ...]
+    """The transitions between phases, or `Continuous` ones."""
+    parameters: tuple[Parameter, ...]
+    """The parameters, and those that are durations of phases."""
 
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """The data of a `Problem`, which says what they mean; all input is checked here."""
+    """The fields of a `Problem`, whose docstring describes them. All input is checked here."""
 
     model: Model
     phases: Sequence[Phase]
@@ -55,9 +74,10 @@ class Statement:
     baumgarte: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
     loads: Loads = JOINT_LOADS
+    resolved: Resolved = field(init=False, repr=False)
+    """Settings with the defaults of this form, this model and these phases filled in."""
     _kept: Any = field(default=None, init=False, repr=False)
-    """The program that the last `solve` built (see `solver.prepare`); copies, pickles and `replace` begin without
-    it."""
+    """The program that the last `solve` built. Copies, pickles and `replace` do not keep it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -70,122 +90,111 @@ class Statement:
         _distinct((phase.name for phase in self.phases), "phases")
         for key in ("per_distance", "limits"):
             truth(getattr(self, key), key)
-        self._check_transitions()
-        self._check_transcription()
-        self._check_period()
-        self._check_guess()
         if not isinstance(self.options, Mapping) or not all(isinstance(key, str) for key in self.options):
             raise TypeError(f"options must be a dict of IPOPT's options by name, or {{}}, got {shown(self.options)}")
         self._set("options", dict(self.options))
-        self._check_names()
+        self._resolve()
+        self._check_transcription()
         self._check_parameters()
+        check_names(self.model, self.phases, self.resolved.unactuated, self.resolved.parameters)
+        self._check_period()
+        self._check_guess()
 
     def _set(self, key: str, value: Any) -> None:
         """Stores the checked form of a field while the problem is made."""
         object.__setattr__(self, key, value)
 
-    def _check_transitions(self) -> None:
-        given = members(self.transitions, TRANSITIONS, "transitions")
-        self._set("transitions", given or tuple(Continuous() for _ in self.phases[1:]))
-        if len(self.transitions) != len(self.phases) - 1:
+    def _resolve(self) -> None:
+        """Fills in the defaults that depend on other fields."""
+        choice(self.form, FORMS, "form")
+        integrator, contact_level = FORMS[self.form]
+        if self.unactuated is not None:
+            self._set("unactuated", listed_names(self.unactuated, "unactuated"))
+        unactuated = self.model.floating_joints if self.unactuated is None else tuple(self.unactuated)
+        self._set("transitions", members(self.transitions, TRANSITIONS, "transitions"))
+        transitions = tuple(self.transitions) or tuple(Continuous() for _ in self.phases[1:])
+        if len(transitions) != len(self.phases) - 1:
             raise ValueError(
                 f"{len(self.phases)} phases need {len(self.phases) - 1} transitions between them, "
-                f"got {len(self.transitions)}; the one that closes a period belongs to Periodic"
+                f"got {len(transitions)}; the transition that closes a period goes to Periodic(transition=...)"
             )
+        durations = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
+        parameters = tuple(dict.fromkeys((*self.parameters, *durations)))
+        resolved = Resolved(
+            integrator if isinstance(self.integrator, str) and not self.integrator else self.integrator,
+            contact_level if isinstance(self.contact_level, str) and not self.contact_level else self.contact_level,
+            unactuated,
+            transitions,
+            parameters,
+        )
+        self._set("resolved", resolved)
 
     def _check_guess(self) -> None:
         """Checks posture and guess."""
         if self.posture is not None:
             posture = numbers(self.posture, f"posture must have nq = {self.model.nq} entries: it")
-            if posture.size != self.model.nq or not np.all(np.isfinite(posture)):
+            if posture.size != self.model.nq:
                 raise ValueError(
-                    f"posture must have nq = {self.model.nq} entries, finite ones, got shape {posture.shape}: "
-                    f"{shown(self.posture)}"
+                    f"posture must have nq = {self.model.nq} entries for the model {shown(self.model.name)}, got "
+                    f"{posture.size}: {shown(self.posture)}. To move a problem to another model write "
+                    "dataclasses.replace(problem, model=..., posture=None), or give a posture of that model"
+                )
+            if not np.all(np.isfinite(posture)):
+                raise ValueError(
+                    f"posture must have nq = {self.model.nq} entries, all of them finite, got {shown(self.posture)}"
                 )
             self._set("posture", posture.copy())
         if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
             raise TypeError(
-                f"guess must be a function s -> (q, qd) of the fraction of the motion, or ocp.FootPlan(), got "
+                f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
 
-    def _check_names(self) -> None:
-        """Checks the frames and joints that footholds, terms and `unactuated` name."""
-        model, feet = self.model, tuple(dict.fromkeys(f.name for f in self.footholds))
-        for phase in self.phases:
-            here = f"phase {shown(phase.name)}"
-            for foothold in phase.footholds:
-                known(foothold.name, model.frame_names, f"{here}: Foothold", "frame")
-                resolve(model, foothold.contact.body)
-            for term in (*phase.path, *phase.objective):
-                check = getattr(term, "check", None)
-                if check is not None:
-                    _checked(here, check, model, feet)
-        if self.unactuated is None:
-            self._set("unactuated", model.floating_joints)
-            return
-        joints = listed_names(self.unactuated, "unactuated")
-        self._set("unactuated", tuple(known(joint, model.joint_names, "unactuated", "joint") for joint in joints))
-
     def _check_parameters(self) -> None:
-        shared = [phase.shared_duration for phase in self.phases if phase.shared_duration is not None]
-        self._set("parameters", tuple(dict.fromkeys((*self.parameters, *shared))))
-        _distinct((parameter.name for parameter in self.parameters), "parameters")
-        for parameter in self.parameters:
+        """Checks names and sizes of the parameters; `check_names` looks up the names of bodies, frames and joints."""
+        parameters = self.resolved.parameters
+        _distinct((parameter.name for parameter in parameters), "parameters")
+        for parameter in parameters:
             kind, colon, _ = parameter.name.partition(":")
             here = f"Parameter {shown(parameter.name)}"
-            if colon:  # a name of the user's own holds none, so that a misspelt one is not taken for it
+            if colon:  # a user's own name has no colon, so that a misspelt kind of model parameter is noticed
                 known(kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter")
-            if kind in MODEL_PARAMETERS and kind != "gravity":
-                self._check_target(parameter.name)
             size = parameter_size(parameter.name) if kind in MODEL_PARAMETERS else parameter.size
             size = 1 if parameter.name == "slope" else size
             if parameter.size != size:
                 raise ValueError(f"{here} has {size} numbers, got {parameter.size}")
-        if {"gravity", "slope"} <= {parameter.name for parameter in self.parameters}:
-            raise ValueError('Parameters "gravity" and "slope" both say where gravity points to: give one of them')
-
-    def _check_target(self, name: str) -> None:
-        """Raises KeyError if the model has no body, frame or joint with the name after the colon."""
-        kind, _, target = name.partition(":")
-        names, what = self.model.body_names, "body"
-        if kind in ("payload", "position"):
-            names, what = self.model.frame_names, "frame"
-        elif kind == "origin":
-            names, what = self.model.joint_names, "joint"
-        known(target, names, f"Parameter {shown(name)}", what)
+        if {"gravity", "slope"} <= {parameter.name for parameter in parameters}:
+            raise ValueError('Parameters "gravity" and "slope" both set the direction of gravity: give one of them')
 
     def _check_transcription(self) -> None:
-        choice(self.form, FORMS, "form")
-        for key, own in zip(("integrator", "contact_level"), FORMS[self.form], strict=True):
-            given = getattr(self, key)
-            self._set(key, own if isinstance(given, str) and not given else given)
-        method = scheme(self.integrator)
-        whole(self.steps, "steps per interval", least=1, most=MOST)
+        method, level = self.scheme, self.resolved.contact_level
+        whole(self.steps, "steps per interval", least=1, most=LARGEST_STEP_COUNT)
         choice(self.torque, TORQUES, "torque")
-        choice(self.contact_level, LEVELS, "contact_level")
+        choice(level, CONTACT_LEVELS, "contact_level")
         not_negative(self.baumgarte, "baumgarte [1/s]")
         if check_loads(self.loads).external:
             raise ValueError(
                 f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
-                "are found, others are not supported yet"
+                "are variables, other external wrenches are not supported yet"
             )
-        level = self.contact_level if self.form == "implicit" and any(p.held for p in self.phases) else ""
+        if self.form != "implicit" or not any(phase.held for phase in self.phases):
+            return
         if level == "position" and not method.holds_positions:
             raise ValueError(
                 f"integrator {method.name!r} cannot hold contacts at contact_level 'position': the positions at the "
-                "end of a step follow from the velocities at both; use 'velocity' or 'acceleration', or another integrator"
+                "end of a step follow from the velocities at both ends; use 'velocity' or 'acceleration', or another "
+                "integrator"
             )
         if level == "velocity" and not method.holds_velocities:
             raise ValueError(
-                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no weight "
-                "in the velocity at the end of a step; use 'acceleration', or another integrator"
+                f"integrator {method.name!r} cannot hold contacts at contact_level 'velocity': its last stage has no "
+                "weight in the velocity at the end of a step; use 'acceleration', or another integrator"
             )
 
     @property
     def scheme(self) -> Scheme:
         """The Runge-Kutta scheme that integrates the motion."""
-        return scheme(self.integrator)
+        return scheme(self.resolved.integrator)
 
     @property
     def collocated(self) -> bool:
@@ -196,48 +205,42 @@ class Statement:
         periodic = self.periodic
         if periodic is None:
             if self.per_distance:
-                raise ValueError("per_distance divides costs by the step length, which only a Periodic problem has")
+                raise ValueError(
+                    "per_distance divides costs by the step length, which only a Periodic problem has: add periodic=..."
+                )
             return
         if not isinstance(periodic, Periodic):
             raise TypeError(f"periodic must be Periodic(...) or None, got {shown(periodic)}")
         if periodic.step_length != (0.0, 0.0) and not np.allclose(self.model.root_shifts[:, 0], (1, 0, 0)):
             raise ValueError(
-                f"Periodic moves the model on along x, which its root joint {shown(self.model.joint_names[0])} cannot: use a "
-                "model with a FloatingBase, or step_length=0 for a motion in place"
+                f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
+                "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
             )
 
     @property
     def footholds(self) -> list[Foothold]:
-        """Every foothold of the problem, once."""
+        """The footholds of all phases, each of them once."""
         return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 
     @property
     def actuated(self) -> list[int]:
         """Indices into tau of the dofs that have a motor."""
-        idle = {k for joint in self.unactuated or () for k in range(*self.model.qd_slice(joint).indices(self.model.nv))}
+        idle = {
+            k for joint in self.resolved.unactuated for k in range(*self.model.qd_slice(joint).indices(self.model.nv))
+        }
         return [k for k in range(self.model.nv) if k not in idle]
 
     def mirror(self) -> MirrorMap | None:
-        """The mirror map of a mirrored periodic problem."""
+        """The mirror map of a mirrored periodic problem, None for others; ModelError if the model is not symmetric."""
         mirrored = self.periodic is not None and self.periodic.mirror
         return mirror_map(self.model, loads=self.loads) if mirrored else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for copies and pickles, without the program that was built."""
+        """The state for copies and pickles, without the program that was built."""
         return self.__dict__ | {"_kept": None}
 
 
 def _distinct(names: Iterable[str], what: str) -> None:
     given = list(names)
     if len(set(given)) != len(given):
-        raise ValueError(f"{what} need names of their own, got {given}")
-
-
-def _checked(here: str, check: Callable[..., None], model: Model, feet: tuple[str, ...]) -> None:
-    """Runs a term's own check of names and sizes; its errors then name the phase too."""
-    try:
-        check(model, feet)
-    except KeyError as error:
-        raise KeyError(f"{here}: {error.args[0]}") from None
-    except ValueError as error:
-        raise ValueError(f"{here}: {error}") from None
+        raise ValueError(f"{what} must have different names, got {given}")

@@ -1,7 +1,8 @@
 """Objectives that follow recordings: joint angles, markers, ground reaction forces.
 
 A recording is a function of s, the fraction of the phase that has passed (0 to 1); `recording` makes one from samples.
-Its values are data of the intervals and no part of the graph, whose size does not depend on the recording.
+Its values are data of the intervals, not constants in the expression graph: the size of the graph does not depend on
+the recording.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._arguments import called, framed_points, function, known, listed_names, numbers
+from ..._arguments import all_known, called, framed_points, function, listed_names, numbers
 from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
@@ -26,7 +27,7 @@ Recording = Callable[[float], Any]
 
 def recording(times: Any, values: Any) -> Recording:
     """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
-    flat = numbers(values, "a recording must be finite, its gaps filled or left out: it")
+    flat = numbers(values, "a recording must be finite (fill its gaps, or leave those samples out): it")
     x = np.reshape(flat, values.shape if isinstance(values, DM) else np.shape(values))
     t = numbers(times, "times of a recording")
     if t.size < 2 or x.shape[:1] != t.shape or np.any(np.diff(t) <= 0):
@@ -57,9 +58,8 @@ class TrackJoints(LeastSquares):
             object.__setattr__(self, "joints", listed_names(self.joints, "TrackJoints joints"))
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
+        all_known(self.joints or (), model.joint_names, "TrackJoints joints", "joint")
         super().check(model, feet)
-        for joint in self.joints or ():
-            known(joint, model.joint_names, "TrackJoints joints", "joint")
 
     def reference_size(self, model: Model) -> int:
         return model.nq
@@ -77,7 +77,7 @@ class TrackJoints(LeastSquares):
 class TrackMarkers(LeastSquares):
     """sum of |p - p_ref|^2 over points of the body [m^2].
 
-    points: (frame, point in it [m]) each; reference: s -> (x, y, z) of all of them, world axes (3 k).
+    points: pairs (frame, point in frame coordinates [m]); reference: s -> (x, y, z) of all k points, world axes (3 k).
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -90,8 +90,7 @@ class TrackMarkers(LeastSquares):
         _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for frame, _ in self.points:
-            known(frame, model.frame_names, "TrackMarkers points", "frame")
+        all_known((frame for frame, _ in self.points), model.frame_names, "TrackMarkers points", "frame")
 
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.points)
@@ -105,8 +104,8 @@ class TrackMarkers(LeastSquares):
 class TrackForces(LeastSquares):
     """sum of |f - f_ref|^2 / scale^2 over the feet [N^2 for scale 1].
 
-    feet: names of the contact frames, in the order of the reference; feet on which the phase does not stand are left
-    out. reference: s -> (f_x, f_y, f_z) on each, world axes (3 k).
+    feet: names of the k contact frames, in the order of the reference; feet that the phase does not hold are left out.
+    reference: s -> (f_x, f_y, f_z) on each of the feet, world axes (3 k).
     """
 
     feet: Sequence[str]
@@ -120,8 +119,7 @@ class TrackForces(LeastSquares):
         _check_reference(self)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for foot in self.feet:
-            known(foot, feet, "TrackForces feet", "foothold in any phase of the problem")
+        all_known(self.feet, feet, "TrackForces feet", "foothold in any phase of the problem")
 
     def reference_size(self, model: Model) -> int:
         return 3 * len(self.feet)
@@ -135,14 +133,16 @@ class TrackForces(LeastSquares):
 
 def _check_reference(term: TrackJoints | TrackMarkers | TrackForces) -> None:
     what = type(term).__name__
-    function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s of samples")
+    function(term.reference, f"{what} reference", ": ocp.recording(times, values) makes a function of s from samples")
 
 
 def reference_numbers(term: Any, model: Model, s: float) -> Array:
-    """Values of a term's reference at s, checked."""
+    """Values of a term's reference at s; ValueError for a wrong number of values or values that are not finite."""
     what, size = f"{type(term).__name__}: reference(s)", term.reference_size(model)
-    given = called(what, term.reference, s)
-    found = numbers(given, what)
+    returned = called(what, term.reference, s)
+    found = numbers(returned, what)
     if found.size != size or not np.all(np.isfinite(found)):
-        raise ValueError(f"{what} must return {size} finite numbers, got {found.size}: {shown(given)} at s = {s:.3g}")
+        raise ValueError(
+            f"{what} must return {size} finite numbers, got {found.size}: {shown(returned)} at s = {s:.3g}"
+        )
     return found

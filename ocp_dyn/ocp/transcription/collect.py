@@ -1,4 +1,4 @@
-"""Collects the motion that a point x of the program describes: its Solution."""
+"""Collects the solution that a point x of the program describes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from casadi import DM
 
 from ..._types import Array
 from ...constraints import Constraint
-from ...mechanism import Model
-from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
 from ..equations import Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
@@ -18,12 +16,17 @@ from ..solution import Solution
 from ..statement.planes import GROUND
 from ..statement.statement import Statement
 from .tabulate import tabulate
-from .variables import Transcription, number, place_value
+from .variable_labels import node_times
+from .variables import Transcription, model_of, number, place_value
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
-    """The solution at a point x of the program."""
-    problem, model = transcription.problem, _model_at(transcription, x)
+    """The solution at a point x of the program; stats: figures of the run, to which settings of the problem are
+    added."""
+    problem = transcription.problem
+    model = model_of(
+        transcription, {name: DM(number(transcription, slot, x)) for name, slot in transcription.slots.items()}
+    )
 
     def value(variable: Variable) -> Array:
         return np.asarray(x[variable.index] * variable.scale)
@@ -31,13 +34,11 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
     step_length = (
         float(number(transcription, transcription.step_length, x)[0]) if transcription.step_length is not None else 0.0
     )
-    phases, begin = [], 0.0
-    for variables, phase in zip(transcription.phases, problem.phases, strict=True):
-        duration = float(number(transcription, variables.duration, x)[0])
-        times = begin + duration * np.linspace(0.0, 1.0, phase.intervals + 1)
-        begin += duration
+    phases = []
+    for variables, phase, times in zip(transcription.phases, problem.phases, node_times(transcription, x), strict=True):
+        h = float(number(transcription, variables.duration, x)[0]) / phase.intervals
         q, qd = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.qd))
-        tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), duration / phase.intervals)
+        tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), h)
         contacts = tuple(held.contact for held in phase.held)
         if problem.form == "implicit":
             qdd = _mean(problem, np.array([value(k) for k in variables.qdd]))
@@ -58,35 +59,25 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         impulses=tuple(value(k) if k is not None else np.zeros(0) for k in transcription.impulses),
         step_length=step_length,
         mirrored=transcription.mirror is not None,
-        stats=stats | _about(problem),
+        stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,
     )
 
 
-def _about(problem: Statement) -> dict[str, Any]:
-    """Settings of the problem that its solution keeps in `stats`."""
+def _settings(problem: Statement) -> dict[str, Any]:
+    """The settings of the problem that its solution keeps in `stats`."""
     closing = [problem.periodic.transition] if problem.periodic is not None else []
-    transitions = [type(transition).__name__ for transition in (*problem.transitions, *closing)]
-    transcription = ("form", "integrator", "steps", "torque", "contact_level", "baumgarte")
-    return {key: getattr(problem, key) for key in transcription} | {"transitions": transitions}
-
-
-def _model_at(transcription: Transcription, x: Array) -> Model:
-    """The problem's model, with the values of the model parameters among the problem's parameters."""
-    model = transcription.problem.model
-    values = {
-        name: number(transcription, slot, x)
-        for name, slot in transcription.slots.items()
-        if name.partition(":")[0] in MODEL_PARAMETERS
+    resolved = problem.resolved
+    return {
+        "form": problem.form,
+        "integrator": resolved.integrator,
+        "steps": problem.steps,
+        "torque": problem.torque,
+        "contact_level": resolved.contact_level,
+        "baumgarte": problem.baumgarte,
+        "transitions": [type(transition).__name__ for transition in (*resolved.transitions, *closing)],
     }
-    if "slope" in transcription.slots:
-        slope, g = (
-            float(number(transcription, transcription.slots["slope"], x)[0]),
-            float(np.linalg.norm(model.gravity)),
-        )
-        values["gravity"] = np.array([-g * np.sin(slope), 0.0, -g * np.cos(slope)])
-    return with_parameters(model, values) if values else model
 
 
 def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
@@ -99,8 +90,10 @@ def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
 
 
 def _mean(problem: Statement, stages: Array) -> Array:
-    """Mean of stage values over every interval, by the weights of the scheme; the stages of an interval follow one
-    another."""
+    """Mean over every interval of values at its stages, by the weights of the scheme.
+
+    stages: one row per interval, with the values at its stages one after the other.
+    """
     weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
     return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
 
@@ -108,7 +101,7 @@ def _mean(problem: Statement, stages: Array) -> Array:
 def _explicit_forces(
     equations: Equations, contacts: tuple[Constraint, ...], q: Array, qd: Array, tau: Array
 ) -> tuple[Array, Array]:
-    """Accelerations and contact rows at the start of every interval."""
-    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
-    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
+    """Accelerations and contact forces at the start of every interval."""
+    pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
+    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
     return qdd, lam

@@ -1,4 +1,4 @@
-"""Tabulates a program at a point: meaning, bounds and values of every entry of x and every row."""
+"""Tabulates a program at a point x: meaning and bounds of every entry of x and every row, and values of the rows."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ import numpy as np
 from ..._types import Array, Indices
 from ..motion.program_table import ProgramTable
 from ..nlp.program import Assembled, Variable
-from .variables import Transcription, number
+from .variable_labels import VariableLabel, variable_labels
+from .variables import Transcription
 
 
 def tabulate(transcription: Transcription, program: Assembled, x: Array) -> ProgramTable:
-    """The record of a program at x."""
-    where = _places(transcription, x)
-    place = {v: where.get(v, (-1, float("nan"), ())) for v in transcription.program.variables}
-    labels = tuple(dict.fromkeys(name for _, _, names in place.values() for name in names))
+    """The table of a program at a point x."""
+    known_labels = variable_labels(transcription, x)
+    label_of = {v: known_labels.get(v, VariableLabel()) for v in transcription.program.variables}
+    labels = tuple(dict.fromkeys(name for label in label_of.values() for name in label.entries))
     number_of = {name: k for k, name in enumerate(labels)}
     scale = _entries(transcription, lambda v: v.scale)
-    row, instance, g_phase, g_time = _rows(program, place)
-    known = list(dict.fromkeys(program.row_names))
-    index = {name: k for k, name in enumerate(known)}
+    row, instance, g_phase, g_time = _rows(program, label_of)
+    row_names = list(dict.fromkeys(program.row_names))
+    index = {name: k for k, name in enumerate(row_names)}
     return ProgramTable(
         variables=tuple(v.name for v in transcription.program.variables),
         labels=labels,
         phases=tuple(phase.name for phase in transcription.problem.phases),
-        rows=tuple(known),
+        rows=tuple(row_names),
         parameters=tuple(p.name for p in transcription.program.parameters),
         variable=_whole([np.full(v.size, k) for k, v in enumerate(transcription.program.variables)]),
         entry=_whole([np.arange(v.size) for v in transcription.program.variables]),
-        label=_whole([_labels(v, place[v][2], number_of) for v in transcription.program.variables]),
-        x_phase=_whole([np.full(v.size, place[v][0]) for v in transcription.program.variables]),
-        x_time=_entries(transcription, lambda v: np.full(v.size, place[v][1])),
+        label=_whole([_labels(v, label_of[v].entries, number_of) for v in transcription.program.variables]),
+        x_phase=_whole([np.full(v.size, label_of[v].phase) for v in transcription.program.variables]),
+        x_time=_entries(transcription, lambda v: np.full(v.size, label_of[v].time)),
         scale=scale,
         lower=transcription.program.x_lower * scale,
         upper=transcription.program.x_upper * scale,
@@ -48,55 +49,35 @@ def tabulate(transcription: Transcription, program: Assembled, x: Array) -> Prog
     )
 
 
-Where = tuple[int, float, tuple[str, ...]]
-"""Phase, time [s], names of the entries."""
-
-
-def _places(transcription: Transcription, x: Array) -> dict[Variable, Where]:
-    """Phase, time and names of the entries, for every variable of a node or an interval."""
-    model = transcription.problem.model
-    motors = tuple(model.qd_names[k] for k in transcription.problem.actuated)
-    found: dict[Variable, Where] = {}
-    begin = 0.0
-    for p, (phase, listed) in enumerate(zip(transcription.problem.phases, transcription.phases, strict=True)):
-        duration = float(number(transcription, listed.duration, x)[0])
-        rows = tuple(row for held in phase.held for row in held.contact.rows)
-        kinds = [(listed.q, model.q_names), (listed.qd, model.qd_names), (listed.tau, motors)]
-        kinds += [(listed.qdd, model.qd_names), (listed.lam, rows), (listed.inner, ())]
-        for variables, names in kinds:
-            for k, variable in enumerate(variables):
-                found.setdefault(variable, (p, begin + duration * k / phase.intervals, names))
-        begin += duration
-    return found
-
-
 def _labels(v: Variable, names: tuple[str, ...], number_of: dict[str, int]) -> Indices:
-    """Indices of the labels of a variable's entries, -1 for none; the stages of an interval follow one another."""
+    """Indices of the labels of a variable's entries, -1 for none; if an interval has several stages, the labels
+    repeat."""
     if not names or v.size % len(names):
         return np.full(v.size, -1)
     return np.tile([number_of[name] for name in names], v.size // len(names))
 
 
-def _rows(program: Assembled, place: dict[Variable, Where]) -> tuple[list[str], Indices, Indices, Array]:
+def _rows(program: Assembled, label_of: dict[Variable, VariableLabel]) -> tuple[list[str], Indices, Indices, Array]:
     """Name, instance, phase and time of every row; phase and time are those of the earliest variable of its
     instance."""
     names: list[str] = []
     instance, phase, time = [], [], []
     for b in program.blocks:
-        own = [f"{b.name}: {name}" for name in b.row_names]
+        block_names = [f"{b.name}: {name}" for name in b.row_names]
         for k, variables in enumerate(b.instances):
-            p, when, _ = min((place[v] for v in variables), key=lambda w: (w[0] < 0, w[1]), default=(-1, np.nan, ()))
-            names += own
-            instance += [k] * len(own)
-            phase += [p] * len(own)
-            time += [when] * len(own)
+            labels = (label_of[v] for v in variables)
+            earliest = min(labels, key=lambda label: (label.phase < 0, label.time), default=VariableLabel())
+            names += block_names
+            instance += [k] * len(block_names)
+            phase += [earliest.phase] * len(block_names)
+            time += [earliest.time] * len(block_names)
     return names, np.array(instance, dtype=int), np.array(phase, dtype=int), np.array(time, dtype=float)
 
 
 def _whole(parts: list[Any]) -> Indices:
     """Joins the parts of all variables into one array over x."""
-    found: Indices = np.concatenate([np.zeros(0, dtype=int), *parts])
-    return found
+    joined: Indices = np.concatenate([np.zeros(0, dtype=int), *parts])
+    return joined
 
 
 def _entries(transcription: Transcription, part: Any) -> Array:

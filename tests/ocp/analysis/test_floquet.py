@@ -35,8 +35,8 @@ def biped():
 
 
 def integration(model):
-    q, v = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv)
-    return [q, v], [model.integrate(q, v)]
+    q, qd = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv)
+    return [q, qd], [model.integrate(q, qd)]
 
 
 def touching(model, rng):
@@ -47,21 +47,21 @@ def touching(model, rng):
     targets = [od.PointTarget(name, place) for name, place in feet]
     targets += [od.OrientationTarget(name, np.eye(3)) for name, _ in feet]
     q = np.array(od.inverse_kinematics(model, targets, q).q).ravel()
-    v = 0.4 * rng.normal(size=model.nv)
+    qd = 0.4 * rng.normal(size=model.nv)
     G = numbers(od.constraint_jacobian(model, (od.Contact("foot_r"),), DM(q)))
-    v -= np.linalg.pinv(G) @ G @ v
-    return q, v
+    qd -= np.linalg.pinv(G) @ G @ qd
+    return q, qd
 
 
 def landing(model):
     """q, v -> height and tilt of the left foot, zero where it lies on the ground; their derivative; rate of the height."""
-    q, v, delta = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv), ca.SX.sym("delta", model.nv)
+    q, qd, delta = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("delta", model.nv)
     near = model.integrate(q, delta)
     R, p = od.pose(model, "foot_l", near)
     rows = ca.vertcat(p[2], R[0, 2], R[1, 2])
     still = ca.DM.zeros(model.nv)
     here = [ca.substitute(x, delta, still) for x in (rows, ca.jacobian(rows, delta))]
-    return ca.Function("landing", [q, v], [*here, (here[1] @ v)[0]])
+    return ca.Function("landing", [q, qd], [*here, (here[1] @ qd)[0]])
 
 
 def test_the_way_to_the_next_phase_is_that_of_differences(rng):
@@ -69,17 +69,17 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
     in the metric of H, the other does not move; then the impact."""
     model = biped()
     nv, h = model.nv, 0.02
-    q, v = touching(model, rng)
+    q, qd = touching(model, rng)
     tau, rate = rng.normal(size=(2, nv)) * np.array([[3.0], [400.0]])
     stands, both = (od.Contact("foot_r"),), (od.Contact("foot_r"), od.Contact("foot_l"))
     place = lambda name: np.append(numbers(od.point_position(model, name, DM(q))).ravel()[:2], 0.0)
     places = {name: place(name) for name in ("foot_r", "foot_l")}
     before = ocp.PhaseMotion(
-        "one", np.array([0, h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None], np.zeros((1, 6)),
+        "one", np.array([0, h]), np.array([q, q]), np.array([qd, qd]), np.zeros((1, nv)), tau[None], np.zeros((1, 6)),
         stands, {"foot_r": places["foot_r"]}, rate[None],
     )  # fmt: skip
     after = ocp.PhaseMotion(
-        "two", np.array([h, 2 * h]), np.array([q, q]), np.array([v, v]), np.zeros((1, nv)), tau[None],
+        "two", np.array([h, 2 * h]), np.array([q, q]), np.array([qd, qd]), np.zeros((1, nv)), tau[None],
         np.zeros((1, 12)), both, places,
     )  # fmt: skip
     solution = ocp.Solution(model, (before, after), {}, (np.zeros(12), np.zeros(0)), 0.0, False, {"status": "made"})
@@ -88,30 +88,30 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
     G, H = od.function(od.constraint_jacobian, model, stands), od.function(od.mass_matrix, model)
     impact, integrate = od.function(od.impact, model, both), ca.Function("integrate", *integration(model))
 
-    def moved(q, v, s):
-        return advance(flow, q, v, np.concatenate([end + rate * s / 2, rate, [s]]))
+    def moved(q, qd, s):
+        return advance(flow, q, qd, np.concatenate([end + rate * s / 2, rate, [s]]))
 
     def landed(d):
         """The state after the impact, from the disturbed state at the solved end of the phase."""
-        q0, v0 = numbers(integrate(q, d[:nv])).ravel(), v + d[nv:]
+        q0, qd0 = numbers(integrate(q, d[:nv])).ravel(), qd + d[nv:]
         s = 0.0
-        q1, v1 = q0, v0
+        q1, qd1 = q0, qd0
         for _ in range(3):  # Newton's method on the height of the foot
-            rows, _, falls = foot(q1, v1)
+            rows, _, falls = foot(q1, qd1)
             s -= float(rows[0]) / float(falls)
-            q1, v1 = moved(q0, v0, s)
+            q1, qd1 = moved(q0, qd0, s)
         for _ in range(2):
-            rows, J, _ = (numbers(x) for x in foot(q1, v1))
+            rows, J, _ = (numbers(x) for x in foot(q1, qd1))
             A = np.vstack([J, numbers(G(q1))])
             system = np.block([[numbers(H(q1)), A.T], [A, np.zeros((len(A), len(A)))]])
             right = np.concatenate([np.zeros(nv), -rows.ravel(), np.zeros(6)])
             q1 = numbers(integrate(q1, np.linalg.solve(system, right)[:nv])).ravel()
-        return q1, numbers(impact(q1, v1)[0]).ravel()
+        return q1, numbers(impact(q1, qd1)[0]).ravel()
 
     expected = np.zeros_like(found)
     for k, d in enumerate(STEP * np.eye(2 * nv)):
-        (q1, v1), (q0, v0) = landed(d), landed(-d)
-        expected[:, k] = np.concatenate([numbers(model.difference(q0, q1)).ravel(), v1 - v0]) / (2 * STEP)
+        (q1, qd1), (q0, qd0) = landed(d), landed(-d)
+        expected[:, k] = np.concatenate([numbers(model.difference(q0, q1)).ravel(), qd1 - qd0]) / (2 * STEP)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(found, expected, atol=2e-6 * scale)
 
@@ -142,19 +142,19 @@ def test_a_turn_of_the_whole_motion_is_a_neutral_direction(rng):
     """Shifts and turns of a floating base and its velocities, by differences: what the joints have is left alone."""
     model = biped()
     nv, h = model.nv, 1e-6
-    q, v = model.random_q(rng), rng.normal(size=nv)
-    found = floquet._neutral_directions(model, q, v)
+    q, qd = model.random_q(rng), rng.normal(size=nv)
+    found = floquet._neutral_directions(model, q, qd)
     c, s = np.cos(h), np.sin(h)
     R, half = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]), DM([0, 0, np.sin(h / 2), np.cos(h / 2)])
-    turned, spun = q.copy(), v.copy()
-    turned[:3], spun[:3] = R @ q[:3], R @ v[:3]
+    turned, spun = q.copy(), qd.copy()
+    turned[:3], spun[:3] = R @ q[:3], R @ qd[:3]
     turned[3:7] = numbers(quaternion_multiply(half, DM(q[3:7]))).ravel()
-    for name, (q1, v1) in {
-        "x": (q + h * np.eye(model.nq)[0], v),
-        "y": (q + h * np.eye(model.nq)[1], v),
+    for name, (q1, qd1) in {
+        "x": (q + h * np.eye(model.nq)[0], qd),
+        "y": (q + h * np.eye(model.nq)[1], qd),
         "yaw": (turned, spun),
     }.items():
-        d = np.concatenate([numbers(model.difference(DM(q), DM(q1))).ravel(), v1 - v]) / h
+        d = np.concatenate([numbers(model.difference(DM(q), DM(q1))).ravel(), qd1 - qd]) / h
         np.testing.assert_allclose(found[name], d, atol=1e-5)
 
 

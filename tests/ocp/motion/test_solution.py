@@ -57,8 +57,8 @@ def stride() -> ocp.Problem:
             return np.array([0.0, 0.0, theta, phi]), np.array([0.0, 0.0, dtheta, dphi])
         a, da = theta - phi, dtheta - dphi  # of the leg that is the root; it hangs from the hip
         q = [0.535 - np.sin(theta) + np.sin(a), np.cos(theta) - np.cos(a), a, -phi]
-        v = [-np.cos(theta) * dtheta + np.cos(a) * da, -np.sin(theta) * dtheta + np.sin(a) * da, da, -dphi]
-        return np.array(q), np.array(v)
+        qd = [-np.cos(theta) * dtheta + np.cos(a) * da, -np.sin(theta) * dtheta + np.sin(a) * da, da, -dphi]
+        return np.array(q), np.array(qd)
 
     phases = [ocp.Phase(name, 20, (0.5, 1.0), (foot,)) for name, foot in zip("ab", feet, strict=True)]
     periodic = ocp.Periodic(mirror=False, transition=ocp.Impact(), step_length=(0.5, 2.0))
@@ -83,8 +83,8 @@ def mirrored_step() -> ocp.Problem:
     def guess(s: float) -> tuple[np.ndarray, np.ndarray]:
         theta, phi, dtheta, dphi = compass_state(s)
         q = [-np.sin(theta), np.cos(theta), phi - theta, -theta]
-        v = [-np.cos(theta) * dtheta, -np.sin(theta) * dtheta, dphi - dtheta, -dtheta]
-        return np.array(q), np.array(v)
+        qd = [-np.cos(theta) * dtheta, -np.sin(theta) * dtheta, dphi - dtheta, -dtheta]
+        return np.array(q), np.array(qd)
 
     foot = ocp.Foothold(od.Contact("foot_r", axes="xz"), x=0.0, y=-0.1)
     phases = [ocp.Phase("step", 20, (0.5, 1.0), (foot,))]
@@ -147,22 +147,22 @@ def test_derivatives_of_a_flow_are_those_of_differences(
     builder.add_body("arm", od.Spherical(), "trunk", origin=(0.2, 0, 0.1), mass=1.0, com=(0, 0.1, -0.2), inertia=(0.1, 0.1, 0.05), **joints)  # fmt: skip
     builder.add_frame("foot", "arm", (0.0, 0.0, -0.4))
     model = builder.build()
-    q, v, nv, h = model.random_q(rng), rng.normal(size=model.nv), model.nv, 0.02
+    q, qd, nv, h = model.random_q(rng), rng.normal(size=model.nv), model.nv, 0.02
     tau, rate = rng.normal(size=(2, 1, nv))
     phase = PhaseMotion(
-        "p", np.array([0, h]), np.array([q, q]), np.array([v, v]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
+        "p", np.array([0, h]), np.array([q, q]), np.array([qd, qd]), tau, tau, np.zeros((1, 0)), contacts, {}, rate
     )
     equations = Equations(model, replace(JOINT_LOADS, slip_speed=0.5))
     found = flow_derivatives(equations, phase, 0.0005 if joints else 0.0025)[0]
     flow, torques = Flow(equations, contacts), np.concatenate([tau[0], rate[0], [h]])
 
     def end(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return advance(flow, np.array(model.integrate(q, x[:nv])).ravel(), v + x[nv:], torques)
+        return advance(flow, np.array(model.integrate(q, x[:nv])).ravel(), qd + x[nv:], torques)
 
     expected = np.zeros_like(found)
     for k, d in enumerate(1e-4 * np.eye(2 * nv)):
-        (q1, v1), (q0, v0) = end(d), end(-d)
-        expected[:, k] = np.concatenate([np.array(model.difference(q0, q1)).ravel(), v1 - v0]) / 2e-4
+        (q1, qd1), (q0, qd0) = end(d), end(-d)
+        expected[:, k] = np.concatenate([np.array(model.difference(q0, q1)).ravel(), qd1 - qd0]) / 2e-4
     np.testing.assert_allclose(
         found, expected, atol=1e-5 if joints else 1e-6
     )  # the differences are no better near half a turn
@@ -170,8 +170,8 @@ def test_derivatives_of_a_flow_are_those_of_differences(
 
 def _struck(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
     """The impact of the right foot, by hand."""
-    v_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.qd)
-    return ca.vertcat(start.q - end.q, start.qd - v_plus), 0.0, 0.0
+    qd_plus, _ = od.impact(end.model, (od.Contact("foot_r", axes="xz"),), end.q, end.qd)
+    return ca.vertcat(start.q - end.q, start.qd - qd_plus), 0.0, 0.0
 
 
 def jumping(function: Callable[..., object]) -> ocp.Problem:
@@ -214,9 +214,9 @@ def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
     still = ca.SX(2, 1)
 
     def strike(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
-        q, v = ca.vertcat(still, end.q), ca.vertcat(still, end.qd)
-        v_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, v)
-        after = ca.vertcat(start.q - compass_gait.SWAP @ end.q, start.qd - compass_gait.SWAP @ v_plus[2:])
+        q, qd = ca.vertcat(still, end.q), ca.vertcat(still, end.qd)
+        qd_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, qd)
+        after = ca.vertcat(start.q - compass_gait.SWAP @ end.q, start.qd - compass_gait.SWAP @ qd_plus[2:])
         return ca.vertcat(after, end.q[1] - 2 * end.q[0]), 0.0, 0.0
 
     problem = ocp.Problem(
@@ -234,9 +234,9 @@ def test_a_jump_may_hold_the_event_that_ends_the_phase() -> None:
 
 def test_a_jump_that_does_not_determine_the_next_state_is_refused(step: Solution) -> None:
     solution = replace(step, stats=step.stats | {"transitions": ["Jump"]})
-    with pytest.raises(ValueError, match=r"which the problem holds and not its solution: give floquet\(problem"):
+    with pytest.raises(ValueError, match=r"a solution does not contain them: give floquet\(problem"):
         solution.floquet()
-    with pytest.raises(ValueError, match="its transition 0 is no Jump"):
+    with pytest.raises(ValueError, match="transition 0 is a Jump in the solution, but not in this problem"):
         solution.floquet(problem=mirrored_step())
     with pytest.raises(ValueError, match="its 4 equality rows and the 3 of its feet determine 6 of the 8 numbers"):
         solution.floquet(problem=jumping(lambda end, start: (start.q - end.q, 0.0, 0.0)))
@@ -244,12 +244,12 @@ def test_a_jump_that_does_not_determine_the_next_state_is_refused(step: Solution
     def too_much(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
         return ca.vertcat(_struck(end, start)[0], end.q[2] - float(step.q[-1, 3])), 0.0, 0.0
 
-    with pytest.raises(ValueError, match="its equality rows fix 2 numbers of the last one"):
+    with pytest.raises(ValueError, match="its equality rows fix 2 numbers of the last state"):
         solution.floquet(problem=jumping(too_much))
 
 
 def test_floquet_says_what_it_cannot_do(step: Solution) -> None:
-    with pytest.raises(ValueError, match="belong to a periodic motion"):
+    with pytest.raises(ValueError, match="need a periodic motion"):
         replace(step, impulses=()).floquet()
     with pytest.raises(ValueError, match=r"step \[s\] must be positive"):
         step.floquet(step=0.0)
@@ -510,7 +510,7 @@ def test_tables_in_other_layouts() -> None:
 
 
 def test_a_table_refuses_a_delimiter_in_a_name(step: Solution, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="holds the delimiter ' '"):
+    with pytest.raises(ValueError, match="contains the delimiter ' '"):
         step.to_csv(tmp_path / "a.csv", delimiter=" ")
     assert not list(tmp_path.iterdir())
 

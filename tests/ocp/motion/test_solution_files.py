@@ -101,6 +101,15 @@ def test_files_from_before_still_load(content: bytes, tmp_path: Path) -> None:
     assert np.all(np.isnan(load(packed(lost | {"about.npy": npy(json.dumps(about))}), tmp_path).phases[0].q))
 
 
+def test_a_file_of_a_later_version_is_not_called_damaged(content: bytes, tmp_path: Path) -> None:
+    found = members(content)
+    later = npy(json.dumps(about_of(found) | {"format": "ocp_dyn solution 3"}))
+    with pytest.raises(
+        od.ModelError, match=r"damaged\.npz: a later version of ocp_dyn wrote this file .*: update ocp_dyn"
+    ):
+        load(packed(found | {"about.npy": later}), tmp_path)
+
+
 @pytest.mark.parametrize("name", ["about", "q0", "t1", "tau_rate0", "iterate_lam_g", "record_row", "record_sizes"])
 def test_what_is_missing_is_named(content: bytes, tmp_path: Path, name: str) -> None:
     found = members(content)
@@ -124,19 +133,19 @@ CHANGES: list[tuple[str, Callable[[Any], Any], str]] = [
     ("q0", lambda x: np.where(x == x[2, 2], np.nan, x), "'q0' holds numbers that are not finite"),
     ("lam0", lambda x: x[:, :2], "'lam0' has the shape"),
     ("tau1", lambda x: x + np.inf, "'tau1' holds numbers"),
-    ("t0", lambda x: x[::-1], "'t0' must hold at least two times, in order"),
+    ("t0", lambda x: x[::-1], "'t0' must hold at least two times, in ascending order"),
     ("t0", lambda x: x[:1], "'t0' must hold at least two times"),
     ("t1", lambda x: x.astype(complex), "a header that is not numpy's, or holds other than numbers and text"),
     ("qd0", lambda _: np.array([{"a": 1}]), "a header that is not numpy's, or holds other than numbers and text"),
     ("impulse1", lambda x: np.ones(x.size + 1), "'impulse1' has"),
-    ("iterate_x", lambda x: x[1:], "multipliers for"),
-    ("record_variable", lambda x: x + 10_000, "points to what is not there"),
-    ("record_label", lambda x: x - 2, "points to what is not there"),
+    ("iterate_x", lambda x: x[1:], "multipliers of bounds for"),
+    ("record_variable", lambda x: x + 10_000, "'record_variable' holds indices from 10000 to .*, expected 0 to"),
+    ("record_label", lambda x: x - 2, "'record_label' holds indices from -[23] to .*, expected -1 to"),
     ("record_row", lambda x: x.astype(float), "'record_row' holds float64"),
     ("record_value", lambda x: x[1:], "'record_value' has"),
     ("record_scale", lambda x: x * np.nan, "'record_scale' holds numbers"),
-    ("record_sizes", lambda x: -x - 1, "counts wrongly"),
-    ("record_upper", lambda x: x * np.nan, "bounds that are no numbers"),
+    ("record_sizes", lambda x: -x - 1, "holds negative counts"),
+    ("record_upper", lambda x: x * np.nan, "bounds that are nan"),
 ]
 
 
@@ -203,9 +212,9 @@ def test_numbers_without_end_and_arrays_too_many(content: bytes, tmp_path: Path)
     more = {f"impulse{k}.npy": npy(np.zeros(0)) for k in range(2, 5)}
     refused(packed(found | more), tmp_path, "expected at most one for each of 2 phases")
     fewer = {f"iterate_{key}.npy": npy(array(found[f"iterate_{key}.npy"])[1:]) for key in ("x", "lam_x")}
-    refused(packed(found | fewer), tmp_path, "another number of variables or rows")
+    refused(packed(found | fewer), tmp_path, "rows, and the solver's iterate")
     fewer = {"iterate_lam_g.npy": npy(array(found["iterate_lam_g.npy"])[1:])}
-    refused(packed(found | fewer), tmp_path, "another number of variables or rows")
+    refused(packed(found | fewer), tmp_path, "rows, and the solver's iterate")
 
 
 def test_what_was_not_finite_comes_back_as_it_was(hop: Solution, tmp_path: Path) -> None:

@@ -37,26 +37,27 @@ def dynamic(model, differentiable, instances=3):
     program = Program(1)
     nq, nv = model.nq, model.nv
     nodes = [
-        [program.variable(f"{name}{k}", n, -9, 9, 0.5) for name, n in (("q", nq), ("v", nv), ("a", nv))]
+        [program.variable(f"{name}{k}", n, -9, 9, 0.5) for name, n in (("q", nq), ("qd", nv), ("qdd", nv))]
         for k in range(instances)
     ]
     T = program.variable("T", 1, 0.1, 2, 1.0)
 
     def body(z, rows):
-        v = rows.inner(z["v"] + z["T"] / 2 * z["a"])
-        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * v_of(z)))
-        tau = rows.call(od.function(od.inverse_dynamics, model), differentiable, q, v, z["a"])
-        rows.constrain("dynamics", tau - ca.sin(z["v"]), scale=10.0)
-        rows.constrain("bent", tau[0] * z["T"] * v[-1], -1, np.inf)
+        qd = rows.inner(z["qd"] + z["T"] / 2 * z["qdd"])
+        q = rows.inner(model.integrate(z["q"], z["T"] / 2 * qd_of(z)))
+        inverse = od.function(od.inverse_dynamics, model)
+        tau = rows.call(inverse, differentiable, q, qd, z["qdd"], maker=differentiated.__module__)
+        rows.constrain("dynamics", tau - ca.sin(z["qd"]), scale=10.0)
+        rows.constrain("bent", tau[0] * z["T"] * qd[-1], -1, np.inf)
         rows.cost("effort", z["T"] * ca.sumsqr(tau[-1]) + ca.sumsqr(q))
 
-    def v_of(z):
-        return z["v"] + z["T"] / 2 * z["a"]
+    def qd_of(z):
+        return z["qd"] + z["T"] / 2 * z["qdd"]
 
-    slots = dict(zip("qva", nodes[0], strict=True)) | {"T": T}
+    slots = dict(zip(("q", "qd", "qdd"), nodes[0], strict=True)) | {"T": T}
     block = program.block("step", slots, body)
     for node in nodes:
-        block.add(dict(zip("qva", node, strict=True)) | {"T": T})
+        block.add(dict(zip(("q", "qd", "qdd"), node, strict=True)) | {"T": T})
     return program
 
 
@@ -132,7 +133,7 @@ def walker():
 @pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
 @pytest.mark.parametrize("instances", [1, 11])
 def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
-    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
     built = dynamic(pendulum(1), no_derivatives, instances).assemble()
     x, lam, none = rng.normal(size=built.n), rng.normal(size=built.row_lower.size), np.zeros(0)
 
@@ -159,7 +160,7 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
 def test_compile_is_checked(walker, monkeypatch):
     with pytest.raises(ValueError, match="compile is True, False or \"auto\", got 'yes'"):
         walker.solve(compile="yes", progress=False)
-    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
     monkeypatch.setattr(machine_code, "compiler_found", lambda: False)
     with pytest.raises(RuntimeError, match="needs a C compiler"):
         walker.solve(compile=True, progress=False)
@@ -181,7 +182,7 @@ def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
         second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
     assert second.blocks[0].second_function is first.blocks[0].second_function
     x, lam = rng.normal(size=second.n), rng.normal(size=second.row_lower.size)
-    monkeypatch.setattr(derivative_cache, "KEPT", 1)
+    monkeypatch.setattr(derivative_cache, "KINDS_KEPT", 1)
     dynamic(pendulum(2), no_derivatives).assemble()
     assert second.blocks[0].key not in derivative_cache._kept
     anew = dynamic(pendulum(1), no_derivatives, instances=5).assemble()

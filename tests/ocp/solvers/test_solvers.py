@@ -12,7 +12,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
-from ocp_dyn.ocp.solvers import heap, monitor, nlpsol
+from ocp_dyn.ocp.solvers import heap, ipopt, monitor
 from ocp_dyn.ocp.workflows import solve as solver
 from tests.helpers import close
 
@@ -184,7 +184,7 @@ def test_an_interrupt_keeps_the_best_iterate(monkeypatch, capsys, name):
 
 def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys):
     """From the best iterate, without multipliers, a few times at most, and says so; never after another end."""
-    ended, once = [], nlpsol._ipopt_once
+    ended, once = [], ipopt._run_once
 
     def give_up(program, start, settings, monitor):
         ended.append((start, settings))
@@ -193,7 +193,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
 
     problem = swing()
     before = problem.solve(progress=False)
-    monkeypatch.setattr(nlpsol, "_ipopt_once", give_up)
+    monkeypatch.setattr(ipopt, "_run_once", give_up)
     fails = lambda attempt: attempt < 2
     found = problem.solve(start=before, values={"to": [0.4, 0.3]})
     assert found.converged
@@ -210,7 +210,7 @@ def test_ipopt_goes_on_once_its_linear_algebra_has_given_up(monkeypatch, capsys)
     ended.clear()
     found = swing().solve(progress=False)
     assert found.status == "Restoration_Failed"
-    assert found.stats["retries"] == len(nlpsol.RETRIES) == len(ended) - 1
+    assert found.stats["retries"] == len(ipopt.RETRY_OPTIONS) == len(ended) - 1
     monkeypatch.undo()
     assert swing().solve(progress=False, max_iterations=2).stats["retries"] == 0
 
@@ -249,7 +249,10 @@ def test_check_finds_what_is_wrong():
     low.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=1.0)
     phase = ocp.Phase("push", 3, 1.0)
     beyond = ocp.Problem(low.build(), phase, guess=lambda s: ([2.0], [0.0]))
-    assert any(line.startswith("the first guess of q push[0], entry 0, is 2, out of") for line in ocp.check(beyond))
+    assert any(
+        line.startswith("the first guess of q of block_joint at t = 0.000 s of push is 2, out of")
+        for line in ocp.check(beyond)
+    )
     never = ocp.Boundary(lambda s, e: (s.values["w"] - 1.0, 0, 0), name="never")
     hopeless = ocp.Problem(pendulum(1), phase, boundary=never, parameters=ocp.Parameter("w", 0.0))
     assert any("ends: never is out of its bounds by 1" in line for line in hopeless.check())
@@ -364,8 +367,8 @@ def test_memory_is_kept_where_the_c_library_can(monkeypatch):
 
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: Library)
     with heap.kept_memory():
-        assert (heap.M_MMAP_THRESHOLD, heap.LARGE) in asked
-    assert (heap.M_MMAP_THRESHOLD, heap.DEFAULT) in asked
+        assert (heap.M_MMAP_THRESHOLD, heap.LARGE_THRESHOLD) in asked
+    assert (heap.M_MMAP_THRESHOLD, heap.DEFAULT_THRESHOLD) in asked
     assert asked[-1] == "trim"
     monkeypatch.setattr(heap.ctypes, "CDLL", lambda name: object())
     with heap.kept_memory():

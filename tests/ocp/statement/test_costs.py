@@ -119,8 +119,8 @@ def test_a_soft_constraint_gives_way_at_its_price():
 
 def test_a_head_feels_its_accelerations(rng):
     model = human()
-    q, v, a = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
-    instant = ocp.Instant(model, ca.DM(q), ca.DM(v), qdd=ca.DM(a))
+    q, qd, qdd = model.random_q(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    instant = ocp.Instant(model, ca.DM(q), ca.DM(qd), qdd=ca.DM(qdd))
     found = od.point_acceleration_6d(model, "head", instant.q, instant.qd, instant.qdd, point=(0.1, 0, 0.05))
     expected = 0.04 * ca.sumsqr(found[:3]) + ca.sumsqr(found[3:])
     term = ocp.HeadStabilization("head", point=(0.1, 0, 0.05), arm=0.2)

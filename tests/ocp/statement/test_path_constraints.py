@@ -131,7 +131,7 @@ def test_torques_are_squared_by_their_scale():
     scale = [1, 2, 3, 2, 1]
     assert integrand(ocp.TorqueSquared(scale=scale), pendulum(5), tau=tau) == pytest.approx(1 + 1 + 1 + 4 + 25)
     assert float(ocp.TorqueRateSquared(scale=2).rate_integrand(tau)) == pytest.approx(55 / 4)
-    with pytest.raises(ValueError, match="TorqueSquared scale: give one number, or nv = 2, got 3"):
+    with pytest.raises(ValueError, match=r"TorqueSquared scale: give one number, or nv = 2 .one per dof., got 3"):
         ocp.TorqueSquared(scale=[1, 2, 3]).integrand(instant(pendulum(2), tau=ca.DM([1, 2])))
 
 
@@ -204,5 +204,5 @@ def test_wrong_terms_are_refused():
     with pytest.raises(ValueError, match="Path: needs lower <= upper, got 1 and 0"):
         ocp.Path(lambda s: s.q, 1, 0)
     path = ocp.Path(lambda instant: instant.tau[0])
-    with pytest.raises(ValueError, match=r'fails at a .node. stage .* where="interval" only'):
+    with pytest.raises(ValueError, match=r'fails at a .node. .* where="interval" only'):
         ocp.Problem(pendulum(1), ocp.Phase("swing", 3, 1.0, (), path)).check()

@@ -72,8 +72,8 @@ CHECKS = [
     (lambda: arguments.whole(3, "x", 0, 2), ValueError, "x must be at least 0 and at most 2, a whole number, got 3"),
     (lambda: arguments.bounds(2, 1, "x"), ValueError, "x: needs lower <= upper, got 2 and 1"),
     (lambda: arguments.bounds([0, 2], [1, 1], "x"), ValueError, "x: needs lower <= upper"),
-    (lambda: arguments.bounds(np.inf, np.inf, "x"), ValueError, "leaves nothing"),
-    (lambda: arguments.bounds(-np.inf, -np.inf, "x"), ValueError, "leaves nothing"),
+    (lambda: arguments.bounds(np.inf, np.inf, "x"), ValueError, "allows no value"),
+    (lambda: arguments.bounds(-np.inf, -np.inf, "x"), ValueError, "allows no value"),
     (lambda: arguments.point((0, 0, np.inf), "x"), ValueError, "x must be 3 finite numbers"),
     (lambda: arguments.point((0, 0), "x"), ValueError, "x must be 3 finite numbers"),
     (lambda: arguments.bounded((ca.SX(2, 1), [0, 0, 0], 1), "x"), ValueError, "x has 2 rows but 3 bounds"),
@@ -131,11 +131,11 @@ def test_numbers_of_terms_are_checked(kind, key, wrong):
         (lambda: ocp.NoCollision([], math.inf), "NoCollision margin .* finite"),
         (lambda: ocp.Obstacle((0, 0, 0), -1), "Obstacle: radius .* negative"),
         (lambda: ocp.Capsule("a", 0.1, end=(0, 0, 0)), "start and end are one point"),
-        (lambda: ocp.Path(lambda s: s.q, math.inf), "a lower limit of inf or an upper one of -inf leaves nothing"),
-        (lambda: ocp.Path(lambda s: s.q, -1, -math.inf), "leaves nothing"),
+        (lambda: ocp.Path(lambda s: s.q, math.inf), "a lower limit of inf, or an upper limit of -inf, allows no value"),
+        (lambda: ocp.Path(lambda s: s.q, -1, -math.inf), "allows no value"),
         (lambda: ocp.Path(lambda s: s.q, math.nan), "must not hold NaN"),
         (lambda: ocp.Path(3), "Path must be a function"),
-        (lambda: ocp.Parameter("p", bounds=(math.inf, math.inf)), "leaves nothing"),
+        (lambda: ocp.Parameter("p", bounds=(math.inf, math.inf)), "allows no value"),
         (lambda: ocp.Parameter("p", bounds=3), r"bounds must be \(lower, upper\)"),
         (lambda: ocp.Parameter("p", HUGE), "fit into a float"),
         (lambda: ocp.Periodic(step_length=(math.inf, math.inf)), "step_length must be a number or"),
@@ -202,7 +202,10 @@ def test_options_of_a_run_are_told_before_anything_is_built(options, message, mo
         ({"terminal": lambda a, b: 0}, "wrap a function in Terminal"),
         ({"parameters": ocp.Parameter("massa:link1", 1.0)}, "no kind of model parameter 'massa': did you mean 'mass'"),
         ({"parameters": ocp.Parameter("mass:link3", 1.0)}, "no body 'link3': did you mean 'link"),
-        ({"parameters": [ocp.Parameter("slope", 0.0), ocp.Parameter("gravity", [0, 0, -9.81])]}, "both say"),
+        (
+            {"parameters": [ocp.Parameter("slope", 0.0), ocp.Parameter("gravity", [0, 0, -9.81])]},
+            "both set the direction",
+        ),
     ],
 )
 def test_a_problem_checks_its_arguments(options, message):
@@ -374,13 +377,137 @@ def test_copies_begin_with_nothing_built():
     for other in (*others, dataclasses.replace(problem), dataclasses.replace(problem, steps=1)):
         assert other._kept is None
         assert other.solve(progress=False).objective == pytest.approx(first.objective, rel=1e-9)
-    changed = dataclasses.replace(problem, form="explicit", integrator="", contact_level="")
-    assert (changed.integrator, changed.contact_level) == ("rk4", "acceleration")
+    changed = dataclasses.replace(problem, form="explicit")
     assert changed.solve(progress=False).objective != first.objective
     posture = np.array([0.1, 0.2])
     kept = swing(posture=posture)
     posture[:] = 9.0
     close(kept.posture, [0.1, 0.2])
+
+
+# Changed problems
+
+
+def test_a_changed_problem_finds_its_own_defaults():
+    problem = swing()
+    assert (problem.integrator, problem.contact_level, problem.unactuated) == ("", "", None)  # as they were written
+    assert problem.resolved[:3] == ("midpoint", "position", ())
+    explicit = dataclasses.replace(problem, form="explicit")
+    assert explicit.resolved[:2] == ("rk4", "acceleration")
+    assert explicit.scheme.name == "rk4"
+    assert dataclasses.replace(explicit, form="implicit").resolved[:2] == ("midpoint", "position")
+    chosen = dataclasses.replace(problem, integrator="gauss:2", contact_level="velocity")
+    assert dataclasses.replace(chosen, form="explicit").resolved[:2] == ("gauss:2", "velocity")
+    again = pickle.loads(pickle.dumps(problem))
+    assert again.resolved == problem.resolved
+    assert dataclasses.replace(again, form="explicit").resolved[:2] == ("rk4", "acceleration")
+    stats = swing(boundary=ocp.Boundary(ends)).solve(progress=False, max_iterations=0).stats
+    assert (stats["integrator"], stats["contact_level"]) == ("midpoint", "position")
+
+
+def test_changed_phases_have_their_own_links_and_durations():
+    time = ocp.Parameter("duration", 1.0)
+    one = ocp.Problem(pendulum(2), ocp.Phase("a", 2, time))
+    assert (one.parameters, one.resolved.parameters, one.resolved.transitions) == ((), (time,), ())
+    again = ocp.Parameter("duration", 2.0)
+    two = dataclasses.replace(one, phases=[ocp.Phase("a", 2, again), ocp.Phase("b", 2, 1.0)])
+    assert (two.resolved.parameters, two.resolved.transitions) == ((again,), (ocp.Continuous(),))
+    chosen = dataclasses.replace(two, transitions=ocp.Continuous())
+    with pytest.raises(ValueError, match="1 phases need 0 transitions between them, got 1"):
+        dataclasses.replace(chosen, phases=one.phases)
+
+
+def legged(root="root", foot="foot", floating=True):
+    """A trunk with a leg; the root joint is called `root`."""
+    builder = od.ModelBuilder(f"on {root}")
+    joint = od.FloatingBase(rotation="euler_zyx") if floating else od.Prismatic("z")
+    builder.add_body("trunk", joint, joint_name=root, mass=5, inertia=(1, 1, 1))
+    builder.add_body("leg", od.Revolute("y"), "trunk", joint_name="hip", mass=1, com=(0, 0, -0.2), inertia=(1, 1, 1))
+    builder.add_frame(foot, "leg", (0, 0, -0.5))
+    return builder.build()
+
+
+def hanging(model, **options):
+    """A problem that names frames and joints in every way there is."""
+    foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
+    terms = {
+        "path": (ocp.Clearance([("foot", (0, 0, 0)), ("leg", (0, 0, 0))], 0.0),),
+        "objective": (
+            ocp.Soft(
+                ocp.NoCollision([(ocp.Capsule(name, 0.1), ocp.Capsule("trunk", 0.1)) for name in ("foot", "leg")])
+            ),
+            ocp.TrackJoints(lambda s: np.zeros(model.nq), joints=["hip"]),
+            ocp.HeadStabilization("trunk"),
+        ),
+        "constraints": (od.Loop("foot", "trunk", "ball"), od.Baumgarte(od.LockedJoint("hip"), 1.0)),
+    }
+    phases = [ocp.Phase("stand", 2, 1.0, foot, **terms), ocp.Phase("turn", 2, 1.0, foot)]
+    mass = ocp.Parameter("mass:leg", 1.0)
+    return ocp.Problem(model, phases, parameters=[mass], **options)
+
+
+def test_a_problem_moves_to_another_model():
+    problem = hanging(legged())
+    assert problem.resolved.unactuated == ("root",)
+    other = dataclasses.replace(problem, model=legged("base"))
+    assert other.resolved.unactuated == ("base",)
+    assert other.actuated == [6]
+    assert dataclasses.replace(other, model=legged("slide", floating=False)).actuated == [0, 1]
+    named = hanging(legged(), unactuated=["root"])
+    with pytest.raises(KeyError, match="unactuated: no joint 'root'; there are: base, hip"):
+        dataclasses.replace(named, model=legged("base"))
+    assert dataclasses.replace(named, model=legged("base"), unactuated=None).actuated == [6]
+
+
+def test_a_walker_of_another_size_walks_by_the_same_problem():
+    swung = swing(objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends))
+    longer = dataclasses.replace(swung, model=pendulum(2, length=1.5))
+    moved, stated = (
+        p.solve(progress=False)
+        for p in (longer, swing(longer.model, objective=ocp.TorqueSquared(), boundary=ocp.Boundary(ends)))
+    )
+    assert moved.objective == pytest.approx(stated.objective, rel=1e-9)
+    assert moved.objective != pytest.approx(swung.solve(progress=False).objective, rel=0.1)
+
+
+def test_every_name_that_a_model_lacks_is_told_at_once():
+    problem = hanging(legged(), unactuated=["root"])
+    builder = od.ModelBuilder("biped")
+    builder.add_body("torso", od.FloatingBase(), joint_name="base", mass=5, inertia=(1, 1, 1))
+    builder.add_body("leg_l", od.Revolute("y"), "torso", joint_name="hip_l", mass=1, inertia=(1, 1, 1))
+    builder.add_frame("foot_l", "leg_l", (0, 0, -0.5))
+    with pytest.raises(KeyError) as caught:
+        dataclasses.replace(problem, model=builder.build())
+    text = caught.value.args[0]
+    for part in (
+        "6 names in this problem do not fit the model 'biped'",
+        "no frame 'foot': did you mean 'foot_l'? (phase 'stand': Foothold, phase 'stand': Loop, phase 'stand': Clearance points and 2 more)",
+        "no frame 'trunk' (phase 'stand': Loop, phase 'stand': NoCollision: Capsule, phase 'stand': HeadStabilization)",
+        "no frame 'leg': did you mean 'leg_l'? (phase 'stand': Clearance points, phase 'stand': NoCollision: Capsule)",
+        "no joint 'hip': did you mean 'hip_l'? (phase 'stand': LockedJoint, phase 'stand': TrackJoints joints)",
+        "no joint 'root' (unactuated)",
+        "no body 'leg': did you mean 'leg_l'? (Parameter 'mass:leg')",
+        "Its frames are: torso, leg_l, foot_l. Its joints are: base, hip_l. Use these names in the problem, or build",
+    ):
+        assert part in text, text
+
+
+def test_a_frame_of_another_model_is_told():
+    model, other = legged(), legged("base")
+    problem = swing(model, footholds=ocp.Foothold(od.Contact(model.frame("foot"), axes="xyz")))
+    with pytest.raises(
+        ValueError, match=r"phase 'swing': Foothold: .* belongs to another model .* with the name 'foot'"
+    ):
+        dataclasses.replace(problem, model=other)
+
+
+def test_a_posture_belongs_to_a_model():
+    problem = swing(posture=[0.1, 0.2])
+    with pytest.raises(
+        ValueError, match=r"posture must have nq = 3 entries for the model .*, got 2: .*model=\.\.\., posture=None"
+    ):
+        dataclasses.replace(problem, model=pendulum(3))
+    assert dataclasses.replace(problem, model=pendulum(3), posture=None).posture is None
 
 
 # Path constraints at every node

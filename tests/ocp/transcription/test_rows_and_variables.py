@@ -118,40 +118,40 @@ def standing(baumgarte: float, rng: np.random.Generator) -> tuple[contact_rows.F
     """Feet at the rate alpha, a state off the contact, phi and G v by kinematics."""
     model = monopod()
     foot = ocp.Foothold(od.Contact("foot", axes="xyz"))
-    q, v = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
+    q, qd = DM(model.random_q(rng)), DM(rng.normal(size=model.nv))
     q[2] -= od.point_position(model, "foot", q)[2]
     place = flat(od.point_position(model, "foot", q)) + 0.1 * rng.normal(size=3)
     feet = contact_rows.Feet(Equations(model), (foot,), {foot: DM(place)}, baumgarte)
     q = model.integrate(q, DM(0.1 * rng.normal(size=model.nv)))
     phi = od.point_position(model, "foot", q) - DM([*place[:2], 0])
-    return feet, q, v, phi, od.point_velocity(model, "foot", q, v)
+    return feet, q, qd, phi, od.point_velocity(model, "foot", q, qd)
 
 
 def test_baumgarte_s_return_is_critically_damped(rng):
     """The foot accelerates by -2 alpha (its velocity) - alpha^2 (its distance)."""
-    feet, q, v, phi, rate = standing(20.0, rng)
-    close(feet.correction(q, v), 2 * 20 * rate + 20**2 * phi)
+    feet, q, qd, phi, rate = standing(20.0, rng)
+    close(feet.correction(q, qd), 2 * 20 * rate + 20**2 * phi)
     tau = DM(rng.normal(size=feet.model.nv))
-    qdd, _ = feet.equations.corrected_dynamics(contacts(feet.footholds), q, v, tau, feet.correction(q, v))
-    close(od.point_acceleration(feet.model, "foot", q, v, qdd), -(40 * rate + 400 * phi), 1e-9)
+    qdd, _ = feet.equations.corrected_dynamics(contacts(feet.footholds), q, qd, tau, feet.correction(q, qd))
+    close(od.point_acceleration(feet.model, "foot", q, qd, qdd), -(40 * rate + 400 * phi), 1e-9)
 
 
 def test_a_projection_brings_the_foot_near_its_place_and_to_rest(rng):
-    feet, q, v, phi, _ = standing(0.0, rng)
+    feet, q, qd, phi, _ = standing(0.0, rng)
     gaps = [float(ca.norm_2(phi))]
     for _ in range(5):
-        q, v = contact_rows.project(feet, q, v, "position")
+        q, qd = contact_rows.project(feet, q, qd, "position")
         gaps.append(float(ca.norm_2(feet.position(q))))
-        close(feet.velocity(q, v), np.zeros(3))
+        close(feet.velocity(q, qd), np.zeros(3))
     assert gaps[-1] < 1e-9 * gaps[0]
 
 
 @pytest.mark.parametrize(("level", "free"), [("position", {0, 2}), ("velocity", {2}), ("acceleration", set())])
 def test_stages_leave_out_what_the_end_of_a_step_asks_for(rng, level, free):
-    feet, q, v, _, _ = standing(0.0, rng)
+    feet, q, qd, _, _ = standing(0.0, rng)
     for k in range(3):
         rows = Rows()
-        contact_rows.hold_stage(rows, feet, scheme("gauss:3"), k, level, q, v, DM(rng.normal(size=feet.model.nv)))
+        contact_rows.hold_stage(rows, feet, scheme("gauss:3"), k, level, q, qd, DM(rng.normal(size=feet.model.nv)))
         assert bool(rows.rows) == (k not in free)
 
 
@@ -174,13 +174,13 @@ def test_a_swing_is_highest_in_its_middle():
 
 
 def test_the_semi_implicit_step_moves_at_its_last_velocity():
-    """As a stage of accelerations and as an explicit step: v1 = v + h a, q1 = q + h v1."""
+    """As a stage of accelerations and as an explicit step: qd1 = qd + h qdd, q1 = q + h qd1."""
     model = monopod()
-    q, v, a, h = (DM(x) for x in (np.arange(5.0), np.ones(5), np.arange(5.0) - 2, 0.1))
-    _, ends = stage_states(model, scheme("euler"), q, v, [a], h)
-    for found in (ends, explicit_step(model, scheme("euler"), lambda q, v: a, q, v, h)[1]):
-        close(found[1], v + h * a)
-        close(found[0], q + h * (v + h * a))
+    q, qd, qdd, h = (DM(x) for x in (np.arange(5.0), np.ones(5), np.arange(5.0) - 2, 0.1))
+    _, ends = stage_states(model, scheme("euler"), q, qd, [qdd], h)
+    for found in (ends, explicit_step(model, scheme("euler"), lambda q, qd: qdd, q, qd, h)[1]):
+        close(found[1], qd + h * qdd)
+        close(found[0], q + h * (qd + h * qdd))
 
 
 def test_a_step_is_halved_until_the_merit_falls():
@@ -263,7 +263,7 @@ def test_a_guess_by_feet_follows_inverse_dynamics_at_a_lower_base():
     found = collect(t, t.program.assemble(), t.program.start, {})
     model, phase = problem.model, found.phases[0]
     ID, G = od.function(od.inverse_dynamics, model), od.function(od.constraint_jacobian, model, phase.contacts)
-    for q, v, a, lam, tau in zip(phase.q[:-1], phase.qd[:-1], phase.qdd, phase.lam, phase.tau, strict=True):
-        close(tau[3:], flat(ID(q, v, a) - G(q).T @ lam)[3:], 1e-9)
+    for q, qd, qdd, lam, tau in zip(phase.q[:-1], phase.qd[:-1], phase.qdd, phase.lam, phase.tau, strict=True):
+        close(tau[3:], flat(ID(q, qd, qdd) - G(q).T @ lam)[3:], 1e-9)
     heights = phase.q[:, 2] / standing_posture(problem)[2]
     assert np.abs(heights - 0.95).max() < 0.04

@@ -11,6 +11,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.transcription.transcribe import transcribe
 from problems import five_link, five_link_diary
+from tests.helpers import mostly_slow
 from tests.hopper import monopod
 
 FAST = {"progress": False, "threads": 1, "mumps_pivot_order": 0}
@@ -48,17 +49,17 @@ def test_transcriptions_agree(integrator, steps, error):
     assert step("implicit", integrator, 12, steps).objective == pytest.approx(BEST, rel=1e-6 * error)
 
 
-def test_first_order_schemes_approach_the_optimum():
-    for integrator in ("euler", "radau:1"):
-        errors = [abs(step("implicit", integrator, 12, steps).objective - BEST) for steps in (3, 6)]
-        assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.35), integrator
+@mostly_slow("integrator", ("euler", "radau:1"), ("euler",))
+def test_first_order_schemes_approach_the_optimum(integrator):
+    errors = [abs(step("implicit", integrator, 12, steps).objective - BEST) for steps in (3, 6)]
+    assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.35)
 
 
-def test_linear_torques_give_the_published_figure():
-    for integrator in ("gauss:2", "hermite_simpson"):
-        solution = step("implicit", integrator, 30, torque="linear")
-        assert solution.objective == pytest.approx(469.650, abs=0.005)
-        assert solution.defects().angle < 1e-5  # with the torques' slopes
+@mostly_slow("integrator", ("gauss:2", "hermite_simpson"), ("gauss:2",))
+def test_linear_torques_give_the_published_figure(integrator):
+    solution = step("implicit", integrator, 30, torque="linear")
+    assert solution.objective == pytest.approx(469.650, abs=0.005)
+    assert solution.defects().angle < 1e-5  # with the torques' slopes
 
 
 def test_lifted_rk4_gives_the_published_figure():
@@ -201,10 +202,11 @@ def error(solution, reference):
 @pytest.mark.parametrize(
     ("integrator", "level", "order"),
     [
-        ("midpoint", "position", 2), ("radau:1", "position", 1), ("gauss:2", "position", 4), ("radau:2", "position", 3),
-        ("hermite_simpson", "position", 4), ("radau:2", "velocity", 3), ("gauss:2", "acceleration", 4),
-        pytest.param("gauss:3", "position", 6, marks=pytest.mark.slow),
-        pytest.param("rk4", "position", 4, marks=pytest.mark.slow),
+        ("radau:1", "position", 1), ("gauss:2", "position", 4), ("radau:2", "position", 3), ("radau:2", "velocity", 3),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+            ("midpoint", "position", 2), ("hermite_simpson", "position", 4), ("gauss:2", "acceleration", 4),
+            ("gauss:3", "position", 6), ("rk4", "position", 4),
+        )),
     ],
 )  # fmt: skip
 def test_contacts_keep_the_order_of_the_scheme(integrator, level, order, reference):
@@ -279,28 +281,33 @@ def test_wrong_transcriptions_are_refused():
     assert ocp.Problem(top(True), [ocp.Phase("s", 2, 1.0, foot)], integrator="trapezoid", contact_level="velocity")
 
 
-def test_derivatives_by_the_chain_rule_are_those_of_the_values(rng):
+@mostly_slow(
+    "scheme",
+    (("implicit", "gauss:2"), ("implicit", "radau:2"), ("explicit", "midpoint")),
+    (("implicit", "radau:2"), ("explicit", "midpoint")),
+)
+def test_derivatives_by_the_chain_rule_are_those_of_the_values(scheme, rng):
     """Every kind of block of a problem with contacts, quaternions, a free duration and linear torques."""
+    form, integrator = scheme
     foot = ocp.Foothold(od.Contact("top", point=TIP, axes="xyz"))
     phase = ocp.Phase("spin", 2, (0.1, 0.4), foot, objective=(ocp.AccelerationSquared(base=True), ocp.ForceSquared()))
-    for form, integrator in (("implicit", "gauss:2"), ("implicit", "radau:2"), ("explicit", "midpoint")):
-        problem = ocp.Problem(top(True), [phase], unactuated=(), form=form, integrator=integrator, torque="linear")
-        t = transcribe(problem, 1)
-        t.program.assemble()
-        for block in t.program.blocks:
-            values = block.values_function
-            z, p = ca.SX.sym("z", values.size_in(0)), ca.SX.sym("p", values.size_in(1))
-            lam_f, lam_g = ca.SX.sym("lam_f"), ca.SX.sym("lam_g", values.size1_out(1))
-            terms, g = values(z, p)
-            f = ca.sum1(terms) if terms.shape[0] else ca.SX(0)
-            hessian = ca.triu(ca.hessian(lam_f * f + ca.dot(lam_g, g), z)[0])
-            inputs = [rng.normal(size=x.shape) for x in (z, p, lam_f, lam_g)]
-            expected = ca.Function("whole", [z, p, lam_f, lam_g], [ca.jacobian(g, z), hessian])(*inputs)
-            patterns = (block.jacobian_pattern, block.hessian_pattern)
-            found = (block.first_function(*inputs[:2])[1], block.second_function(*inputs))
-            for pattern, numbers, matrix in zip(patterns, found, expected, strict=True):
-                scale = 1 + float(ca.norm_inf(matrix))
-                assert float(ca.norm_inf(ca.DM(pattern, numbers) - matrix)) < 1e-10 * scale, block.name
+    problem = ocp.Problem(top(True), [phase], unactuated=(), form=form, integrator=integrator, torque="linear")
+    t = transcribe(problem, 1)
+    t.program.assemble()
+    for block in t.program.blocks:
+        values = block.values_function
+        z, p = ca.SX.sym("z", values.size_in(0)), ca.SX.sym("p", values.size_in(1))
+        lam_f, lam_g = ca.SX.sym("lam_f"), ca.SX.sym("lam_g", values.size1_out(1))
+        terms, g = values(z, p)
+        f = ca.sum1(terms) if terms.shape[0] else ca.SX(0)
+        hessian = ca.triu(ca.hessian(lam_f * f + ca.dot(lam_g, g), z)[0])
+        inputs = [rng.normal(size=x.shape) for x in (z, p, lam_f, lam_g)]
+        expected = ca.Function("whole", [z, p, lam_f, lam_g], [ca.jacobian(g, z), hessian])(*inputs)
+        patterns = (block.jacobian_pattern, block.hessian_pattern)
+        found = (block.first_function(*inputs[:2])[1], block.second_function(*inputs))
+        for pattern, numbers, matrix in zip(patterns, found, expected, strict=True):
+            scale = 1 + float(ca.norm_inf(matrix))
+            assert float(ca.norm_inf(ca.DM(pattern, numbers) - matrix)) < 1e-10 * scale, block.name
 
 
 def test_a_solution_starts_a_problem_with_inner_states():

@@ -274,7 +274,7 @@ def test_bounds_on_what_costs_nothing_are_not_summed_up():
     """Limits of the position: no other rows, and no cost has these entries of the Hessian."""
     problem = slide(lower=-2.0, upper=2.0)
     control = problem.rti(problem.solve(progress=False), qp="riccati")
-    assert control._model._held.size
+    assert control._model._bounded.size
     control.prepare()
     matrices = control._model.stages.data.copy()
     control.prepare()
@@ -379,25 +379,25 @@ def test_fixed_variables_stay():
 def test_closed_loop_brings_the_pendulum_up():
     """The plant is integrated finely; one iteration per sampling instant, from the plan for another state."""
     model, dt, up = pendulum(2), 0.05, np.array([np.pi, 0.0])
-    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.qd - s.values["v0"]), 0, 0))
+    start = ocp.Boundary(lambda s, e: (ca.vertcat(s.q - s.values["q0"], s.qd - s.values["qd0"]), 0, 0))
     near = ocp.TrackJoints(lambda s: up, weight=100.0)
     slow = ocp.Integral(lambda s: ca.sumsqr(s.qd), weight=1.0)
     phase = ocp.Phase("hold", 20, 20 * dt, objective=(near, slow, ocp.TorqueSquared(weight=1e-3)))
-    parameters = ocp.Parameter("q0", up), ocp.Parameter("v0", np.zeros(2))
+    parameters = ocp.Parameter("q0", up), ocp.Parameter("qd0", np.zeros(2))
     problem = ocp.Problem(model, phase, boundary=start, parameters=parameters, limits=False)
     control = problem.rti(problem.solve(progress=False), qp="riccati")
     FD = od.function(od.forward_dynamics, model)
-    q, v = up + np.array([0.4, -0.3]), np.array([0.5, 0.5])
+    q, qd = up + np.array([0.4, -0.3]), np.array([0.5, 0.5])
     for _ in range(50):
         control.prepare()
-        tau = control.feedback(q0=q, v0=v)
+        tau = control.feedback(q0=q, qd0=qd)
         assert control.solved
         for _ in range(20):
-            v = v + dt / 20 * np.array(FD(q, v, tau)).ravel()
-            q = q + dt / 20 * v
+            qd = qd + dt / 20 * np.array(FD(q, qd, tau)).ravel()
+            q = q + dt / 20 * qd
         control.shift()
     close(q, up, 1e-3)
-    assert np.max(np.abs(v)) < 1e-2
+    assert np.max(np.abs(qd)) < 1e-2
 
 
 def test_what_the_recursion_cannot_take_is_refused():

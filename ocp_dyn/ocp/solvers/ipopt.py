@@ -1,0 +1,121 @@
+"""IPOPT: its options, warm starts, and further attempts after its linear algebra has failed.
+
+A. Waechter & L. T. Biegler, On the implementation of an interior-point filter line-search algorithm for large-scale
+nonlinear programming, Mathematical Programming 106, 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..._types import shown
+from ..nlp.assembled import Assembled
+from .interface import Orders, Settings, SolverResult, Start
+from .monitor import Monitor, violation
+from .nlpsol import run_nlpsol
+
+IPOPT_OPTIONS = {
+    "print_level": 0,
+    "sb": "yes",
+    "mumps_pivot_order": 5,  # METIS: halves the time of a factorization of these matrices
+    "mumps_permuting_scaling": 0,
+}
+"""Options of every run; options of the user come before them."""
+
+WARM_START_OPTIONS = {
+    "warm_start_init_point": "yes",
+    "warm_start_bound_push": 1e-8,
+    "warm_start_bound_frac": 1e-8,
+    "warm_start_slack_bound_push": 1e-8,
+    "warm_start_slack_bound_frac": 1e-8,
+    "warm_start_mult_bound_push": 1e-8,
+}
+"""Options for a start from a solution with its multipliers: the iterates stay near the bounds that are active."""
+
+WARM_START_BARRIER = (1e-6, 1e-3)
+"""Smallest and largest barrier parameter of a warm start: for a start that is still a solution, and for one far from a
+solution, where a small barrier would lead to many short steps along the bounds."""
+
+RETRY_OPTIONS: tuple[dict[str, Any], ...] = tuple({"mu_init": mu, "perturb_always_cd": "yes"} for mu in (1e-2, 1e-1))
+"""Options of every further attempt: a fresh barrier, no multipliers, every factorization perturbed alike."""
+
+GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
+"""Statuses when rows are nearly dependent and the multipliers have grown without bound."""
+
+NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
+"""Statuses of a run that has not begun."""
+
+PRINTING_OPTIONS = ("output_file", "print_user_options", "print_options_documentation", "print_advanced_options")
+"""Options that make IPOPT write; the check of options leaves them out."""
+
+
+def check_ipopt_options(options: Mapping[str, Any]) -> None:
+    """Raises ValueError for options that IPOPT refuses.
+
+    IPOPT loads its linear solver only when it runs, so a program of one variable is solved with these options.
+    """
+    if not options:
+        return
+    x = ca.MX.sym("x")
+    tried = {key: value for key, value in options.items() if key not in PRINTING_OPTIONS}
+    tried |= {"print_level": 0, "sb": "yes"}
+    try:
+        program: dict[str, Any] = {"x": x, "f": (x - 1) ** 2, "g": x}
+        settings: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": tried}
+        probe = ca.nlpsol("probe", "ipopt", program, settings)
+        probe(x0=0.0, lbg=0.0, ubg=2.0)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        reason = str(error).strip().splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
+        raise ValueError(f"the solver 'ipopt' refuses its options {shown(dict(options))}: {reason}") from None
+    if probe.stats()["return_status"] in NOT_BEGUN:
+        solver = options.get("linear_solver")
+        remedy = (
+            f": linear_solver={solver!r} may need a library that is not installed (hsllib=PATH); 'mumps' is always "
+            "available"
+        )
+        raise ValueError(
+            f"the solver 'ipopt' cannot run with the options {shown(dict(options))}{remedy if solver else ''}"
+        )
+
+
+def solve_by_ipopt(
+    program: Assembled, orders: Orders, start: Start, settings: Settings, monitor: Monitor
+) -> SolverResult:
+    """Runs IPOPT; if its linear algebra fails, again from the best iterate, at most once for every entry of
+    RETRY_OPTIONS."""
+    result = _run_once(program, start, settings, monitor)
+    used = result.iterations
+    for retries, options in enumerate(RETRY_OPTIONS, 1):
+        left = settings.max_iterations - used
+        if result.status not in GIVEN_UP or monitor.stop or not monitor.best or left < 1:
+            break
+        monitor.say(f"{result.status} after {used} iterations: goes on from the best iterate with a fresh barrier")
+        fresh = replace(start, x=monitor.best["x"], lam_x=None, lam_g=None)
+        again = replace(settings, max_iterations=left, options=options | dict(settings.options))
+        result = _run_once(program, fresh, again, monitor)
+        used += result.iterations
+        result = replace(result, iterations=used, retries=retries)
+    return result if monitor.iteration else replace(result, iterations=0)  # IPOPT sets no count if it never ran
+
+
+def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
+    options = IPOPT_OPTIONS | (WARM_START_OPTIONS | {"mu_init": _first_barrier(program, start)} if start.warm else {})
+    options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
+    functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
+    plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}
+    plugin["iteration_callback"] = monitor
+    return run_nlpsol("ipopt", program.problem, plugin, (program.row_lower, program.row_upper), start)
+
+
+def _first_barrier(program: Assembled, start: Start) -> float:
+    """First barrier parameter of a warm start: a tenth of the start's violation, within WARM_START_BARRIER.
+
+    A solution for other values of the parameters violates rows.
+    """
+    violated = violation(program, program.evaluator.constraints(start.x, start.p))
+    return float(np.clip(0.1 * violated, *WARM_START_BARRIER))

@@ -1,0 +1,135 @@
+"""Names of frames and joints that a statement uses, looked up in its model, all in one pass.
+
+A statement moves to another model by `dataclasses.replace(problem, model=other)`: it needs only that the other model
+has frames and joints of the same names. One error lists every name that is missing, with its places in the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ..._arguments import all_known, known
+from ..._types import listed, shown
+from ...constraints import Baumgarte, Contact, JointCoupling, LockedJoint, Loop, RollingContact
+from ...dynamics.kinematics import resolve
+from ...mechanism import Model
+from ...mechanism.parameters import MODEL_PARAMETERS
+from .phases import Parameter, Phase
+
+PLACES_SHOWN = 3
+"""Largest number of places that a message lists for one missing name."""
+
+FRAMES_OF: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (Contact, ("body",)),
+    (RollingContact, ("body",)),
+    (Loop, ("predecessor", "successor")),
+)
+"""Attributes of constraints that hold a frame or the name of one."""
+
+JOINTS_OF: tuple[tuple[type, tuple[str, ...]], ...] = ((JointCoupling, ("joint", "other")), (LockedJoint, ("joint",)))
+"""Attributes of constraints that hold the name of a joint."""
+
+
+def check_names(
+    model: Model, phases: Sequence[Phase], unactuated: Sequence[str], parameters: Sequence[Parameter]
+) -> None:
+    """Looks up the names that footholds, constraints, terms, `unactuated` and parameters give.
+
+    KeyError for names that the model does not have, all of them at once. ValueError if all names are there, but a
+    foothold or a constraint holds a frame of another model, or sizes do not fit the model.
+    """
+    missing: dict[str, list[str]] = {}
+    wrong: list[str] = []
+    for place, check in _checks(model, phases, unactuated, parameters):
+        try:
+            check()
+        except KeyError as error:
+            for text in error.args or (repr(error),):
+                what, found, fault = f": {text}".partition(": no ")
+                where = ": ".join(part for part in (place, what.removeprefix(": ")) if part)
+                missing.setdefault(f"no {fault}", []).append(where) if found else missing.setdefault(what, [place])
+        except ValueError as error:
+            wrong.append(f"{place}: {error}")
+    if missing:
+        raise KeyError(_message(model, missing))
+    if wrong:
+        raise ValueError("; ".join(dict.fromkeys(wrong)))
+
+
+def _message(model: Model, missing: dict[str, list[str]]) -> str:
+    """The error about missing names: {"no frame 'x': did you mean 'y'?": places}."""
+    if len(missing) == 1:
+        (fault, places), *_ = missing.items()
+        return f"{_listed(places)}: {fault}"
+    faults = [f"{fault.partition('; there are')[0]} ({_listed(places)})" for fault, places in missing.items()]
+    return (
+        f"{len(faults)} names in this problem do not fit the model {shown(model.name)}: {'; '.join(faults)}. "
+        f"Its frames are: {listed(model.frame_names)}. Its joints are: {listed(model.joint_names)}. Use these names in "
+        "the problem, or build the model with the missing ones (ModelBuilder.add_frame)"
+    )
+
+
+def _listed(places: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(places))
+    rest = f" and {len(distinct) - PLACES_SHOWN} more" if len(distinct) > PLACES_SHOWN else ""
+    return ", ".join(distinct[:PLACES_SHOWN]) + rest
+
+
+def _checks(
+    model: Model, phases: Sequence[Phase], unactuated: Sequence[str], parameters: Iterable[Parameter]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Pairs of a place in the statement and a check that raises KeyError or ValueError."""
+    feet = tuple(dict.fromkeys(foothold.name for phase in phases for foothold in phase.footholds))
+    for phase in phases:
+        here = f"phase {shown(phase.name)}"
+        for foothold in phase.footholds:
+            yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
+        for constraint in phase.constraints:
+            yield from ((here, check) for check in _constraint_checks(model, constraint))
+        for term in (*phase.path, *phase.objective):
+            check = getattr(term, "check", None)
+            if check is not None:
+                yield here, partial(check, model, feet)
+    yield "", partial(all_known, unactuated, model.joint_names, "unactuated", "joint")
+    for parameter in parameters:
+        yield "", partial(_check_target, model, parameter.name)
+
+
+def _check_frame(model: Model, frame: Any, what: str) -> None:
+    """Checks a frame of a contact or loop: a name, or a Frame object of this model."""
+    name = frame if isinstance(frame, str) else frame.name
+    known(name, model.frame_names, what, "frame")
+    try:
+        resolve(model, frame)
+    except ValueError as error:
+        raise ValueError(
+            f"{what}: {error}; with the name {name!r} in its place the problem fits any model that has it"
+        ) from None
+
+
+def _constraint_checks(model: Model, constraint: Any) -> Iterator[Callable[[], Any]]:
+    """Checks of the frames and joints of one of the library's constraints; others fail when they are evaluated."""
+    while isinstance(constraint, Baumgarte):
+        constraint = constraint.constraint
+    what = type(constraint).__name__
+    for kind, keys in FRAMES_OF:
+        for key in keys if isinstance(constraint, kind) else ():
+            yield partial(_check_frame, model, getattr(constraint, key), what)
+    for kind, keys in JOINTS_OF:
+        for key in keys if isinstance(constraint, kind) else ():
+            yield partial(known, getattr(constraint, key), model.joint_names, what, "joint")
+
+
+def _check_target(model: Model, parameter: str) -> None:
+    """Checks the body, frame or joint after the colon in the name of a model parameter."""
+    kind, _, target = parameter.partition(":")
+    if kind not in MODEL_PARAMETERS or kind == "gravity":
+        return
+    names, what = model.body_names, "body"
+    if kind in ("payload", "position"):
+        names, what = model.frame_names, "frame"
+    elif kind == "origin":
+        names, what = model.joint_names, "joint"
+    known(target, names, f"Parameter {shown(parameter)}", what)
