@@ -78,7 +78,7 @@ def _measure(case: str, intervals: int, options: argparse.Namespace) -> dict[str
     for name, faster in (("first", 0.0), ("next", 0.1)):
         begin, cpu = time.perf_counter(), time.process_time()
         t, program = prepare(_problem(case, intervals, robot, faster))
-        use_machine_code(program, "auto", progress=False)
+        use_machine_code(program, "auto", lambda text: None)
         starting_point(t, None, None, {})
         seconds |= {name: time.perf_counter() - begin, f"{name} cpu": time.process_time() - cpu}
     return seconds | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}

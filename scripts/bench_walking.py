@@ -18,6 +18,7 @@ import platform
 import statistics
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ NOISE = (0.05, 0.2)
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbors"],
+    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbors"], metavar="WHAT",
                            help="measurements: speeds, refine, neighbors, robot")  # fmt: skip
     arguments.add_argument("--urdf", help="a humanoid, for robot")
     arguments.add_argument("--left-foot", default="left_sole_link", help="frame of its left sole")
@@ -82,8 +83,8 @@ def _robot(options: argparse.Namespace) -> None:
     still = _row(f"{model.name}, from standing", walk, options)
     q0 = np.array(still.model.neutral() if walk.posture is None else walk.posture)
     for seed in range(8):
-        walk.guess = _noisy(walk, q0, np.random.default_rng(seed))
-        _row(f"{model.name}, noisy guess {seed}", walk, options)
+        noisy = replace(walk, guess=_noisy(walk, q0, np.random.default_rng(seed)))
+        _row(f"{model.name}, noisy guess {seed}", noisy, options)
 
 
 def _noisy(walk: ocp.Problem, q0: np.ndarray, rng: np.random.Generator) -> Callable[[float], Any]:

@@ -67,3 +67,13 @@ def test_every_problem_and_extension_is_named():
     assert named == {path.stem for path in (ROOT / "problems").glob("[a-z]*.py")}
     examples = set(re.findall(r"problems/extending/(\w+)\.py", README))
     assert examples == {path.stem for path in Path(problems.extending.__file__).parent.glob("[a-z]*.py")}
+
+
+def test_the_paths_of_contributing_exist():
+    """Files that CONTRIBUTING names, from the root, from `ocp_dyn/`, or beside the file that is named before them."""
+    for line in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+        folders = [ROOT, ROOT / "ocp_dyn"]
+        for name in re.findall(r"`([\w/.]+\.py|[\w/]+/)`", line):
+            found = [folder / name for folder in folders if (folder / name).exists()]
+            assert found, name
+            folders.append(found[0].parent)
