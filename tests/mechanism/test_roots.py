@@ -126,7 +126,7 @@ def test_a_root_that_moves_along_x_may_walk(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NOT_FORWARD)
 def test_a_root_that_does_not_may_not(kind: str) -> None:
-    with pytest.raises(ValueError, match="along x, which its root joint 'base' cannot"):
+    with pytest.raises(ValueError, match="along x, but its root joint 'base' cannot"):
         ocp.Problem(walker(*NOT_FORWARD[kind]), [ocp.Phase("p", 1, 1.0)], periodic=ocp.Periodic(1.0, mirror=False))
 
 
