@@ -1,6 +1,7 @@
-"""Calls Python functions once with symbols: users' functions to differentiate them, steps of recursions to copy their graph.
+"""Python functions called once with symbols: users' functions, to differentiate them; steps of recursions, to copy
+their graph.
 
-The recursions of the library use no automatic differentiation. Below `functions`, symbols are made only here.
+The recursions of the library use no automatic differentiation.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def _differentiated(
     y = function(xs)
     if not isinstance(y, (SX, DM)):
         raise TypeError(
-            f"{shown(getattr(function, '__name__', function))} must give a casadi expression of its argument (an SX column), "
-            f"got {type(y).__name__}: write it with casadi's functions"
+            f"{shown(getattr(function, '__name__', function))} must return a casadi expression of its argument (an "
+            f"SX column), got {type(y).__name__}: write it with casadi's functions"
         )
     y = ca.vec(SX(y))
     xd: Expr = vs if rate is None else rate(xs, vs)
@@ -90,7 +91,7 @@ def _differentiated(
 def as_function(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
     """`function(x)` of a column x of that size, called once with SX symbols, as a Function.
 
-    Other symbols in it stay free: `has_free()` tells, and to call it with numbers is then an error.
+    Other symbols in it stay free: `has_free()` is then true, and a call with numbers is an error.
     """
     x = SX.sym("x", size)
     return ca.Function("values", [x], [SX(y) for y in function(x)], {"cse": True, "allow_free": True})
@@ -107,9 +108,9 @@ def is_constant(function: Callable[[Expr], Expr], size: int) -> bool:
 def templated(algebra: Callable[..., R], *arguments: Any) -> R:
     """`algebra(*arguments)`, for a step that a recursion takes many times.
 
-    Arguments and results are expressions, or tuples, NamedTuples and dataclasses of them, nested at will. With SX, the
-    algebra runs in Python once for each combination of types and shapes. Later calls copy its operations, which is ten
-    times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
+    Arguments and results are expressions, or tuples, NamedTuples and dataclasses of them, nested to any depth. With SX,
+    the algebra runs in Python once for each combination of types and shapes. Later calls copy its operations, which is
+    ten times faster. Structural zeros of the arguments come out as the number 0: `casadi.sparsify` removes them.
     """
     leaves = list(_leaves(arguments))
     if any(isinstance(x, ca.MX) for x in leaves) or not any(isinstance(x, SX) for x in leaves):

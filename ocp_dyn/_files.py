@@ -19,7 +19,7 @@ from ._types import shown
 def path_of(path: Any, what: str = "path") -> Path:
     """A path of the file system: a string or a PathLike of one. TypeError or ValueError for anything else.
 
-    A number is none: Python would take it for a file that is open already.
+    A number is refused: Python would take it for the descriptor of an open file.
     """
     text = os.fspath(path) if isinstance(path, PathLike) else path
     if not isinstance(text, str):
@@ -31,7 +31,7 @@ def path_of(path: Any, what: str = "path") -> Path:
 
 @contextmanager
 def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """A new name in the directory of `path`; what is written there replaces `path` in one step at the end.
+    """A new file name in the directory of `path`; the file written under it replaces `path` in one step at the end.
 
     Readers of `path` see the old file or the new one, each complete, even while several processes write it; the last
     of these wins. If the body raises, on a full disk or on Ctrl-C, the old file stays as it was and the new one is
@@ -50,12 +50,12 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
     target = Path(os.path.realpath(path))
-    # not made of the name of the target, which may be as long as the file system allows
+    # not derived from the name of the target, which may be as long as the file system allows
     partial = target.with_name(f".ocp_dyn-{secrets.token_hex(8)}.part")
     try:
         yield partial
         with partial.open("rb+") as file:
-            os.fsync(file.fileno())  # a file system may put off writing, and tell only now that it is full
+            os.fsync(file.fileno())  # a file system may delay writing, and report only now that it is full
         if mode is not None:
             shutil.copymode(target, partial)
         os.replace(partial, target)
@@ -64,7 +64,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def _mode(path: str | PathLike[str]) -> int | None:
-    """Kind and permissions of what `path` leads to; None if there is nothing."""
+    """Kind and permissions of the file that `path` leads to; None if there is none."""
     try:
         return os.stat(path).st_mode
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def _mode(path: str | PathLike[str]) -> int | None:
 
 @contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """Locks a directory until the end of the block, if the system can: others who lock it wait."""
+    """Locks a directory until the end of the block, if the system can; other processes that lock it wait."""
     try:
         import fcntl
     except ImportError:  # not POSIX

@@ -1,4 +1,5 @@
-"""Types shared by every room: CasADi's matrix types, plain numbers, structurally sparse constants."""
+"""Types and helpers that all rooms share: CasADi's matrix types, structurally sparse constants, checks of plain values,
+texts for messages."""
 
 from __future__ import annotations
 
@@ -33,10 +34,10 @@ It includes the rounding of decimal figures in files. Residues below it are take
 
 
 def sparse(values: Any) -> DM:
-    """Pure numbers, entries of rotations and unit vectors, as a structurally sparse DM: 0 and +-1 where next to them.
+    """Numbers without a unit (entries of rotations and unit vectors) as a structurally sparse DM.
 
-    Structural zeros are what keeps expression graphs small, so every constant of a model passes here, or through
-    `sparse_beside` if it has a unit.
+    Values that differ from 0 or +-1 by rounding only become 0 or +-1. Structural zeros keep expression graphs small, so
+    every constant of a model passes through this function, or through `sparse_beside` if it has a unit.
     """
     x = np.array(values, dtype=float)
     x[np.abs(x) < ROUNDING] = 0.0
@@ -46,11 +47,12 @@ def sparse(values: Any) -> DM:
 
 
 def sparse_beside(values: Any, size: Any = None) -> DM:
-    """Numbers of one unit as a structurally sparse DM: structurally 0 where they are rounding errors beside `size`.
+    """Numbers of one unit as a structurally sparse DM: structural zeros replace rounding errors, relative to `size`.
 
-    A length of 1e-12 m is a rounding error on a crane, but may be a part of a micro-robot: only the numbers next to it,
-    or those that it was summed from, can tell. size: the largest of these numbers, one for all values or one per entry;
-    None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like any other.
+    A length of 1e-12 m is a rounding error on a crane, but may be the size of a part of a micro-robot. Therefore it is
+    compared with the numbers beside it, or with the terms that were summed. size: the largest of these numbers, one for
+    all values or one per entry; None: the largest of the values. Values near +-1 are not rounded: 1 kg is a mass like
+    any other.
     """
     x = np.array(values, dtype=float)
     limit = ROUNDING * np.array(np.abs(x).max(initial=0.0) if size is None else size)
@@ -59,14 +61,14 @@ def sparse_beside(values: Any, size: Any = None) -> DM:
 
 
 def exact(values: Any) -> DM:
-    """Numbers as a structurally sparse DM, bit for bit: numbers each of a unit of its own, or kept in a file."""
+    """Numbers as a structurally sparse DM, bit for bit: for numbers of different units, or from a file."""
     return ca.sparsify(DM(np.array(values, dtype=float)))
 
 
 def split(x: Expr, *sizes: int) -> list[Expr]:
     """x cut by rows into blocks of the given sizes; without sizes, into single rows.
 
-    CasADi's own split, with a type: cutting an MX this way costs one node, indexing one per element.
+    `casadi.vertsplit` with a type: it costs one node of an MX graph, indexing costs one per element.
     """
     parts: Any = ca.vertsplit(x, [0, *accumulate(sizes)]) if sizes else ca.vertsplit(x)
     return list(parts)
@@ -82,7 +84,7 @@ def as_type(x: Expr, like: M) -> M:
 
 
 def check_kind(*values: Expr) -> None:
-    """Raises TypeError for SX and MX among the values: they do not mix, as numbers do with either."""
+    """Raises TypeError if both SX and MX are among the values; numbers mix with either."""
     if any(isinstance(x, SX) for x in values) and any(isinstance(x, MX) for x in values):
         raise TypeError("expressions must be of one kind, got SX and MX: make all of them SX, or all MX")
 
@@ -125,7 +127,7 @@ def shown(value: object) -> str:
 
 
 LARGEST = 1e100
-"""No length, mass or inertia is larger in any units; products of such numbers stay finite."""
+"""Upper bound of lengths, masses and inertias, whatever their units; products of such numbers stay finite."""
 
 
 def sequence(values: Any, what: str) -> list[Any]:
@@ -142,24 +144,24 @@ def is_one_of(value: Any, choices: Iterable[str]) -> bool:
 
 
 def is_whole(value: Any, least: int = 0) -> bool:
-    """Whether a value is an integer, `least` or more; True and False are none."""
+    """Whether a value is an integer, `least` or more; True and False do not count."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= least
 
 
 def truth(value: Any, what: str) -> bool:
-    """True or False, or a TypeError."""
+    """The value as a bool; TypeError for anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def numbers(values: Any) -> Array:
-    """`values` as a flat array of floats; one NaN for what is not numbers: text, None, expressions, 10**400."""
+    """`values` as a flat array of floats; a single NaN for anything else: text, None, expressions, 10**400."""
     try:
-        given = np.asarray(values)
-        if given.dtype.kind in "USc":
+        array = np.asarray(values)
+        if array.dtype.kind in "USc":
             return np.full(1, np.nan)
-        return np.asarray(given.astype(float).reshape(-1))
+        return np.asarray(array.astype(float).reshape(-1))
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
         return np.full(1, np.nan)
 
@@ -192,4 +194,4 @@ def meant(name: object, names: Iterable[str]) -> str:
 
 
 class ModelError(ValueError):
-    """Something is wrong in a model or in the file it comes from: what, where, and what to do."""
+    """An error in a model or in its file; the message says what is wrong, where, and the remedy."""

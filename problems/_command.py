@@ -1,6 +1,7 @@
 """Parts common to the command lines of all problems: options, files, report, the line of JSON.
 
-Every `main` reads alike: `parser` and its own options, `asked` for what is to be solved, the solve, `finish`.
+Every `main` takes the same steps: `parser`, options of the problem, `asked` to read them and make the problem, solve,
+`finish`.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ T = TypeVar("T")
 def asked(
     arguments: argparse.ArgumentParser, argv: list[str] | None, make: Callable[[argparse.Namespace], T]
 ) -> tuple[argparse.Namespace, T]:
-    """The options given, and what `make` makes of them, such as the problem to solve; ends with a message if it cannot.
+    """Options of the command line, and the result of `make(options)`, such as the problem to solve.
 
-    The folder of --out is made, too, so that a wrong one is told before the solver runs.
+    If `make` raises an error, the program ends with its message. The folder of --out is made here, so that a wrong path
+    is reported before the solver runs.
     """
     options = arguments.parse_args(argv)
     try:
@@ -56,17 +58,17 @@ def asked(
 
 
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""Exceptions that computing the figures or drawing a picture of a solution may raise."""
+"""Exceptions that the numbers or a picture of a solution may raise."""
 
 
 def keep(options: argparse.Namespace, solution: Solution, name: str = "walk.npz") -> None:
-    """Saves a solution to the folder of --out before anything is made of it: whatever fails then, it is not lost."""
+    """Saves a solution to the folder of --out, so that errors in its figures and pictures cannot lose it."""
     if options.out is not None:
         solution.save(options.out / name)
 
 
 def attempt(what: str, make: Callable[[], object]) -> bool:
-    """Whether `make` succeeds; where it fails a line on standard error says so: a solution outlives its figures."""
+    """Whether `make` succeeds; an error becomes a line on standard error, and the solution is kept."""
     try:
         make()
     except FAILURES as error:
@@ -76,7 +78,10 @@ def attempt(what: str, make: Callable[[], object]) -> bool:
 
 
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
-    """Saves the solution, then prints and writes its summary and what `figures` adds; 0 if the solver converged, 1 if not."""
+    """Saves the solution, then prints and writes its summary and the numbers of `figures`; the exit status.
+
+    0 if the solver converged, 1 if not.
+    """
     keep(options, solution)
     numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
     attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))

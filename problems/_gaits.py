@@ -1,4 +1,4 @@
-"""Gaits of a library: points of a grid of speeds, slopes and step lengths, and the problems that they belong to."""
+"""Gaits of a library: points of a grid of speeds, slopes and step lengths, and their problems."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Gait:
 
     @property
     def values(self) -> dict[str, float]:
-        """Values of the problem's parameters by name: speed [m/s], slope [rad] and, if it is held, step length [m]."""
+        """Values of the problem's parameters by name: speed [m/s], slope [rad] and, if it is fixed, step length [m]."""
         found = {"speed": self.speed, "slope": float(np.arctan(self.slope))}
         return found if self.step is None else found | {"step_length": self.step}
 
     @property
     def variant(self) -> tuple[bool]:
-        """Whether the step is free: held step lengths are a parameter, free ones a variable of the problem."""
+        """Whether the step length is free, a variable of the problem; a fixed one is a parameter."""
         return (self.free,)
 
     def relaxes(self, other: Gait) -> bool:
-        """Whether the other is the same gait with its step length held."""
+        """Whether the other is the same gait with its step length fixed."""
         return self.free and not other.free and (self.speed, self.slope) == (other.speed, other.slope)
 
     def distance(self, other: Gait) -> float:
@@ -59,11 +59,12 @@ class Gait:
 
 
 Factory = Callable[[bool, bool], ocp.Problem]
-"""Makes a problem of (step length free, quick), with parameters `speed`, `slope` and, if held, `step_length`."""
+"""Function of (step length is free, quick) that makes a problem with parameters `speed`, `slope`, `step_length`
+(only a fixed one)."""
 
 
 def _walk(free: bool, quick: bool, still: bool) -> ocp.Problem:
-    """The walk, its phases with room for all speeds."""
+    """The walk, with bounds on the durations of its phases that are wide enough for all speeds."""
     walk = human_walk.problem(1.2, intervals=human_walk.QUICK if quick else human_walk.INTERVALS, still=still)
     assert walk.periodic is not None
     periodic = walk.periodic if free else replace(walk.periodic, step_length=0.66)
@@ -78,7 +79,7 @@ MODELS: dict[str, Factory] = {
 
 
 def factory(model: str) -> Factory:
-    """The factory of problems of a model's name, or the one at "module:function"; ValueError if there is none."""
+    """The maker of problems of a model by name, or of "module:function"; ValueError if there is none."""
     if model in MODELS:
         return MODELS[model]
     module, _, name = model.partition(":")
@@ -92,12 +93,12 @@ def factory(model: str) -> Factory:
 
 
 def make(model: str, quick: bool, free: bool) -> ocp.Problem:
-    """The problem of a model's name, its step length free or held."""
+    """The problem of a model by name, with free or fixed step length."""
     return factory(model)(free, quick)
 
 
 def grid(speeds: Sequence[float], slopes: Sequence[float], steps: Sequence[float | None]) -> list[Gait]:
-    """All combinations, those in the middle first."""
+    """All combinations, sorted by their distance from the middle of the grid."""
     gaits = [Gait(*point) for point in product(speeds, slopes, steps)]
     middle = Gait(float(np.median(speeds)), float(np.median(slopes)), FREE if FREE in steps else steps[0])
     return sorted(dict.fromkeys(gaits), key=middle.distance)

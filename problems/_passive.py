@@ -1,4 +1,4 @@
-"""Parts common to the passive walkers: following a gait from slope to slope, the report, the picture."""
+"""Parts common to the passive walkers: continuation of a gait along slopes, the report, the picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._command import asked, parser
 
 
 class Known(NamedTuple):
-    """A published gait: slope, state (theta, phi, theta', phi') and period to start from."""
+    """A published gait, the start of a continuation: slope, state (theta, phi, theta', phi') and period."""
 
     slope: float
     state: tuple[float, ...]
@@ -28,9 +28,9 @@ class Known(NamedTuple):
 
 
 def follow(step_map: Callable[[float], StepMap], known: Known, slope: float, stride: float = 0.25) -> LimitCycle:
-    """The gait at `slope`, followed from the known one by steps of the slope's logarithm; NoGait where it ends."""
+    """The gait at `slope`, found from the known one by steps of the slope's logarithm; NoGait where the gaits end."""
     if not slope > 0:
-        raise NoGait(f"a passive walker needs a slope downhill to live on, got {slope:g}")
+        raise NoGait(f"a passive walker needs a slope downhill, which drives it: slope must be positive, got {slope:g}")
     count = max(1, int(np.ceil(abs(np.log(slope / known.slope)) / stride)))
     slopes = [known.slope, *(float(value) for value in np.geomspace(known.slope, slope, count + 1)[1:])]
     followed = follow_limit_cycles(map(step_map, slopes), np.array(known.state), known.period)
@@ -43,7 +43,7 @@ def follow(step_map: Callable[[float], StepMap], known: Known, slope: float, str
 
 
 def report(cycle: LimitCycle, leg: float) -> dict[str, Any]:
-    """The numbers of a gait: all at the start of a step, just after the strike."""
+    """Numbers of a gait; its state is that at the start of a step, just after the strike."""
     theta, phi, theta_rate, phi_rate = (float(x) for x in cycle.x)
     step_length = 2 * leg * float(np.sin(theta))
     return {
@@ -117,7 +117,7 @@ def run(
     numbers = {"converged": True, "slope_rad": slope, **report(cycle, leg), **published}
     numbers["seconds"] = round(time.perf_counter() - begin, 3)
     if not cycle.stable:
-        print("the gait is there but unstable: its disturbances grow from step to step", file=sys.stderr)
+        print("the gait exists but is unstable: disturbances grow from step to step", file=sys.stderr)
     print(title)
     for key, value in numbers.items():
         print(f"  {key:24s} {f'{value:.12g}' if isinstance(value, float) else value}")

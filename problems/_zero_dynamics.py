@@ -1,20 +1,21 @@
-"""Hybrid zero dynamics of a planar biped on a point foot: one angle is free, virtual constraints rule the others.
+"""Hybrid zero dynamics of a planar biped on a point foot: virtual constraints determine all angles but one.
 
-E. Westervelt, J. Grizzle & D. Koditschek, "Hybrid zero dynamics of planar biped walkers", IEEE Trans. Automatic Control 48
-(2003); Westervelt et al., "Feedback Control of Dynamic Bipedal Robot Locomotion" (2007), ch. 5 and 6. The motors keep
-q_a = h_d(theta), polynomials of degree M in Bezier form over s = (theta - theta_plus) / (theta_minus - theta_plus), theta the
-angle of the line from hip to stance foot, which grows along the step: q = Phi(theta). What is left are theta and the
-angular momentum about the stance foot, sigma = I(theta) theta':
+E. Westervelt, J. Grizzle & D. Koditschek, "Hybrid zero dynamics of planar biped walkers", IEEE Trans. Automatic Control
+48 (2003); Westervelt et al., "Feedback Control of Dynamic Bipedal Robot Locomotion" (2007), ch. 5 and 6. The motors
+keep q_a = h_d(theta), polynomials of degree M in Bezier form over s = (theta - theta_plus) / (theta_minus -
+theta_plus), theta the angle of the line from hip to stance foot, which grows along the step: q = Phi(theta). The
+remaining state is theta and the angular momentum about the stance foot, sigma = I(theta) theta':
 
     sigma = H_0 Phi' theta',   sigma' = -G_0,   so   sigma^2 / 2 + V_zero(theta) = const,   V_zero' = I G_0,
 
-H_0 and G_0 the rows of the mass matrix and of gravity that belong to the foot. The strike leads from sigma to delta_zero sigma.
-With zeta = sigma^2 / 2 before a strike, a step leads to delta_zero^2 zeta - V_zero(theta_minus) before the next. Its fixed point
-zeta* = -V_zero(theta_minus) / (1 - delta_zero^2) is a gait where it lifts the biped over the top,
+where H_0 and G_0 are the rows of the mass matrix and of gravity of the foot's angle. The strike maps sigma to
+delta_zero sigma. With zeta = sigma^2 / 2 before a strike, it is delta_zero^2 zeta - V_zero(theta_minus) before the next
+one. The fixed point zeta* = -V_zero(theta_minus) / (1 - delta_zero^2) is a gait if its energy suffices to pass the
+highest point,
 
     delta_zero^2 / (1 - delta_zero^2) V_zero(theta_minus) + max V_zero < 0,
 
-and a stable one where delta_zero^2 < 1.
+and the gait is stable if delta_zero^2 < 1.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from numpy.polynomial import Chebyshev
 import ocp_dyn as od
 
 DEGREE = 80
-"""Degree of the interpolation by which V_zero, the time of a step and the cost are integrated; exact up to rounding."""
+"""Degree of the interpolation that integrates V_zero, the time of a step and the cost; exact to rounding."""
 
 Strike = Callable[[Any, Any], tuple[Any, Any, Any]]
-"""(q, v) before the strike -> (q, v, impulse) after it, the legs renamed."""
+"""Map from (q, qd) before the strike to (q, qd, impulse) after it, where the legs have changed roles."""
 
 
 class VirtualConstraints(NamedTuple):
-    """h_d: Bezier coefficients alpha (motors, M + 1), in the order of q[1:]; theta at the start and at the end of the step."""
+    """Polynomials h_d: Bezier coefficients alpha (motors, M + 1), in the order of q[1:]; theta at both ends."""
 
     alpha: Any
     theta_plus: Any
@@ -48,7 +49,7 @@ class VirtualConstraints(NamedTuple):
 
 
 def phase_angle(q: Any) -> Any:
-    """theta of the pinned five-link biped with tibia and femur of one length: minus the virtual leg's absolute angle."""
+    """theta of the pinned five-link biped, tibia and femur equally long: minus the absolute angle of foot to hip."""
     return -q[0] - q[1] / 2
 
 
@@ -59,7 +60,7 @@ def bezier(alpha: Any, s: Any) -> Any:
 
 
 def lift(constraints: VirtualConstraints, theta: Any) -> Any:
-    """Phi(theta) (5)."""
+    """Configuration Phi(theta) (5)."""
     alpha, begin, end = constraints
     h = bezier(alpha, (theta - begin) / (end - begin))
     return ca.vertcat(-theta - h[0] / 2, h)
@@ -67,7 +68,7 @@ def lift(constraints: VirtualConstraints, theta: Any) -> Any:
 
 @cache
 def state_function(model: od.Model, degree: int) -> ca.Function:
-    """(theta, sigma, alpha, [theta_plus, theta_minus]) -> quantities of the biped there, by the names of `STATE`."""
+    """Function of (theta, sigma, alpha, [theta_plus, theta_minus]) with the quantities of `STATE`, in this order."""
     theta, sigma = SX.sym("theta"), SX.sym("sigma")
     alpha, ends = SX.sym("alpha", model.nv - 1, degree + 1), SX.sym("ends", 2)
     q = lift(VirtualConstraints(alpha, ends[0], ends[1]), theta)
@@ -85,23 +86,23 @@ def state_function(model: od.Model, degree: int) -> ca.Function:
 
 
 STATE = ("inertia", "gravity", "rate", "q", "qd", "tau", "force", "foot")
-"""I, G_0, theta', q, q', motors' torques [N m], force on the stance foot [N] and place of the swing foot [m] (x, y, z)."""
+"""Names of I, G_0, theta', q, qd, motors' torques [N m], force on the stance foot [N], swing foot [m]."""
 
 
 @cache
 def strike_function(model: od.Model, strike: Strike) -> ca.Function:
-    """(q, v) before the strike -> q, v after it, impulse [N s] (x, z), angular momentum about the new stance foot."""
+    """Function of (q, qd) before the strike: q, qd after it, impulse [N s] (x, z), momentum about the new foot."""
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
-    after, v_after, impulse = strike(q, qd)
-    momentum = od.mass_matrix(model, after)[0, :] @ v_after
-    return ca.Function("strike", [q, qd], [after, v_after, impulse, momentum], {"cse": True})
+    q_plus, qd_plus, impulse = strike(q, qd)
+    momentum = od.mass_matrix(model, q_plus)[0, :] @ qd_plus
+    return ca.Function("strike", [q, qd], [q_plus, qd_plus, impulse, momentum], {"cse": True})
 
 
 def fitted(q: Any, qd: Any, degree: int) -> VirtualConstraints:
-    """The constraints that follow a step given by its nodes (n, 5).
+    """The constraints that follow a step, given by its nodes (n, 5).
 
-    Angles and slopes at both ends are the step's own, so that a strike leads from its end to its start on the constraints
-    too; the coefficients between fit the nodes by least squares.
+    Angles and slopes at both ends are those of the step, so that the strike maps the end of the constraints to their
+    start, too; the other coefficients fit the nodes by least squares.
     """
     theta = np.array([phase_angle(x) for x in q])
     span = theta[-1] - theta[0]
@@ -126,7 +127,7 @@ class ZeroDynamics:
     strike: Strike
 
     def at(self, theta: Any, sigma: Any) -> dict[str, Any]:
-        """Quantities of the biped at n states of the zero dynamics, by the names of `STATE`; a row for each state."""
+        """Quantities of the biped by the names of `STATE`, a row for each of n states of the zero dynamics."""
         alpha, *ends = self.constraints
         n = int(np.size(theta))
         states = state_function(self.model, alpha.shape[1] - 1).map("states", "serial", n, [2, 3], [])
@@ -134,13 +135,13 @@ class ZeroDynamics:
         return {name: np.array(value.full()).T.squeeze() for name, value in zip(STATE, values, strict=True)}
 
     def _integral(self, integrand: Callable[[Any], Any]) -> Chebyshev:
-        """The integral over theta from theta_plus."""
+        """Integral over theta, from theta_plus."""
         _, begin, end = self.constraints
         return Chebyshev.interpolate(integrand, DEGREE, domain=[begin, end]).integ(lbnd=begin)
 
     @cached_property
     def potential(self) -> Chebyshev:
-        """V_zero(theta)."""
+        """Potential V_zero(theta)."""
 
         def slope(theta: Any) -> Any:
             here = self.at(theta, np.ones_like(theta))
@@ -150,7 +151,7 @@ class ZeroDynamics:
 
     @cached_property
     def after(self) -> tuple[Any, Any, Any, Any]:
-        """q, v, impulse and angular momentum after the strike that sigma = -1 meets."""
+        """q, qd, impulse and angular momentum after the strike, for sigma = -1 before it."""
         end = self.at(self.constraints.theta_minus, -1.0)
         found = strike_function(self.model, self.strike)(end["q"], end["qd"])
         q, qd, impulse, sigma = (np.array(x.full()).ravel() for x in found)
@@ -158,12 +159,12 @@ class ZeroDynamics:
 
     @cached_property
     def delta_squared(self) -> float:
-        """delta_zero^2: ratio of sigma^2 after to before a strike; also the Floquet multiplier of the gait."""
+        """Ratio delta_zero^2 of sigma^2 after to before a strike; also the Floquet multiplier of the gait."""
         return float(self.after[3].item() ** 2)
 
     @cached_property
     def invariance(self) -> float:
-        """Largest deviation from the constraints just after the strike, over angles and their slopes by theta."""
+        """Largest deviation from the constraints just after the strike, of angles and of their slopes by theta."""
         q, qd, *_ = self.after
         start = self.at(self.constraints.theta_plus, -1.0)
         slopes = [x / phase_angle(x) for x in (qd, start["qd"])]
@@ -171,18 +172,18 @@ class ZeroDynamics:
 
     @cached_property
     def drop(self) -> float:
-        """V_zero(theta_minus), negative where gravity speeds the step up."""
+        """Potential V_zero(theta_minus), negative if gravity accelerates the step."""
         return float(self.potential(self.constraints.theta_minus))
 
     @cached_property
     def top(self) -> float:
-        """max V_zero."""
+        """Maximum of V_zero."""
         _, begin, end = self.constraints
         return float(self.potential(np.linspace(begin, end, 2001)).max())
 
     @cached_property
     def existence(self) -> float:
-        """delta_zero^2 / (1 - delta_zero^2) V_zero(theta_minus) + max V_zero: a gait where it is negative."""
+        """Condition of existence, delta_zero^2 / (1 - delta_zero^2) V_zero(theta_minus) + max V_zero < 0."""
         return self.delta_squared / (1 - self.delta_squared) * self.drop + self.top
 
     @property
@@ -191,7 +192,7 @@ class ZeroDynamics:
 
     @cached_property
     def sigma(self) -> float:
-        """The angular momentum [N m s] of the gait before the strike: -sqrt(2 zeta*); ValueError where there is none."""
+        """Angular momentum [N m s] of the gait before the strike, -sqrt(2 zeta*); ValueError if no gait exists."""
         if not self.exists:
             raise ValueError(
                 f"there is no gait on this zero dynamics: delta_zero^2 = {self.delta_squared:.4g} must lie between 0 and "
@@ -200,11 +201,11 @@ class ZeroDynamics:
         return -math.sqrt(-2 * self.drop / (1 - self.delta_squared))
 
     def along(self, theta: Any) -> Any:
-        """sigma of the gait at theta."""
+        """Angular momentum sigma of the gait at theta."""
         return -np.sqrt(2 * (self.delta_squared * self.sigma**2 / 2 - self.potential(theta)))
 
     def per_step(self, integrand: Callable[[dict[str, Any]], Any]) -> float:
-        """The integral over the time of a step of the gait; 1 gives its period [s]."""
+        """Integral over the time of a step of the gait; the integrand 1 gives its period [s]."""
 
         def by_theta(theta: Any) -> Any:
             here = self.at(theta, self.along(theta))
@@ -217,12 +218,12 @@ PIECES, POINTS = 4, 8
 """Quadrature over theta in `optimized`: number of pieces, and of Gauss points in each."""
 
 OPTIONS: Any = {"print_time": False, "show_eval_warnings": False, "ipopt": {"print_level": 0, "sb": "yes"}}
-"""Options of the solver. Warnings are off: a step that does not get over the top has no finite cost, and the solver
-then shortens its own step."""
+"""Options of the solver. Warnings are off: an iterate that does not pass the highest point has no finite cost, and the
+solver then shortens its step."""
 
 
 def _quadrature() -> tuple[Any, Any, Any]:
-    """Points in [0, 1], both ends among them, weights of the integral, and rows of weights of the integrals up to every point."""
+    """Points in [0, 1] with both ends, weights of the integral, and of integrals up to every point."""
     x, w = np.polynomial.legendre.leggauss(POINTS)
     c = (x + 1) / 2
     inside = np.array([np.polynomial.Polynomial.fit(c, row, POINTS - 1).integ(lbnd=0)(c) for row in np.eye(POINTS)]).T
@@ -236,14 +237,14 @@ def _quadrature() -> tuple[Any, Any, Any]:
 
 
 Rows = Callable[[dict[str, Any], Any, Any], Any]
-"""(states by name, a column each; fractions of the step in theta; impulse) -> rows that must not be negative."""
+"""Function of (states by name, a column each; fractions of the step in theta; impulse): rows that must be >= 0."""
 
 
 def optimized(start: ZeroDynamics, speed: float, rows: Rows) -> ZeroDynamics:
-    """The constraints whose gait at `speed` [m/s] costs the least torque squared per step length, from those of `start`.
+    """The constraints whose gait at `speed` [m/s] costs the least torque squared per step length; first guess: `start`.
 
-    The published way: coefficients as variables; a strike leads from their end to their start, positions and slopes; the gait
-    is the fixed point. ValueError where the solver finds none.
+    As published, the coefficients are the variables, and the strike maps their end to their start, positions and
+    slopes; the gait is the fixed point. ValueError if the solver finds none.
     """
     model, (alpha0, *ends0) = start.model, start.constraints
     degree = alpha0.shape[1] - 1

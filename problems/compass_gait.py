@@ -26,11 +26,11 @@ from ._passive import Known, follow, run
 KNOWN = Known(math.radians(3.0), (0.271029, 0.542057, -1.092384, -0.715010), 0.734346)
 PUBLISHED = {"published_period": 0.734346, "published_step_length": 0.535445, "published_magnitude": 0.579952}
 SWAP = DM([[1, -1], [0, -1]])
-"""(theta, phi) of the same posture after the legs have changed their names."""
+"""(theta, phi) before -> (theta, phi) of the same posture after stance and swing leg have changed roles."""
 
 
 def step_map(slope: float, steps: int = 500) -> StepMap:
-    """From the start of a step to the start of the next, x = (theta, phi, theta', phi'); slope [rad]."""
+    """Map from the start of a step to the start of the next, x = (theta, phi, theta', phi'); slope [rad]."""
     pinned, planar = (compass_walker(root=root, slope=slope) for root in ("pinned", "planar"))
     FD = od.function(od.forward_dynamics, pinned)
 
@@ -38,7 +38,7 @@ def step_map(slope: float, steps: int = 500) -> StepMap:
         return ca.vertcat(x[2:], FD(x[:2], x[2:], DM(2, 1)))
 
     def strike(x: SX) -> SX:
-        still = DM(2, 1)  # the stance foot, until the swing foot takes over
+        still = DM(2, 1)  # the stance foot does not move before the strike
         q, qd = ca.vertcat(still, x[:2]), ca.vertcat(still, x[2:])
         qd_plus, _ = od.impact(planar, (od.Contact("swing_foot", axes="xz"),), q, qd)
         return ca.vertcat(SWAP @ x[:2], SWAP @ qd_plus[2:])

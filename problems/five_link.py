@@ -30,7 +30,7 @@ from ._command import asked, finish, keep, parser
 STEP_LENGTH, STEP_TIME = 0.5, 0.7
 CONVERGED, SHOOTING = 469.650, 469.943901
 SMALL: dict[str, Any] = {"threads": 1, "mumps_pivot_order": 0}
-"""Options of the solver: for matrices this small a thread costs more than it saves, and so does METIS."""
+"""Options of the solver: for matrices of this size neither threads nor the ordering by METIS save time."""
 
 START = (0.3, 0.3, 0.0, -0.3, -0.3)
 """Absolute angles of the first guess at the start of the step: hip behind the stance foot, swing leg trailing."""
@@ -57,7 +57,7 @@ def problem(form: str = "explicit", intervals: int = 50, integrator: str = "", t
 
 
 def with_knees(model: od.Model, torque: float = np.inf) -> od.Model:
-    """The pinned biped with knees that bend one way, a stance tibia that stays off the ground, and motors of limited torque."""
+    """The pinned biped with knees that bend one way, a stance tibia above the ground, and limited torques [N m]."""
     return model.with_limits(
         lower={"stance_ankle": -np.pi / 2, "stance_knee": 0.0},
         upper={"stance_ankle": np.pi / 2, "swing_knee": 0.0},
@@ -67,7 +67,7 @@ def with_knees(model: od.Model, torque: float = np.inf) -> od.Model:
 
 
 def swing(model: od.Model, start: Sequence[float], duration: float) -> Callable[[float], tuple[Any, Any]]:
-    """A first guess: the absolute angles go from `start` to the same with the legs swapped, at constant rates."""
+    """First guess: at constant rates, absolute angles move from `start` to the posture with swapped legs."""
     A, first = absolute_angles(model), np.array(start)
     rates = (first[::-1] - first) / duration
 
@@ -82,7 +82,7 @@ def _swap_legs(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]
     A, floating = ca.DM(absolute_angles(end.model)), five_link_biped(root="planar")
     A_floating = absolute_angles(floating)
     angles, rates = A @ end.q, A @ end.qd
-    # the same state of the biped that is free to leave the ground: hip, torso, then the joints
+    # the same state in the coordinates of the biped that can leave the ground: hip, torso, then the joints
     links, hip = np.linalg.inv(A_floating[:, 2:]), ca.DM([[1, 0, 0], [0, 0, 1]])
     q = ca.vertcat(hip @ od.point_position(end.model, "hip", end.q), links @ angles)
     qd = ca.vertcat(hip @ od.point_velocity(end.model, "hip", end.q, end.qd), links @ rates)
@@ -118,7 +118,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 
 def shooting(intervals: int, progress: bool) -> dict[str, Any]:
-    """The figures of multiple shooting with RK4 and held torques, for comparison."""
+    """Numbers of multiple shooting with RK4 and piecewise constant torques, for comparison."""
     solution = problem("implicit", intervals, "rk4").solve(progress=progress, **SMALL)
     return {
         "shooting_objective": solution.objective,
@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--form", choices=("explicit", "implicit"), help="default: implicit")
     arguments.add_argument("--integrator", default="", help="default: gauss:2, or rk4 in the explicit form")
     arguments.add_argument("--torque", choices=("constant", "linear"), help="default: linear, or constant with rk4")
-    arguments.add_argument("--intervals", type=int, default=50)
+    arguments.add_argument("--intervals", type=int, default=50, help="number of intervals (default 50)")
     options, step = asked(arguments, argv, _problem)
     solution = step.solve(progress=not options.quiet, **SMALL)
     keep(options, solution)

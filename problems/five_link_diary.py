@@ -1,11 +1,11 @@
 """Five-link planar biped with an ankle motor: the step of the tutorial by Van Wouwe and Falisse.
 
 Kelly's five-link problem (see `problems.five_link`) with a torque at the stance ankle, a step of 0.5 m in 0.8 s,
-and 0.1 times the squared angular accelerations of the links beside the squared torques; backward Euler on 80 intervals. Its
-model is taken as it is: the center of mass of the torso lies 0.2 m from the hip, those of the swing leg as far from
-the lower end of its links as those of the stance leg are from the upper. So the masses move when the legs
-change their names, and the impact is what the tutorial writes: the angular momenta about the joints,
-before it with the old names, are those after it with the new ones. Published: 255.41740784.
+a cost of the squared torques plus 0.1 times the squared angular accelerations of the links, and backward Euler on 80
+intervals. The model is the tutorial's: the center of mass of the torso lies 0.2 m from the hip; the distance that
+locates a center of mass counts from the upper end in links of the stance leg, from the lower end in those of the
+swing leg. So masses move within the links when the legs change roles. The impact is the tutorial's, too: angular
+momenta about the joints before it, in the old roles, equal those after it, in the new ones. Published: 255.41740784.
 
     python -m problems.five_link_diary [--intervals N] [--quick] [--json] [--out DIR]
 """
@@ -50,7 +50,7 @@ def problem(intervals: int = 80, integrator: str = "radau:1") -> ocp.Problem:
 
 
 def _swap_legs(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
-    """The legs change their names; angular momenta about the new stance foot and the joints above it are kept."""
+    """The legs change roles; angular momenta about the new stance foot and the joints above it are conserved."""
     A = ca.DM(absolute_angles(start.model))
     after = od.mass_matrix(start.model, start.q) @ start.qd
     swapped = ca.DM(np.eye(5)[::-1]) @ (A @ end.q)
@@ -59,10 +59,10 @@ def _swap_legs(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]
 
 
 def _momenta(end: ocp.Instant) -> Any:
-    """Angular momentum about the swing foot of all links, about the swing knee of all but the swing tibia, and so on."""
+    """Angular momentum about the swing foot of all links, about the swing knee of all but its tibia, and so on."""
     model, p = end.model, PARAMETERS
     tibia, femur = p.tibia_length - p.tibia_com, p.femur_length - p.femur_com
-    # from the swing foot upwards, and down the stance leg: link, lower joint of the new chain, height of the CoM in the link
+    # from the swing foot up, then down the stance leg: link, lower joint of the new chain, height of its mass center
     chain = (
         ("swing_tibia", "swing_foot", p.tibia_mass, p.tibia_inertia, -p.swing_tibia_com),
         ("swing_femur", "swing_tibia", p.femur_mass, p.femur_inertia, -p.swing_femur_com),
@@ -101,7 +101,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--intervals", type=int, default=80)
+    arguments.add_argument("--intervals", type=int, default=80, help="number of intervals (default 80)")
     options, step = asked(arguments, argv, lambda o: problem(min(o.intervals, 20) if o.quick else o.intervals))
     solution = step.solve(progress=not options.quiet, mu_init=1e-2, **SMALL)
     return finish(options, solution, lambda: numbers(solution), "Five-link biped with an ankle motor: backward Euler")

@@ -1,16 +1,15 @@
-"""A library of gaits: walking over a grid of speeds, slopes and step lengths, each gait from a neighbor that is done.
+"""A library of gaits: walking over a grid of speeds, slopes and step lengths, each gait from a solved neighbor.
 
-The first gait is found from scratch, in the middle of the grid; every other begins at the nearest that is finished.
-Each is written to its own file as soon as it is found, whole or not at all, so that a sweep that was stopped goes on
-where it was: what is finished is never done again. Gaits are spread over processes, or over a cluster by Dask's
-scheduler.
+The first gait, in the middle of the grid, is solved from the library's own guess; every other starts from the nearest
+solved gait. Each solution is written to its own file, complete or not at all, so that a stopped sweep continues where
+it was and solves no gait twice. Gaits are solved in several processes, or on a cluster by Dask's scheduler.
 
     python -m problems.gait_library --out DIR [--speeds 0.9 1.1 1.3 1.5] [--slopes -0.1 0 0.1] [--steps free 0.6]
                                     [--model NAME] [--jobs N | --scheduler ADDRESS] [--compile] [--quick] [--json]
 
-`--model legs` holds trunk and arms still; `module:function` names another factory of problems. DIR
-gets a file per gait, `table.csv` and `library.png`: cost of transport and step length against speed, beside what
-people choose: step length as the power 0.42 of speed (Grieve and Gear, 1966).
+`--model legs`: trunk and arms do not move; `module:function` names another maker of problems. DIR gets a file per gait,
+`table.csv` and `library.png`: cost of transport and step length against speed, beside the step length that people
+choose, proportional to the power 0.42 of speed (Grieve and Gear, 1966).
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def row(gait: Gait, solution: ocp.Solution, library: ocp.Library) -> dict[str, A
 
 
 def write_table(library: ocp.Library, rows: Sequence[dict[str, Any]]) -> Path:
-    """table.csv in the library's folder."""
+    """Writes table.csv in the library's folder."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -64,7 +63,7 @@ def write_table(library: ocp.Library, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Cost of transport and step length against speed: a line per slope, and per step length that was asked for."""
+    """Plots cost of transport and step length against speed: a line per slope and requested step length."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
@@ -128,10 +127,10 @@ def run(
     again: bool = False,
     progress: bool = True,
 ) -> list[dict[str, Any]]:
-    """Makes what the library in `folder` lacks of these gaits, its table and picture, and returns the table.
+    """Solves those of the gaits that the library in `folder` does not have, writes its table and picture; the table.
 
-    jobs: processes, 0 for one per core. scheduler: address of Dask's, instead. executor: the user's own, with
-    `jobs` workers. again: gaits that were not found are tried again.
+    jobs: number of processes, 0 for one per core. scheduler: address of a Dask scheduler, instead of processes.
+    executor: an executor of the user, with `jobs` workers. again: solve gaits that were not found once more.
     """
     factory(model)
     work = ocp.Sweep(
@@ -140,7 +139,7 @@ def run(
     )  # fmt: skip
     library, begin = work.library, time.perf_counter()
     if progress and work.done:
-        print(f"{len(work.done)} of {len(gaits)} gaits are there already", file=sys.stderr, flush=True)
+        print(f"{len(work.done)} of {len(gaits)} gaits are in the folder already", file=sys.stderr, flush=True)
     for gait, solution in work:
         if progress:
             _tell(gait, solution, f"{len(work.done)}/{len(gaits)}", time.perf_counter() - begin)
@@ -152,7 +151,7 @@ def run(
 
 
 def _tell(gait: Gait, solution: ocp.Solution, count: str, seconds: float) -> None:
-    step = f"step {solution.step_length:.2f} m" + ("" if gait.free else " (held)")
+    step = f"step {solution.step_length:.2f} m" + ("" if gait.free else " (fixed)")
     how = f"{solution.stats['iterations']} iterations" if solution.converged else f"NOT FOUND, {solution.status}"
     print(
         f"  {count:>7s}  {gait.speed:.2f} m/s, {_words(gait.slope)}, {step}: {how}, {seconds:.0f} s",
@@ -174,23 +173,30 @@ def _grid(options: argparse.Namespace) -> list[Gait]:
         or any(abs(x) > 0.4 for x in options.slopes)
     ):
         raise ValueError(
-            "--jobs must not be negative, speeds lie between 0.5 and 2.2 m/s and slopes between -0.4 and 0.4"
+            "--jobs must not be negative, speeds must lie between 0.5 and 2.2 m/s, slopes between -0.4 and 0.4, got "
+            f"{options.jobs} jobs, speeds {options.speeds}, slopes {options.slopes}"
         )
     return grid(options.speeds, options.slopes, options.steps)
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--speeds", type=float, nargs="+", default=[0.9, 1.1, 1.3, 1.5], help="[m/s]")
-    arguments.add_argument("--slopes", type=float, nargs="+", default=[-0.1, 0.0, 0.1], help="rise per distance")
+    arguments.add_argument("--speeds", type=float, nargs="+", default=[0.9, 1.1, 1.3, 1.5], help="speeds [m/s]")
+    arguments.add_argument(
+        "--slopes", type=float, nargs="+", default=[-0.1, 0.0, 0.1], help="slopes, rise per distance"
+    )
     arguments.add_argument("--steps", type=_step, nargs="+", default=[FREE, 0.6], help='step lengths [m], or "free"')
     arguments.add_argument(
-        "--model", default="human", help="human, legs (trunk and arms held still), or module:function"
+        "--model", default="human", help="human, legs (trunk and arms do not move), or module:function"
     )
-    arguments.add_argument("--jobs", type=int, default=0, help="processes; default: one per core")
-    arguments.add_argument("--scheduler", default="", metavar="ADDRESS", help="of Dask, for a cluster")
-    arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
-    arguments.add_argument("--again", action="store_true", help="try again what was not found")
+    arguments.add_argument("--jobs", type=int, default=0, help="number of processes; default: one per core")
+    arguments.add_argument(
+        "--scheduler", default="", metavar="ADDRESS", help="address of a Dask scheduler, for a cluster"
+    )
+    arguments.add_argument(
+        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
+    )
+    arguments.add_argument("--again", action="store_true", help="solve gaits that were not found once more")
     options, gaits = asked(arguments, argv, _grid)
     begin = time.perf_counter()
     try:

@@ -1,14 +1,15 @@
 """Whole-body human walking in 3-D: one periodic, mirrored step of least effort at a given speed.
 
-A 29-dof human of any mass, height and sex. The step begins as the right heel strikes: the foot rolls over the heel's edge
-until it slaps down flat, the left foot, on the edge under its toes, pushes off; then the body vaults over the flat foot,
-until its heel rises and it rolls over the toes' edge, while the other heel strikes. Durations, step length and step
-width are free. The heel lands softly: an impulse on it would ask the toes behind, which stay on the ground, to pull.
-Contacts push and never pull, stay in their friction cones and keep the center of pressure inside the sole or
-the edge. Nothing tells arms and trunk to swing. The cost per distance is joint torque over strength, squared,
-with smaller terms for its rate, for joint accelerations, and for the torque of passive tissue.
+A human of 29 dofs, any mass, height and sex. The step begins with the strike of the right heel. The right foot rolls
+over its heel's edge until it is flat; meanwhile the left foot pushes off on the edge under its toes. Then the body
+moves over the flat right foot, until its heel rises and it rolls over the toes' edge; the step ends with the strike of
+the left heel. Durations, step length and step width are free. The heel lands without an impulse, which would require
+the toes of the other foot, still on the ground, to pull. Contacts push and do not pull, stay in their friction cones
+and keep the center of pressure inside the sole or the edge. No term makes arms and trunk swing. The cost per distance
+is the square of joint torque over strength, with smaller terms for its rate, for joint accelerations, and for the
+torque of passive tissue.
 
-The foot is rigid; it rolls over the edge at PIVOT of its length, ahead of which the toes of a real foot bend.
+The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend.
 
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
 """
@@ -29,7 +30,7 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 from ._command import asked, finish, parser
 
 INTERVALS = (4, 2, 16, 9)
-"""Heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
+"""Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
 QUICK = (2, 2, 7, 5)
 
@@ -47,8 +48,8 @@ TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
 DORSIFLEXION = math.radians(15.0)
-"""Bound on the ankle: in walking it bends by about 10 degrees, far less than it could (Winter, The Biomechanics and Motor
-Control of Human Gait, 1991)."""
+"""Bound on the bending of the ankle; in walking it bends by about 10 degrees, far less than its range (Winter, The
+Biomechanics and Motor Control of Human Gait, 1991)."""
 
 STIFFNESS = {
     "lumbar": 10.0, "hip": 3.0, "hip_l.rz": 4.0, "hip_r.rz": 4.0, "ankle": 3.0, "subtalar": 3.0, "shoulder": 3.0
@@ -61,8 +62,8 @@ UPPER = {"lumbar": np.zeros(3)} | {
 """Joints of trunk and arms at rest."""
 
 SHARES = {"loading": (0.06, 0.2), "push_off": (0.04, 0.16), "flat": (0.3, 0.8), "heel_off": (0.15, 0.4)}
-"""Bounds on the durations, of the time that people take for a step at the speed asked for, around what is normal: of a
-stride, the foot is flat after 7 to 8 %, the other foot leaves after 10 to 12 %, the heel rises at 31 to 40 % (Perry &
+"""Bounds on the durations of the phases, as fractions of the time that people take for a step at this speed. Normal in
+percent of a stride: foot flat after 7 to 8, the other foot leaves after 10 to 12, the heel rises at 31 to 40 (Perry &
 Burnfield, Gait Analysis, 2010)."""
 
 
@@ -121,7 +122,7 @@ def problem(
         guess=ocp.FootPlan(),
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
-        torque="linear",  # its rate costs: torques that jump would make that cost depend on the grid
+        torque="linear",  # the cost of the rate of piecewise constant torques would depend on the grid
     )
 
 
@@ -134,7 +135,7 @@ def step_length(speed: float, height: float) -> float:
 
 
 def _walking(model: od.Model) -> od.Model:
-    """The model with the range of its ankles that walking uses."""
+    """The model with ankles limited to the range that walking uses."""
     return model.with_limits(lower={"ankle_l": -DORSIFLEXION, "ankle_r": -DORSIFLEXION})
 
 
@@ -154,16 +155,16 @@ def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float
 
 
 def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
-    """Feet and knees pass each other side by side, their middles so many breadths of a foot apart."""
+    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot."""
     ends = (0.0, PIVOT * size.foot_length)
     soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
     knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
-    # not at the ends of a swing, where both feet stand and their footholds say how far apart
+    # not at the ends of a swing: there both feet stand, and their footholds determine the distance
     return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False)
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Torque over strength, squared; small terms that keep joints smooth and away from their ends."""
+    """Square of torque over strength; small terms that keep the motion smooth and joints away from their limits."""
     strength = model.dofs.strength()
     return (
         ocp.TorqueSquared(weight=100.0, scale=strength),
@@ -218,7 +219,7 @@ def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
 
 
 def _clearance(solution: ocp.Solution) -> float:
-    """Lower end of the swinging sole's midline as the other heel rises [m]."""
+    """Height of the lower end of the swinging sole's midline when the other heel rises [m]."""
     heel, toe = (
         float(od.point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2])
         for frame in ("heel_l", "toe_l")

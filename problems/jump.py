@@ -1,11 +1,12 @@
 """Vertical jump of a human from both feet: as high as joint strength and speed allow, with and without an arm swing.
 
-From rest, knees a little bent, the body sinks as it likes, pushes off flat feet, then off the edges under its toes,
-and flies up to its apex, where the motion ends. The height of the center of mass there is maximized; a small torque
-term picks one among the motions that are equally high. Torques fall with speed as motors' do, and their rate is
-bounded in price, the way muscles need time to pull. The jump without arm swing keeps the arms hanging at the trunk.
+The body starts at rest with slightly bent knees. It may sink; it pushes off from flat feet, then from the edges under
+its toes, and flies up to its apex, where the motion ends. The solver maximizes the height of the center of mass at the
+apex; a small torque term selects one of the motions of equal height. The largest torques fall with joint speed, as
+those of motors do, and the rate of torques has a cost, because muscles need time to build up force. The jump without
+arm swing keeps the arms hanging at the trunk.
 
-Published: with the arms 0.086 m higher than without, 28 % of it by the raised arms at take-off and 72 % by a faster
+Published: an arm swing raises the jump by 0.086 m, 28 % of it by the raised arms at take-off and 72 % by a faster
 take-off (Lees, Vanrenterghem and De Clercq, J. Biomechanics 37, 2004).
 
     python -m problems.jump [--strength 1] [--mass 73] [--height 1.741] [--no-arms] [--quick] [--json] [--out DIR]
@@ -31,7 +32,7 @@ from . import human_walk
 from ._command import asked, finish, keep, parser
 
 INTERVALS = (14, 6, 4)
-"""On flat feet, on the toes' edges, in flight up to the apex."""
+"""Numbers of intervals: on flat feet, on the toes' edges, in flight up to the apex."""
 
 QUICK = (10, 5, 3)
 
@@ -39,10 +40,10 @@ ARM_SWING_GAIN = 0.086
 """Increase of the jump height by an arm swing [m] (Lees et al. 2004)."""
 
 BENT = math.radians(10.0)
-"""Angle between thigh and vertical at the start: straight legs could not begin to move."""
+"""Angle between thigh and vertical at the start; straight legs are singular."""
 
 AHEAD = 0.04
-"""The center of mass stands this far ahead of the ankles at the start [m]."""
+"""Distance of the center of mass ahead of the ankles at the start [m]."""
 
 LEAN = math.radians(60.0)
 """Bound on the pitch of the trunk."""
@@ -82,17 +83,20 @@ def problem(
             ocp.Phase("toes", toes, (0.03, 0.2), (left.toes, right.toes), (*contact, motors), effort),
             ocp.Phase("flight", flight, (0.05, 0.6), path=(motors, reach), objective=effort),
         ],
-        [ocp.Continuous(), ocp.Impact()],  # nothing is hit: a new start, at which path constraints hold too
+        [
+            ocp.Continuous(),
+            ocp.Impact(),
+        ],  # nothing is hit; path constraints then also hold at the first node of the flight
         boundary=(_at_rest(model, size), _apex(model)),
         parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
         terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
         guess=ocp.FootPlan(crouch=0.15, leave=math.radians(50.0)),
-        integrator="gauss:2",  # whoever maximizes a height finds every error of the grid that adds to it
+        integrator="gauss:2",  # a maximized height exploits errors of the grid that add to it
     )
 
 
 def _limited(model: od.Model, strength: float) -> od.Model:
-    """The model with stronger joints and a trunk that may lean but not turn over: a somersault is no higher jump."""
+    """The model with scaled joint torques and a trunk that may lean but not turn over."""
     lean = {f"root.q{axis}": math.sin(angle / 2) for axis, angle in zip("xyz", (0.2, LEAN, 0.2), strict=True)}
     return model.with_limits(
         lower={part: -value for part, value in lean.items()},
@@ -103,7 +107,7 @@ def _limited(model: od.Model, strength: float) -> od.Model:
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Torques and their rates, over strength; left unlike right; all small beside the height."""
+    """Squares of torques and their rates over strength, and of left minus right; all small beside the height."""
     strength = model.dofs.strength()
     sides = _sides(model)
     return (
@@ -115,7 +119,7 @@ def _effort(model: od.Model) -> tuple[Any, ...]:
 
 
 def _sides(model: od.Model) -> Callable[[Any], Any]:
-    """q -> angles of the left joints minus the mirrored right ones."""
+    """Function of q: angles of the left joints minus the mirrored angles of the right ones."""
     mirror = ocp.mirror_map(model)
     left = [
         k for name in model.joint_names if name.endswith("_l") for k in range(*model.q_slice(name).indices(model.nq))
@@ -124,7 +128,7 @@ def _sides(model: od.Model) -> Callable[[Any], Any]:
 
 
 def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
-    """Nothing moves; trunk level, arms hanging, center of mass over the feet, knees a little bent.
+    """Rest: trunk level, arms hanging, center of mass over the feet, knees slightly bent.
 
     The feet stand, so the pose of the pelvis determines the legs.
     """
@@ -141,7 +145,7 @@ def _at_rest(model: od.Model, size: HumanDimensions) -> ocp.Boundary:
 
 
 def _ballistic(instant: ocp.Instant) -> Any:
-    """c_z + c_z'^2 / (2 g): the height that the center of mass reaches in flight.
+    """Height that the center of mass reaches in flight, c_z + c_z'^2 / (2 g).
 
     Used as a bound on the apex at all nodes of the flight, it prevents the solver from exploiting errors of the grid.
     """
@@ -195,7 +199,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 
 def _problems(options: argparse.Namespace) -> tuple[ocp.Problem, ocp.Problem]:
-    """The jump asked for, and the one with hanging arms."""
+    """The jump of the command line, and the jump with hanging arms."""
     intervals = QUICK if options.quick else INTERVALS
     jump, still = (
         problem(options.mass, options.height, options.strength, arms=arms, intervals=intervals)
@@ -209,7 +213,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--strength", type=float, default=1.0, help="largest torques, times the model's")
-    arguments.add_argument("--no-arms", action="store_true", help="arms hang still; nothing to compare with")
+    arguments.add_argument("--no-arms", action="store_true", help="keep the arms hanging, and make no comparison")
     options, (jump, still) = asked(arguments, argv, _problems)
     solution = jump.solve(progress=not options.quiet)
     keep(options, solution)

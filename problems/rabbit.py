@@ -1,18 +1,20 @@
 """RABBIT, the five-link biped on point feet: a step of least torque, and whether it is stable.
 
-A torso and two legs with knees in the sagittal plane; four motors at hips and knees, none at the ankle. The gait is single
-support and an instantaneous impact at which the legs change their names; at a speed that is given, the integral of
-the sum of squared torques per step length is least. Two kinds of stability: of the torques played as they are (Floquet
-multipliers), and of virtual constraints kept by feedback (hybrid zero dynamics, delta_zero^2; see _zero_dynamics): fitted
-to the gait ("fit"), those of least torque among polynomials of the published degree ("hzd"), and the published example.
+A torso and two legs with knees in the sagittal plane; four motors at hips and knees, none at the ankle. The gait is
+single support and an instantaneous impact at which the legs change roles; at a given speed it minimizes the integral of
+the sum of squared torques per step length. Two kinds of stability are computed: that of the torques applied without
+feedback (Floquet multipliers), and that of virtual constraints kept by feedback (hybrid zero dynamics, delta_zero^2;
+see _zero_dynamics): constraints fitted to the gait ("fit"), polynomials of the published degree with least torque
+("hzd"), and the published example ("example").
 
-Sources. Masses, lengths, mass centers and inertias stand alike in two public programs: V. Minh's of 2016, made from
-E. Westervelt and J. Grizzle's of 2003 (github.com/peterminh227/the-biped_5DoF_VPP_walking), and N. Smit-Anseeuw's of 2018; both
-leave the motors' rotors out. They pass for those of Westervelt, Grizzle, Chevallereau, Choi & Morris, Feedback Control of
-Dynamic Bipedal Robot Locomotion (2007): not compared with the book itself. (The 20 kg torso of `five_link` is another set.)
-The published example, Bezier coefficients and sigma before the strike, and the bound 2/3 on friction are data of the first
-program, in no second source. Ranges of hips and knees and the largest torque are the second program's and differ within
-it: unverified as limits of the real robot. The clearance of the swing foot is our own choice.
+Sources. Two public programs have the same masses, lengths, mass centers and inertias: V. Minh's of 2016, made from E.
+Westervelt and J. Grizzle's of 2003 (github.com/peterminh227/the-biped_5DoF_VPP_walking), and N. Smit-Anseeuw's of 2018;
+both leave the motors' rotors out. They are said to be those of Westervelt, Grizzle, Chevallereau, Choi & Morris,
+Feedback Control of Dynamic Bipedal Robot Locomotion (2007); this was not compared with the book. (The 20 kg torso of
+`five_link` is another set.) The published example, Bezier coefficients and sigma before the strike, and the friction
+bound 2/3 are data of the first program only. Ranges of hips and knees and the largest torque are from the second
+program, which uses several values: unverified as limits of the real robot. The clearance of the swing foot is chosen
+here.
 
     python -m problems.rabbit                 at the speed of the published example
     python -m problems.rabbit --speed 0.6 [--intervals N] [--quick] [--json] [--out DIR]
@@ -88,10 +90,10 @@ def robot() -> od.Model:
 
 
 def strike(q: Any, qd: Any) -> tuple[Any, Any, Any]:
-    """(q, v, impulse [N s]) after the swing foot has struck, stuck, and become the stance foot."""
+    """State and impulse (q, qd, impulse [N s]) after the swing foot has struck without slip."""
     pinned, floating = five_link_biped(RABBIT), five_link_biped(RABBIT, root="planar")
     A, A_floating = absolute_angles(pinned), absolute_angles(floating)
-    # the same state of the biped that is free to leave the ground: hip, torso, then the joints
+    # the same state in the coordinates of the biped that can leave the ground: hip, torso, then the joints
     links, in_plane = DM(np.linalg.inv(A_floating[:, 2:]) @ A), DM([[1, 0, 0], [0, 0, 1]])
     q_free = ca.vertcat(in_plane @ od.point_position(pinned, "hip", q), links @ q)
     v_free = ca.vertcat(in_plane @ od.point_velocity(pinned, "hip", q, qd), links @ qd)
@@ -101,7 +103,7 @@ def strike(q: Any, qd: Any) -> tuple[Any, Any, Any]:
 
 
 def _change_of_legs(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, Any, Any]:
-    """The next step starts as the strike leaves the last one; the ground pushes, within the friction; the foot is down."""
+    """The next step starts with the state after the strike; the impulse lies in the friction cone; the foot is down."""
     q, qd, impulse = strike(end.q, end.qd)
     height = od.point_position(end.model, "swing_foot", end.q)[2]
     rows = ca.vertcat(start.q - q, start.qd - qd, height, _inside_cone(impulse))
@@ -109,18 +111,18 @@ def _change_of_legs(end: ocp.Instant, start: ocp.Instant) -> tuple[Any, Any, Any
 
 
 def _inside_cone(force: Any) -> Any:
-    """Rows that are positive where a force (x, z) on the foot pushes within the friction."""
+    """Rows that are positive if a force (x, z) on the foot lies inside the friction cone."""
     return ca.vertcat(FRICTION * force[1, :] - force[0, :], FRICTION * force[1, :] + force[0, :])
 
 
 def _ground_force(instant: ocp.Instant) -> Any:
-    """(x, z) on the stance foot [N]."""
+    """Force (x, z) on the stance foot [N]."""
     acceleration = od.center_of_mass_acceleration(instant.model, instant.q, instant.qd, instant.qdd)
     return (instant.model.mass * (acceleration - DM(instant.model.gravity)))[[0, 2]]
 
 
 def _landing(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
-    """The swing foot lands one step ahead at the speed asked for; it leaves the ground upwards and comes down to it."""
+    """The swing foot lands one step ahead at the requested speed; it leaves the ground upwards and lands downwards."""
     ahead = od.point_position(end.model, "swing_foot", end.q)[0] - end.values["step"]
     speed = end.values["step"] - end.values["walking_speed"] * end.values["time"]
     up, down = (od.point_velocity(s.model, "swing_foot", s.q, s.qd)[2] for s in (start, end))
@@ -128,7 +130,7 @@ def _landing(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, Any, Any]:
 
 
 def problem(speed: float = 0.8, intervals: int = 40) -> ocp.Problem:
-    """A step as a Problem; `walking_speed` [m/s] is a parameter of it."""
+    """A step as a Problem with the parameter `walking_speed` [m/s]."""
     if not 0.1 <= speed <= 1.5:
         raise ValueError(f"speed must lie between 0.1 and 1.5 m/s, got {speed}")
     model = robot()
@@ -168,12 +170,12 @@ def gait(solution: ocp.Solution) -> dict[str, Any]:
 
 
 def ground_forces(solution: ocp.Solution) -> Any:
-    """(x, z) on the stance foot, means over the intervals (n, 2)."""
+    """Forces (x, z) on the stance foot [N], means over the intervals (n, 2)."""
     model, step = solution.model, solution.phases[0]
     q, qd = (step.q[1:] + step.q[:-1]) / 2, (step.qd[1:] + step.qd[:-1]) / 2
-    stages = [ocp.Instant(model, DM(x), DM(y), qdd=DM(z)) for x, y, z in zip(q, qd, step.qdd, strict=True)]
-    found = [_ground_force(instant) for instant in stages]
-    return np.array([np.array(force.full()).ravel() for force in found])
+    instants = [ocp.Instant(model, DM(x), DM(y), qdd=DM(z)) for x, y, z in zip(q, qd, step.qdd, strict=True)]
+    forces = [_ground_force(instant) for instant in instants]
+    return np.array([np.array(force.full()).ravel() for force in forces])
 
 
 def followed(solution: ocp.Solution) -> ZeroDynamics:
@@ -188,7 +190,7 @@ def example() -> ZeroDynamics:
 
 
 def least_torque(start: ZeroDynamics, speed: float) -> ZeroDynamics:
-    """The zero dynamics whose gait at `speed` [m/s] costs least, within the limits that the step has."""
+    """The zero dynamics whose gait at `speed` [m/s] costs least, within the limits of the step."""
 
     def limits(here: dict[str, Any], s: Any, impulse: Any) -> Any:
         tau, foot = here["tau"], here["foot"][2, :]
@@ -273,7 +275,7 @@ def _sticks(axes: Any, solution: ocp.Solution) -> None:
 
 
 def _portrait(axes: Any, solution: ocp.Solution, zero: ZeroDynamics) -> None:
-    """|sigma| over theta: orbits, the gait with its strike, and what does not get over the top."""
+    """Plot of |sigma| over theta: orbits, the gait with its strike, and the orbit just past the highest point."""
     step, (_, begin, end) = solution.phases[0], zero.constraints
     theta = np.linspace(begin, end, 400)
     V = zero.potential(theta)
@@ -281,7 +283,7 @@ def _portrait(axes: Any, solution: ocp.Solution, zero: ZeroDynamics) -> None:
     for level in (0.5, 0.75, 1.5, 2.0, 2.5):
         left = level * fixed - V
         axes.plot(theta, np.sqrt(np.where(left > 0, 2 * left, np.nan)), color="0.75", lw=1)
-    axes.plot(theta, np.sqrt(2 * np.maximum(zero.top - V, 0.0)), "k--", lw=1, label="just over the top")
+    axes.plot(theta, np.sqrt(2 * np.maximum(zero.top - V, 0.0)), "k--", lw=1, label="just past the highest point")
     gait = np.sqrt(2 * (fixed - V))
     axes.plot(theta, gait, "C0", lw=2, label="gait under virtual constraints")
     axes.plot([end, begin], gait[[-1, 0]], "C0:", label=f"strike, $\\delta_0^2$ = {zero.delta_squared:.3f}")
@@ -313,7 +315,7 @@ def numbers(solution: ocp.Solution, step: ocp.Problem, best: ZeroDynamics) -> di
 
 
 def _speed(options: argparse.Namespace) -> float:
-    """The speed asked for, or that of the published example."""
+    """Speed of the command line, or of the published example."""
     if options.speed is not None:
         return float(options.speed)
     return float(stability(example(), "example")["example_speed_m_per_s"])
@@ -322,7 +324,7 @@ def _speed(options: argparse.Namespace) -> float:
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, help="walking speed [m/s], 0.1 to 1.5; default: the example's")
-    arguments.add_argument("--intervals", type=int, default=40)
+    arguments.add_argument("--intervals", type=int, default=40, help="number of intervals (default 40)")
     options, step = asked(
         arguments, argv, lambda o: problem(_speed(o), min(o.intervals, 15) if o.quick else o.intervals)
     )
@@ -333,7 +335,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         best = least_torque(followed(solution), _speed(options))
     except ValueError as error:
-        print(f"{error}; what follows for hzd is the fit", file=sys.stderr)
+        print(f"{error}; the numbers of hzd are those of fit", file=sys.stderr)
         best = followed(solution)
     code = finish(options, solution, lambda: numbers(solution, step, best), TITLE)
     wanted = options.out is not None and best.exists

@@ -1,11 +1,13 @@
-"""A quadruped trots: diagonal pairs of point feet in turn, one periodic, mirrored half of the gait of least effort.
+"""A quadruped trots on diagonal pairs of point feet: one periodic, mirrored half of the gait of least effort.
 
-The half begins as one pair touches down (an impact), goes over its stance, and ends as the other pair touches down where the
-mirror image of the start is; a flight may lie between (`--flight`), or a time on all four feet (`--overlap`).
+The half begins as one pair of feet touches down (an impact) and ends as the other pair touches down, in the mirror
+image of the start. Between the stances of the pairs may be a flight (`--flight`) or a time on all four feet
+(`--overlap`).
 
     python -m problems.robot_trot --urdf solo12.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
 
-    [--speed 0.4] [--foot-radius 0] [--flight S | --overlap S] [--intervals 16] [--compile] [--quick] [--json] [--out DIR]
+    [--speed 0.4] [--foot-radius 0] [--flight S | --overlap S] [--intervals 16] [--compile]
+    [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ BEND = 0.25
 def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float = 0.0) -> od.Model:
     """The robot's symmetric twin on a floating base, with point frames `front_left` ... under its feet.
 
-    foot_radius [m]: from the frames named to the ground below them, with all joints at zero and legs straight down.
+    foot_radius [m]: height of the feet's frames above the ground when all joints are at zero and legs straight down.
     """
     model = symmetric(urdf, feet[0], feet[1])
     q = DM(model.neutral())
@@ -43,7 +45,7 @@ def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float =
 
 
 def standing(model: od.Model) -> np.ndarray:
-    """All feet on the ground below where they are with all joints at zero, knees bent: front ones back, hind ones forward."""
+    """Standing posture: feet below their places at zero joint angles, front knees bent backward, hind knees forward."""
     q = np.array(model.neutral())
     places = {name: np.array(od.point_position(model, name, DM(q)).full()).ravel() for name in NAMES}
     height = -min(place[2] for place in places.values())
@@ -57,23 +59,23 @@ def standing(model: od.Model) -> np.ndarray:
         q[model.q_index[hip]], q[model.q_index[knee]] = 0.7 * sign, -1.4 * sign
     found = od.inverse_kinematics(model, targets, q, limits=False)
     if not found.reached:
-        raise ValueError(f"{model!r} cannot stand with its base {q[2]:.3g} m high on feet below its hips: wrong feet?")
+        raise ValueError(f"{model!r} cannot stand with its base {q[2]:.3g} m high on feet below its hips: check --feet")
     return np.asarray(found.q)
 
 
 def problem(
     model: od.Model, speed: float = 0.4, flight: float = 0.0, intervals: int = 16, overlap: float = 0.0
 ) -> ocp.Problem:
-    """Half a trot of a model with frames `front_left` and so on, from the touch-down of front left and hind right on.
+    """Half a trot of a model with frames `front_left` and so on; it begins as front left and hind right touch down.
 
-    flight [s]: shortest time on no foot at all; overlap [s]: on all four; 0: none.
+    flight [s]: shortest time in the air; overlap [s]: shortest time on all four feet; 0: none.
     """
     if flight and overlap:
         raise ValueError(f"a trot has a flight or an overlap between its two stances, got {flight} s and {overlap} s")
     posture = standing(model)
     feet = {name: ocp.Foothold(od.Contact(name, axes="xyz"), x=(-1.0, 1.0), y=(-0.6, 0.6)) for name in NAMES}
     pair, other = ("front_left", "hind_right"), ("front_right", "hind_left")
-    contact = (ocp.FrictionCone(0.6),)  # the pyramid pushes by itself
+    contact = (ocp.FrictionCone(0.6),)  # a friction pyramid admits no pulling force
     swing = ocp.Clearance([(name, (0.0, 0.0, 0.0)) for name in other], 0.1 * posture[2])
     effort = _effort(model, posture)
     down = tuple(feet[name] for name in pair)
@@ -89,19 +91,19 @@ def problem(
         model,
         phases,
         periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-2)),
-        boundary=[ocp.Boundary(_centerd, "base starts at the origin")],
+        boundary=[ocp.Boundary(_at_origin, "base starts at the origin")],
         posture=posture,
         limits=False,
         loads=LOADS,
     )
 
 
-def _centerd(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
+def _at_origin(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:
     return start.q[0], 0.0, 0.0
 
 
 def _effort(model: od.Model, posture: np.ndarray) -> tuple[Any, ...]:
-    """Torque over a tenth of weight times leg length, squared; small terms for accelerations and for bent knees."""
+    """Square of torque over a tenth of weight times leg length; small terms for accelerations and posture."""
     scale = 0.1 * model.weight * float(posture[2])
     bent = ocp.TrackJoints(lambda s: posture, weight=0.3, joints=model.joint_names[1:])
     return (ocp.TorqueSquared(weight=1.0, scale=scale), ocp.AccelerationSquared(weight=1e-5), bent)
@@ -122,13 +124,15 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
     arguments.add_argument("--feet", nargs=4, required=True, metavar="NAME",
                            help="links or frames of the feet: front left, front right, hind left, hind right")  # fmt: skip
-    arguments.add_argument("--speed", type=float, default=0.4, help="[m/s]")
-    arguments.add_argument("--foot-radius", type=float, default=0.0, help="from those frames down to the ground [m]")
+    arguments.add_argument("--speed", type=float, default=0.4, help="speed [m/s]")
+    arguments.add_argument("--foot-radius", type=float, default=0.0, help="height of those frames above the ground [m]")
     between = arguments.add_mutually_exclusive_group()
     between.add_argument("--flight", type=float, default=0.0, help="shortest time off the ground [s]")
     between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")
-    arguments.add_argument("--intervals", type=int, default=16)
-    arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
+    arguments.add_argument("--intervals", type=int, default=16, help="intervals of a stance (default 16)")
+    arguments.add_argument(
+        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
+    )
     options, trot = asked(arguments, argv, _problem)
     solution = trot.solve(progress=not options.quiet, compile=True if options.compile else "auto")
     return finish(options, solution, lambda: numbers(solution), f"{trot.model.name} trots at {options.speed:g} m/s")

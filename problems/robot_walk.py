@@ -1,13 +1,14 @@
-"""A robot walks: one periodic, mirrored step of least effort for any humanoid that comes as a URDF.
+"""A robot walks: one periodic, mirrored step of least effort for any humanoid from a URDF.
 
-Double support on two flat feet, single support, a soft landing (or `--impact`); free durations and step width, friction
-cones, centers of pressure inside the soles; the first guess is the robot standing with bent knees. Robots as built
-are not quite symmetric: the gait is that of the symmetric twin, and the report says how far the two are apart.
+The step has double support on two flat feet, single support, and a landing without impact (or `--impact`); durations
+and step width are free, forces lie in friction cones, centers of pressure inside the soles. The first guess is the
+robot standing with bent knees. Robots as built are not quite symmetric: the gait is that of the symmetric twin, and the
+report gives the difference of the two.
 
     python -m problems.robot_walk --urdf talos_reduced.urdf --left-foot left_sole_link --right-foot right_sole_link
 
-    [--speed 0.5] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 6 20] [--impact] [--ignore-limits] [--compile]
-    [--quick] [--json] [--out DIR]
+    [--speed 0.5] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 6 20] [--impact]
+    [--ignore-limits] [--compile] [--quick] [--json] [--out DIR]
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ BEND = 0.04
 def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float = 0.0) -> od.Model:
     """The robot's symmetric twin, on a floating base, with frames `left_sole` and `right_sole` under its feet.
 
-    sole_height [m]: from the frames named to the ground below them. The soles have the world's axes when all joints
-    are at zero, where the robot must stand on flat feet.
+    sole_height [m]: height of the feet's frames above the ground. When all joints are at zero the robot must stand on
+    flat feet; the frames of the soles then have the world's axes.
     """
     model = symmetric(urdf, left_foot, right_foot)
     q = DM(model.neutral())
@@ -46,13 +47,12 @@ def load(urdf: str | Path, left_foot: str, right_foot: str, sole_height: float =
 
 
 def standing(model: od.Model, limits: bool = True) -> np.ndarray:
-    """Both soles on the ground as far apart as with all joints at zero, knees bent the way they can."""
+    """Standing posture: soles on the ground, as far apart as with all joints at zero, knees bent within their range."""
     dofs = model.dofs
     q = np.array(model.neutral())
     places = [np.array(od.point_position(model, f"{side}_sole", DM(q)).full()).ravel() for side in SIDES]
     height = -places[0][2]
     q[2] = (1 - BEND) * height
-    # a straight knee bends into its range, not out of it
     targets: list[Any] = [
         od.PointTarget(model.body_names[0], q[:3]),
         od.OrientationTarget(model.body_names[0], np.eye(3)),
@@ -61,14 +61,14 @@ def standing(model: od.Model, limits: bool = True) -> np.ndarray:
         targets.append(od.PointTarget(f"{side}_sole", (place[0], place[1], 0.0)))
         targets.append(od.OrientationTarget(f"{side}_sole", np.eye(3)))
     lower, upper = (np.clip(bound[7:], -np.pi, np.pi) for bound in (dofs.q_lower, dofs.q_upper))
-    for bend in (0.1, 0.3, 0.02):  # towards the middle of the ranges: a straight knee bends into its own, not out of it
+    for bend in (0.1, 0.3, 0.02):  # towards the middle of the ranges, so that a straight knee bends into its range
         begin = np.concatenate([q[:7], q[7:] + np.clip((lower + upper) / 2, -bend, bend)])
         found = od.inverse_kinematics(model, targets, begin, limits=limits)
         if found.reached:
             return np.asarray(found.q)
     raise ValueError(
-        f"{model!r} cannot stand on flat feet with its base {q[2]:.3g} m high: wrong feet, sole height, or limits of "
-        "joints in the file (--ignore-limits)?"
+        f"{model!r} cannot stand on flat feet with its base {q[2]:.3g} m high: check the names of the feet, "
+        "--sole-height, and the limits of joints in the file (--ignore-limits leaves them out)"
     )
 
 
@@ -81,24 +81,24 @@ def problem(
     limits: bool = True,
     impact: bool = False,
 ) -> ocp.Problem:
-    """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touch-down to the left's.
+    """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touchdown to the left's.
 
-    sole [m]: half length and half width of the flat foot about those frames. limits: those of the file's joints.
-    impact: the foot may hit the ground. Except in singular postures the impulse then comes out as zero: the other foot
-    stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible. Solvers need longer.
+    sole [m]: half length and half width of the flat foot about those frames. limits: whether limits of joints in the
+    file hold. impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is
+    zero: the other foot stays on the ground and cannot be pulled, so no impulse on the landing foot is admissible.
     """
     posture = standing(model, limits)
     spread = abs(float(od.point_position(model, "left_sole", DM(posture))[1]))
     size: dict[str, Any] = {"half_length": sole[0], "half_width": sole[1]}
     right = ocp.Foothold(od.Contact("right_sole"), x=0.0, y=(-2.5 * spread, -0.4 * spread), **size)
     left = ocp.Foothold(od.Contact("left_sole"), **size)
-    contact = (ocp.FrictionCone(), ocp.CenterOfPressure())  # the pyramid pushes by itself
+    contact = (ocp.FrictionCone(), ocp.CenterOfPressure())  # a friction pyramid admits no pulling force
     corners = [("left_sole", (x, y, 0.0)) for x in (-sole[0], sole[0]) for y in (-sole[1], sole[1])]
     ends = (-sole[0], sole[0])
     apart = ocp.Separation(
         [(("left_sole", (x, 0, 0)), ("right_sole", (u, 0, 0))) for x in ends for u in ends],
         2 * sole[1] + 0.02,
-        ends=False,  # where both feet stand, their footholds say how far apart
+        ends=False,  # both feet stand at the ends: their footholds determine the distance
     )
     effort = _effort(model)
     swing = (*contact, ocp.Clearance(corners, clearance), apart)
@@ -111,15 +111,15 @@ def problem(
         periodic=ocp.Periodic(speed, transition=ocp.Impact(weight=1e-3) if impact else ocp.Continuous()),
         posture=posture,
         limits=limits,
-        integrator="gauss:2",  # on as many intervals the midpoint rule misses TALOS by 2 %, and every node by 0.2 degrees
+        integrator="gauss:2",  # with as many intervals the midpoint rule errs by 2 % in cost and 0.2 degrees per node
         torque="linear",
         loads=LOADS,
-        options={"mu_init": 1e-2},  # a tenth of IPOPT's own: half the iterations of some robots
+        options={"mu_init": 1e-2},  # a tenth of IPOPT's default: halves the iterations of some robots
     )
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Torque over its limit, squared; small terms that keep joints calm and near the middle."""
+    """Square of torque over its limit; small terms for a smooth motion with joints near mid-range."""
     return (
         ocp.TorqueSquared(weight=100.0, scale=model.dofs.strength(unlimited=100.0)),
         ocp.AccelerationSquared(weight=1e-3),
@@ -145,13 +145,19 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--left-foot", required=True, metavar="NAME", help="link or frame of the left sole")
     arguments.add_argument("--right-foot", required=True, metavar="NAME", help="link or frame of the right sole")
     arguments.add_argument("--speed", type=float, default=0.5, help="walking speed [m/s]")
-    arguments.add_argument("--sole-height", type=float, default=0.0, help="from those frames down to the ground [m]")
+    arguments.add_argument("--sole-height", type=float, default=0.0, help="height of those frames above the ground [m]")
     arguments.add_argument("--sole", type=float, nargs=2, default=(0.09, 0.05), metavar=("LENGTH", "WIDTH"),
                            help="half length and half width of the sole [m]")  # fmt: skip
-    arguments.add_argument("--intervals", type=int, nargs=2, default=(6, 20), help="in double and in single support")
+    arguments.add_argument(
+        "--intervals", type=int, nargs=2, default=(6, 20), help="numbers of intervals in double and in single support"
+    )
     arguments.add_argument("--impact", action="store_true", help="the foot may hit the ground")
-    arguments.add_argument("--ignore-limits", action="store_true", help="of joints in the file, where they are wrong")
-    arguments.add_argument("--compile", action="store_true", help="compile the blocks first; the cache keeps them")
+    arguments.add_argument(
+        "--ignore-limits", action="store_true", help="leave out limits of joints in the file, if they are wrong"
+    )
+    arguments.add_argument(
+        "--compile", action="store_true", help="compile the functions of the program first; the cache keeps them"
+    )
     options, walk = asked(arguments, argv, _problem)
     solution = walk.solve(progress=not options.quiet, compile=True if options.compile else "auto")
 

@@ -1,8 +1,8 @@
 """Human running in 3-D: one periodic, mirrored step with a flight phase, of least effort at a given speed.
 
-The step begins as the right foot touches down flat, an impact; the body bounces over it, its heel rises and it
-pushes off from the edge under its toes; then both feet are in the air until the left one touches down. Durations,
-step length and step width are free, and so is the share of flight.
+The step begins as the right foot touches down flat, with an impact. The body moves over the foot, the heel rises, and
+the foot pushes off from the edge under its toes; then both feet are in the air until the left one touches down.
+Durations of all phases, step length and step width are free.
 
 Published, for 3 m/s: 270 ms on the ground and a largest vertical force of 2.51 body weights (Munro, Miller and
 Fuglevand, J. Biomechanics 20, 1987).
@@ -27,12 +27,12 @@ from . import human_walk
 from ._command import asked, finish, parser
 
 INTERVALS = (12, 8, 8)
-"""On the flat foot, on the toes' edge, in flight."""
+"""Numbers of intervals: on the flat foot, on the toes' edge, in flight."""
 
 QUICK = (6, 4, 4)
 
 PUBLISHED = {"contact_published_s": 0.270, "peak_force_published_body_weights": 2.51}
-"""At 3 m/s (Munro et al. 1987)."""
+"""Published figures at 3 m/s (Munro et al. 1987)."""
 
 CLEARANCE = 0.05
 """Height of the swinging foot in the middle of its swing [m]."""
@@ -40,7 +40,7 @@ CLEARANCE = 0.05
 TOE_OUT = math.radians(4.0)
 
 DURATIONS = {"flat": (0.04, 0.25), "toes": (0.03, 0.2), "flight": (0.03, 0.3)}
-"""Bounds [s]."""
+"""Bounds on the durations of the phases [s]."""
 
 
 def problem(
@@ -86,10 +86,9 @@ def problem(
 
 
 def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Torque over strength, squared; the price of swinging legs; small terms that keep joints smooth and off their
-    ends.
+    """Square of torque over strength; small terms that keep the motion smooth and joints away from their limits.
 
-    Accelerations are the legs' alone: arms swing freely.
+    Accelerations have a cost in the legs only: arms swing freely.
     """
     strength = model.dofs.strength()
     legs = [k for k, name in enumerate(model.qd_names) if name.startswith(("hip", "knee", "ankle", "subtalar"))]

@@ -6,8 +6,8 @@ angle between the legs,
 
     theta'' = sin(theta - gamma),   theta'' - phi'' + theta'^2 sin phi - cos(theta - gamma) sin phi = 0,
 
-a strike where phi = 2 theta, after which theta+ = -theta, theta'+ = cos(2 theta) theta'. Published at gamma = 0.009: theta
-= 0.200310900544, theta' = -0.199832473005, period 3.882463, |multiplier| 0.589113 (a complex pair).
+a strike where phi = 2 theta, after which theta+ = -theta, theta'+ = cos(2 theta) theta'. Published at gamma = 0.009:
+theta = 0.200310900544, theta' = -0.199832473005, period 3.882463, |multiplier| 0.589113 (a complex pair).
 
     python -m problems.simplest_walker [--slope 0.009] [--json] [--out DIR] [--quick]
 """
@@ -33,9 +33,10 @@ PUBLISHED = {"published_theta": 0.200310900544, "published_period": 3.882463, "p
 
 
 def dynamics(slope: float, q: SX, qd: SX) -> SX:
-    """qdd in the limit of vanishing feet: the stance leg carries the hip alone, the swing leg swings its foot alone.
+    """qdd in the limit of feet without mass: the stance leg carries only the hip, the swing leg moves only its foot.
 
-    Row by row the leading terms of `H qdd + C = 0`: of order 1 in the first, of the order of the foot's mass in the second.
+    These are the leading terms of the rows of `H qdd + C = 0`: of order 1 in the first row, of the order of the foot's
+    mass in the second.
     """
     gravity = (math.sin(slope), 0.0, -math.cos(slope))
     hip = compass_walker(CompassParameters(hip_mass=1.0, leg_mass=0.0)).with_gravity(gravity)
@@ -46,14 +47,14 @@ def dynamics(slope: float, q: SX, qd: SX) -> SX:
 
 
 def strike(x: SX) -> SX:
-    """The swing foot takes the weight: the angular momentum about it is kept, and the legs change their names."""
+    """The swing foot strikes: angular momentum about it is conserved, and stance and swing leg change roles."""
     theta, _, rate, _ = ca.vertsplit(x)
     c = ca.cos(2 * theta)
     return ca.vertcat(-theta, -2 * theta, c * rate, c * (1 - c) * rate)
 
 
 def step_map(slope: float, steps: int = 1000) -> StepMap:
-    """From the start of a step to the start of the next, x = (theta, phi, theta', phi')."""
+    """Map from the start of a step to the start of the next, x = (theta, phi, theta', phi')."""
     return StepMap(
         lambda x: ca.vertcat(x[2:], dynamics(slope, x[:2], x[2:])), lambda x: x[1] - 2 * x[0], strike, 4, steps
     )

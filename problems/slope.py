@@ -1,11 +1,11 @@
-"""Walking up and down slopes: cost of transport against the slope, each gait from the one before it.
+"""Walking up and down slopes: cost of transport against the slope, each gait from the gait on the next slope.
 
-The ground is tilted: in its axes gravity turns. The walk on level ground is found first; from there uphill and
-downhill, step by step. The mechanical cost of transport is the joints' positive work per weight and distance; the
-metabolic one is positive work / 0.25 + |negative work| / 1.2 (Margaria's efficiencies of muscles). It is too large
-by itself, for rigid joints store nothing and every joint pays alone; over that on level ground it stands beside the
-measured one, which is least between -10 and -15 % (Minetti et al., J. Applied Physiology 93, 2002: 280.5 i^5 - 58.7 i^4 -
-76.8 i^3 + 51.9 i^2 + 19.6 i + 2.5 J/(kg m)).
+The world's axes follow the ground, so a slope turns gravity. The walk on level ground is solved first; then each slope
+starts from the solution of the one before, uphill and downhill. The mechanical cost of transport is the joints'
+positive work per weight and distance; the metabolic one is positive work / 0.25 + |negative work| / 1.2 (Margaria's
+efficiencies of muscles). Its absolute value is too large, because rigid joints store no energy and each joint pays for
+its work alone; relative to level ground it is compared with the measured cost, which is least between -10 and -15 %
+(Minetti et al., J. Applied Physiology 93, 2002: 280.5 i^5 - 58.7 i^4 - 76.8 i^3 + 51.9 i^2 + 19.6 i + 2.5 J/(kg m)).
 
     python -m problems.slope [--speed 1.2] [--slopes -0.2 -0.1 0 0.1] [--model legs|human]
                              [--quick] [--json] [--out DIR]
@@ -43,7 +43,7 @@ def problem(speed: float = 1.2, *, still: bool = True, quick: bool = False) -> o
 
 
 def gaits(walk: ocp.Problem, slopes: Sequence[float], progress: bool = False) -> dict[float, ocp.Solution]:
-    """The gaits on all slopes, from the one nearest to level outwards, uphill and downhill."""
+    """Gaits on all slopes, solved from the slope nearest to level outwards, uphill and downhill."""
     ordered = sorted(slopes, key=abs)
     first, *others = ordered
     solve = {"progress": progress}
@@ -58,13 +58,13 @@ def gaits(walk: ocp.Problem, slopes: Sequence[float], progress: bool = False) ->
 
 
 def metabolic(solution: ocp.Solution) -> float:
-    """Cost of transport from the works of the joints and Margaria's efficiencies [J/(kg m)]."""
+    """Metabolic cost of transport by the work of the joints and Margaria's efficiencies [J/(kg m)]."""
     energy = sum(work / efficiency for work, efficiency in zip(solution.mechanical_work(), EFFICIENCY, strict=True))
     return energy / (solution.model.mass * solution.step_length)
 
 
 def measured(slope: Any) -> Any:
-    """Minetti et al. 2002, walking at the best speed, -0.45 to 0.45 [J/(kg m)]."""
+    """Measured cost of walking at the best speed, slopes -0.45 to 0.45 [J/(kg m)] (Minetti et al. 2002)."""
     return np.polyval([280.5, -58.7, -76.8, 51.9, 19.6, 2.5], slope)
 
 
@@ -93,7 +93,7 @@ def numbers(found: dict[float, ocp.Solution]) -> dict[str, Any]:
 
 
 def draw(found: dict[float, ocp.Solution], path: Path) -> None:
-    """Cost of transport over that of the gait nearest to level, against slope, ours and the measured one."""
+    """Plot of the cost of transport against slope, relative to the gait nearest to level, and of the measured one."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")
@@ -115,7 +115,7 @@ def draw(found: dict[float, ocp.Solution], path: Path) -> None:
 
 def _problem(options: argparse.Namespace) -> ocp.Problem:
     if any(abs(slope) > 0.3 for slope in options.slopes):
-        raise ValueError("slopes must lie between -0.3 and 0.3: steeper ones are not walked on flat feet")
+        raise ValueError(f"slopes must lie between -0.3 and 0.3, where people walk on flat feet, got {options.slopes}")
     return problem(options.speed, still=options.model == "legs", quick=options.quick)
 
 
@@ -123,7 +123,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s]")
     arguments.add_argument("--slopes", type=float, nargs="+", default=SLOPES, help="rise per distance, -0.3 to 0.3")
-    arguments.add_argument("--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms held still")
+    arguments.add_argument(
+        "--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms do not move"
+    )
     options, walk = asked(arguments, argv, _problem)
     slopes = [s for s in options.slopes if abs(s) <= 0.1] or options.slopes if options.quick else options.slopes
     found = gaits(walk, slopes, progress=not options.quiet)
@@ -136,7 +138,7 @@ def main(argv: list[str] | None = None) -> int:
         options,
         steepest,
         lambda: numbers(found),
-        f"Walking at {options.speed:g} m/s on slopes; pictures: {max(found):+.0%}",
+        f"Walking at {options.speed:g} m/s on slopes; pictures of the slope of {max(found):+.0%}",
     )
     return code if all(s.converged for s in found.values()) else 1
 

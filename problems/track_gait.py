@@ -1,9 +1,9 @@
-"""A recorded gait: joint angles and torques from markers and ground reaction forces, where the truth is known.
+"""A recorded gait: joint angles and torques from markers and ground reaction forces, compared with the known motion.
 
-The recording is made by the library: a human walk that `human_walk` finds, seen as a motion laboratory sees it, by
-markers on the body and force plates under the feet, with noise. The estimate is the motion that follows both best
-(least squares) and obeys the equations of motion, contact, friction and periodicity; small terms in the torques and
-their rates keep noise out of them. Without noise it is the truth.
+The recording is simulated: a walk of `human_walk`, measured by markers on the body and force plates under the feet,
+with noise. The estimate is the motion that fits both best (least squares) and obeys the equations of motion, contact,
+friction and periodicity; small costs of the torques and their rates keep noise out of them. Without noise the estimate
+is the recorded motion.
 
     python -m problems.track_gait [--speed 1.2] [--marker-noise 0.005] [--force-noise 10] [--seed 0]
                                   [--model legs|human] [--quick] [--json] [--out DIR]
@@ -35,7 +35,7 @@ MARKERS = (
         ("heel", 0.0, 0.0, 0.04), ("toe", -0.05, 0.04, 0.04), ("toe", -0.08, -0.04, 0.04),
     )),
 )  # fmt: skip
-"""(frame, point in it [m]): on the pelvis, and three or four on every part of a leg."""
+"""Markers (frame, point in it [m]) on the pelvis, and on every part of a leg."""
 
 UPPER_MARKERS = (
     ("upper_trunk", (0.1, 0.0, 0.0)), ("upper_trunk", (-0.12, 0.0, -0.1)), ("head", (0.1, 0.0, -0.1)),
@@ -43,7 +43,7 @@ UPPER_MARKERS = (
         ("upper_arm", -0.1), ("upper_arm", -0.27), ("forearm", -0.12), ("hand", 0.0),
     )),
 )  # fmt: skip
-"""The same for trunk and arms, where they move."""
+"""Markers on trunk and arms, for models in which these move."""
 
 
 Array = np.ndarray
@@ -62,20 +62,20 @@ class Recorded:
     forces: Array
 
     def along(self, samples: Array) -> Any:
-        """Samples as a function of the fraction of the phase."""
+        """Samples as a function of the fraction of the phase that has passed."""
         n = len(samples)
         return ocp.recording([0, *(np.arange(n) + 0.5), n], [samples[0], *samples, samples[-1]])
 
 
 def markers_of(model: od.Model) -> Points:
-    """The markers for a model: those of legs and pelvis, and those of trunk and arms if it has joints there."""
+    """Markers for a model: legs and pelvis, and also trunk and arms if it has joints there."""
     return (*MARKERS, *UPPER_MARKERS) if "lumbar" in model.joint_names else MARKERS
 
 
 def recorded(
     truth: ocp.Solution, marker_noise: float, force_noise: float, seed: int, points: Points | None = None
 ) -> list[Recorded]:
-    """Markers and forces of a motion with normally distributed noise [m, N]."""
+    """Measured markers and forces of a motion; the noise is normally distributed, with standard deviations [m, N]."""
     rng, model = np.random.default_rng(seed), truth.model
     points = points or markers_of(model)
     q, q1 = SX.sym("q", model.nq), SX.sym("q1", model.nq)
@@ -93,7 +93,8 @@ def recorded(
 
 
 def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_noise: float) -> ocp.Problem:
-    """The walk's model, contacts and periodicity, with the recording to follow and its durations of the phases.
+    """The walk's model, contacts and periodicity, with a cost of the deviation from the recording; durations are the
+    recorded.
 
     Deviations of markers and forces are weighted by their noise (at least 1 mm and 1 N).
     """
@@ -115,10 +116,10 @@ def problem(walk: ocp.Problem, seen: list[Recorded], marker_noise: float, force_
 
 
 SMOOTHING = 0.02
-"""Price of the rate of torques over strength [s^2]: enough to keep noise out of them."""
+"""Weight of the rate of torques over strength [s^2], large enough to keep noise out of them."""
 
 SCALE = 0.01
-"""Factor of the whole cost, which brings it to about 1."""
+"""Factor of the whole cost, chosen so that it is about 1."""
 
 
 def numbers(truth: ocp.Solution, found: ocp.Solution, seen: list[Recorded]) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def _width(solution: ocp.Solution) -> float:
 
 def _recorded_walk(options: argparse.Namespace) -> ocp.Problem:
     if options.marker_noise < 0 or options.force_noise < 0:
-        raise ValueError("noise must not be negative")
+        raise ValueError(f"noise must not be negative, got {options.marker_noise} m and {options.force_noise} N")
     intervals = human_walk.QUICK if options.quick else human_walk.INTERVALS
     return human_walk.problem(options.speed, intervals=intervals, still=options.model == "legs", integrator="midpoint")
 
@@ -175,14 +176,18 @@ def _recorded_walk(options: argparse.Namespace) -> ocp.Problem:
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
     arguments.add_argument("--speed", type=float, default=1.2, help="walking speed [m/s]")
-    arguments.add_argument("--marker-noise", type=float, default=0.005, help="standard deviation [m]")
-    arguments.add_argument("--force-noise", type=float, default=10.0, help="standard deviation [N]")
-    arguments.add_argument("--seed", type=int, default=0, help="of the noise")
-    arguments.add_argument("--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms held still")
+    arguments.add_argument(
+        "--marker-noise", type=float, default=0.005, help="standard deviation of marker positions [m]"
+    )
+    arguments.add_argument("--force-noise", type=float, default=10.0, help="standard deviation of forces [N]")
+    arguments.add_argument("--seed", type=int, default=0, help="seed of the random noise")
+    arguments.add_argument(
+        "--model", choices=("legs", "human"), default="legs", help="legs: trunk and arms do not move"
+    )
     options, walk = asked(arguments, argv, _recorded_walk)
     truth = walk.solve(progress=not options.quiet)
     if not truth.converged:
-        print(f"the gait to be recorded was not found: {truth.status}", file=sys.stderr)
+        print(f"the walk to record was not found: {truth.status}", file=sys.stderr)
         return 1
     keep(options, truth, "truth.npz")
     seen = recorded(truth, options.marker_noise, options.force_noise, options.seed)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Seconds that building a walk takes, and memory: from the text of the problem to the point where the solver starts.
+"""Build times of walks, and memory: from the statement of the problem to the start of the solver.
 
     python scripts/bench_build.py [--urdf FILE --left-foot L --right-foot R] [--repeats 3] [--intervals 30 120]
 
 Every case runs in processes of its own: `first` with an empty cache of machine code, `cached` with what the first left
-there, `next` is another problem in the process of `first`, at another speed; `cpu` is the processor time of `first`, which
-does not wait for other programs. Medians of the repeats; the peak is of the whole process, imports included.
+there, `next` is another problem in the process of `first`, at another speed; `cpu` is the processor time of `first`,
+which does not wait for other programs. Medians of the repeats; the peak is of the whole process, imports included.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SHARES = (0.13, 0.1, 0.53)
-"""Of the intervals, on the first three phases of the human's step."""
+"""Shares of the intervals on the first three phases of the human's step."""
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("--urdf", help="a humanoid to build a walk for, too")
-    arguments.add_argument("--left-foot", default="left_sole_link")
-    arguments.add_argument("--right-foot", default="right_sole_link")
-    arguments.add_argument("--repeats", type=int, default=3)
-    arguments.add_argument("--intervals", type=int, nargs="+", default=[30, 120])
+    arguments.add_argument("--urdf", help="also build the walk of this humanoid")
+    arguments.add_argument("--left-foot", default="left_sole_link", help="frame of its left sole")
+    arguments.add_argument("--right-foot", default="right_sole_link", help="frame of its right sole")
+    arguments.add_argument("--repeats", type=int, default=3, help="runs of every case (default 3)")
+    arguments.add_argument(
+        "--intervals", type=int, nargs="+", default=[30, 120], help="numbers of intervals (default 30 120)"
+    )
     arguments.add_argument("--case", help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.case:
@@ -56,7 +58,7 @@ def main() -> int:
 
 
 def _run(case: str, intervals: int) -> tuple[float, ...]:
-    """first, its processor time, cached and next [s], and the peak [MB]."""
+    """Times `first`, `cpu`, `cached` and `next` [s], and the peak of memory [MB]."""
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, __file__, *sys.argv[1:], "--case", case, "--intervals", str(intervals)]
         environment = os.environ | {"XDG_CACHE_HOME": cache, "PYTHONPATH": str(ROOT)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Microseconds of the dynamics, ours beside other libraries: the measurements of [F16] section 8, and two robots.
+"""Microseconds of the dynamics beside other libraries: the measurements of [F16] section 8, and two robots.
 
     python scripts/bench_dynamics.py [--json] [--plot FILE.png] [--quick]
 
@@ -43,7 +43,7 @@ LARGEST_INVERSE = 35
 
 
 class Bench:
-    """What is measured beside ours."""
+    """Measurement of one robot by this library and by all others."""
 
     def __init__(self, peers: bool) -> None:
         self.peers = peers

@@ -12,6 +12,8 @@ adam-robotics and Pinocchio's CasADi interface, where they are installed. Feet: 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import platform
 import sys
@@ -32,7 +34,7 @@ from scripts.bench.robots import urdf
 BASIC = (od.inverse_dynamics, od.bias_force, od.mass_matrix, od.forward_dynamics)
 CONTACT = (od.constraint_jacobian, od.constraint_hessian, od.constrained_dynamics)
 DERIVED = {"dID": od.inverse_dynamics, "dFD": od.forward_dynamics}
-"""What the analytic derivatives are derivatives of."""
+"""Algorithms of which the analytic derivatives are derivatives."""
 FURTHER = (
     od.forward_dynamics_crba,
     od.center_of_mass,
@@ -66,7 +68,7 @@ class Entry(NamedTuple):
 
 
 def models() -> dict[str, Entry]:
-    """All models by name; robots that are not installed are left out, with a line."""
+    """All models by name; a robot that is not installed is left out, with a line that says so."""
     found: dict[str, Entry] = {}
     for name, feet in ROBOTS.items():
         path = urdf(name)
@@ -171,19 +173,28 @@ PEERS = {
         "conda install -c conda-forge pinocchio (the PyPI package `pin` may lack its casadi part)",
     ),
 }
-"""How other libraries are counted, and how to get them."""
+"""Other libraries: the function that counts, and the command that installs the library."""
 
 
 def peers(entry: Entry, missing: set[str]) -> dict[str, dict[str, int]]:
-    """Counts of every library that can read the model and is installed; names of the others go to `missing`."""
+    """Counts of every installed library that can read the model; names of those not installed go to `missing`."""
     found = {}
     for name, (count, _) in PEERS.items():
         if entry.urdf is None or name in missing:
             continue
         try:
-            found[name] = count(entry)
+            with contextlib.redirect_stderr(
+                io.StringIO()
+            ):  # parsers of URDF print a line for every tag they do not know
+                found[name] = count(entry)
         except ImportError:
             missing.add(name)
+        except (
+            AttributeError,
+            KeyError,
+            ValueError,
+        ) as error:  # a library that cannot read a model has no column for it
+            print(f"{name} is left out for {entry.urdf.stem}: it fails with {error!r}", file=sys.stderr)
     return found
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Milliseconds of a real-time iteration on the legs of Talos, 18 dofs, 53 intervals, beside Crocoddyl's iteration.
+"""Times of a real-time iteration on the legs of Talos, 18 dofs, 53 intervals, beside Crocoddyl's iteration.
 
     python scripts/bench_rti.py [--repetitions 300] [--no-inequalities] [--quick] [--json]
 
-Ours: `prepare` linearizes and, with "riccati", factors; `feedback` takes the measured state and gives the torques. Crocoddyl's:
-one iteration of FDDP (derivatives, backward pass, one forward pass) of its own benchmark, two steps of its `SimpleBipedGaitProblem`
-on the same robot; see `bench/walk_of_legs.py` for what differs. Both take turns in one process, round by round, so that
-whatever else runs on the machine counts for both; figures are wall-clock minima and medians. Blocks and recursion are
-compiled first (once, about a minute); "virtual machine" is the same without a compiler.
+Ours: `prepare` linearizes and, with "riccati", factors; `feedback` takes the measured state and gives the torques.
+Crocoddyl's: one iteration of FDDP (derivatives, backward pass, one forward pass) of its own benchmark, two steps of its
+`SimpleBipedGaitProblem` on the same robot; see `bench/walk_of_legs.py` for what differs. Both take turns in one
+process, round by round, so that whatever else runs on the machine counts for both; figures are wall-clock minima and
+medians. Blocks and recursion are compiled first (once, about a minute); "virtual machine" is the same without a
+compiler.
 
 Crocoddyl is left out, with a line that says so, where it cannot be imported: pip install crocoddyl "pin==4.0.0"
 example-robot-data, in an environment of its own if another pin is in use.
@@ -33,10 +34,10 @@ from scripts.bench.robots import Array, urdf
 from scripts.bench.walk_of_legs import HEIGHT, KNOTS, STEP, TIME, legs, standing, walk
 
 ROUND = 20
-"""Iterations of one competitor before it is the next one's turn."""
+"""Iterations of one library before the next library has its turn."""
 
 NOISE = 0.01
-"""Of the measured velocities [m/s, rad/s]."""
+"""Standard deviation of the measured velocities [m/s, rad/s]."""
 
 Lap = Callable[[], tuple[float, ...]]
 
@@ -57,7 +58,7 @@ def ours(control: ocp.RealTimeIteration, q: Array, noise: float = NOISE) -> Lap:
 
 
 def crocoddyls() -> tuple[dict[str, Lap], str] | None:
-    """One iteration of Crocoddyl's walk, with its threads and with one, and what it is; None, with a line, without it."""
+    """Iterations of Crocoddyl's walk by number of threads, and a description; None, with a line, without Crocoddyl."""
     try:
         import crocoddyl
         import example_robot_data
@@ -87,10 +88,10 @@ def crocoddyls() -> tuple[dict[str, Lap], str] | None:
 
 
 def measure(laps: dict[str, Lap], repetitions: int) -> dict[str, Array]:
-    """Milliseconds of every lap, in turns."""
+    """Milliseconds of every iteration; the libraries take turns."""
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in laps}
     for lap in laps.values():
-        lap()  # whatever is made on first use
+        lap()  # allocations on first use are not timed
     for _ in range(max(1, repetitions // ROUND)):
         for name, lap in laps.items():
             found[name] += [lap() for _ in range(min(ROUND, repetitions))]
@@ -117,7 +118,7 @@ def show(rows: dict[str, dict[str, float]]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=300)
+    parser.add_argument("--repetitions", type=int, default=300, help="timed iterations of each (default 300)")
     parser.add_argument("--no-inequalities", action="store_true", help="without friction cones and centers of pressure")
     parser.add_argument("--quick", action="store_true", help="40 repetitions at most, and only what is compiled")
     parser.add_argument("--json", action="store_true", help="one JSON object, the last line")
@@ -153,7 +154,7 @@ def main() -> int:
 def slower(problem: ocp.Problem, plan: ocp.Solution, q: Array) -> dict[str, dict[str, float]]:
     """The same without a compiler, and the whole QP by an interior-point solver, with compiled blocks.
 
-    That one at rest: feet that stand and measured velocities that say otherwise are no QP it can solve.
+    The latter starts at rest: measured velocities that move standing feet make its QP infeasible.
     """
     machine = ours(problem.rti(plan, qp="riccati", compile=False), q)
     found = {"riccati, virtual machine and numpy": figures(measure({"": machine}, ROUND)[""])}

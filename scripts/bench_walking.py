@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast and how surely walks are found: iterations and seconds of the problems that the README speaks of.
+"""Speed and robustness of walks: iterations and seconds of the problems of MEASUREMENTS.md.
 
     python scripts/bench_walking.py [speeds] [refine] [neighbors] [robot] [--compile] [--repeats 3]
                                     [--urdf FILE --left-foot L --right-foot R]
@@ -29,17 +29,20 @@ from ocp_dyn import ocp
 from problems import human_walk, robot_walk
 
 NOISE = (0.05, 0.2)
-"""Standard deviations: of every joint angle [rad] and position [m], and of their rates."""
+"""Standard deviations of every joint angle [rad] and position [m], and of their rates."""
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbors"])
+    arguments.add_argument("what", nargs="*", choices=[*MEASURED, []], default=["speeds", "refine", "neighbors"],
+                           help="measurements: speeds, refine, neighbors, robot")  # fmt: skip
     arguments.add_argument("--urdf", help="a humanoid, for robot")
-    arguments.add_argument("--left-foot", default="left_sole_link")
-    arguments.add_argument("--right-foot", default="right_sole_link")
-    arguments.add_argument("--compile", action="store_true")
-    arguments.add_argument("--repeats", type=int, default=3)
+    arguments.add_argument("--left-foot", default="left_sole_link", help="frame of its left sole")
+    arguments.add_argument("--right-foot", default="right_sole_link", help="frame of its right sole")
+    arguments.add_argument(
+        "--compile", action="store_true", help="evaluate by compiled C instead of CasADi's virtual machine"
+    )
+    arguments.add_argument("--repeats", type=int, default=3, help="solves of every problem (default 3)")
     options = arguments.parse_args()
     if "robot" in options.what and not options.urdf:
         arguments.error("robot needs --urdf FILE")
@@ -84,7 +87,7 @@ def _robot(options: argparse.Namespace) -> None:
 
 
 def _noisy(walk: ocp.Problem, q0: np.ndarray, rng: np.random.Generator) -> Callable[[float], Any]:
-    """The robot standing, moved forward at half a meter per second for about a second, shaken."""
+    """The standing robot, moved forward at 0.5 m/s for about a second, with noise."""
 
     def state(s: float) -> tuple[np.ndarray, np.ndarray]:
         angle, rate = (rng.normal(0.0, sigma, walk.model.nv) for sigma in NOISE)
@@ -95,7 +98,7 @@ def _noisy(walk: ocp.Problem, q0: np.ndarray, rng: np.random.Generator) -> Calla
 
 
 def _row(label: str, walk: ocp.Problem, options: argparse.Namespace, **given: Any) -> ocp.Solution:
-    """Solves it so many times and prints a line; the solution."""
+    """Solves the problem `--repeats` times, prints a line and returns the solution."""
     runs = [walk.solve(progress=False, compile=options.compile, **given) for _ in range(options.repeats)]
     seconds = statistics.median(run.stats["solve_seconds"] for run in runs)
     found, defects = runs[-1], runs[-1].defects()

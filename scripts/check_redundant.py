@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Random constraint sets, most of them with rows that depend on others, against a dense reference.
+"""Comparison of random constraint sets, most of them with dependent rows, with a dense reference.
 
     python scripts/check_redundant.py [--count 2000] [--seed 0] [--jobs 2]
 
-Closed planar and spherical chains about random axes, with every kind of closure, four-point feet with bent and
-straight legs, random contacts, rows along joint axes: each in a random pose of the world. Per kind of set: how many
-agree, by solver, and the worst error. The reference solves the rows in the metric of H by singular values; sets
-whose rank is not clear to it are counted as skipped. Exit status 1 unless all others agree.
+Sets: closed planar and spherical chains about random axes, with every kind of closure, four-point feet with bent and
+straight legs, random contacts, rows along joint axes, each in a random pose of the world. The table gives, for every
+kind of set, the number of sets that agree and the worst error of every solver. The reference solves the rows in the
+metric of H by singular values; sets whose rank it cannot determine count as skipped. Exit status 1 unless all others
+agree.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scripts.redundant.comparison import SOLVERS, TOLERANCE, compare
 
 
 def table(results: Iterator[tuple[str, dict[str, float] | None]]) -> bool:
-    """Prints a line per kind of set; whether all agree."""
+    """Prints a line per kind of set; True if all agree."""
     found: dict[str, list[dict[str, float] | None]] = defaultdict(list)
     for family, errors in results:
         found[family].append(errors)
@@ -42,9 +43,9 @@ def table(results: Iterator[tuple[str, dict[str, float] | None]]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--count", type=int, default=2000, help="number of sets (default 2000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first set; each has the next (default 0)")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes (default 2)")
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
         return 0 if table(pool.map(compare, range(options.seed, options.seed + options.count), chunksize=8)) else 1

@@ -5,9 +5,9 @@ Each FILE (JSON, schema rbdl-ref-1) holds a model and, for some states, every qu
 model is rebuilt from the file alone, every recorded quantity is evaluated and compared, and per file and
 quantity the worst relative error |a - b| / (1 + |b|) and the number of compared values are printed.
 
-Exit code 0 means that all of it agrees to 1e-9. Other than that: a larger error, a value that is not finite
-or not of the recorded shape, a key this script does not know, a file that cannot be read, nothing compared.
-What the library cannot do yet is named ("not built yet: ...") and is no failure.
+Exit status 0: everything agrees to 1e-9. Exit status 1: a larger error, a value that is not finite or does not have the
+recorded shape, a key that this script does not know, a file that cannot be read, or nothing to compare. Quantities that
+the library cannot compute yet are listed ("not built yet: ...") and are no failure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scripts.reference.report import BadFile, Report
 
 
 def show(path: str, report: Report) -> None:
-    """One file's lines of output."""
+    """Prints the results of one file."""
     print(f"{path}: {report.count} values compared, worst {max(report.errors.values(), default=0.0):.1e}")
     for key in sorted(report.errors):
         print(f"  {key:32} {report.counts[key]:7d}   {report.errors[key]:.1e}")
@@ -35,7 +35,7 @@ def show(path: str, report: Report) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare the library with files of reference values.")
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, schema rbdl-ref-1")
     compared, failed = 0, []
     paths = parser.parse_args(arguments).files
     for path in paths:

@@ -48,6 +48,11 @@ def on_paper(point: Any) -> np.ndarray:
     return np.array([x, z]) + y * DEPTH
 
 
+def beside(point: Any, right: float, up: float) -> np.ndarray:
+    """A place on the paper beside a point of the world."""
+    return on_paper(point) + np.array((right, up))
+
+
 def arrow(axes: Any, begin: Any, end: Any, color: str, width: float = 1.8, style: str = "-|>", **options: Any) -> None:
     shape = {"arrowstyle": style, "color": color, "lw": width, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13}
     axes.annotate("", on_paper(end), on_paper(begin), arrowprops=shape | options)
@@ -77,7 +82,7 @@ def draw(path: Path) -> None:
         axes.plot(*np.array([on_paper(begin), on_paper(end)]).T, color=LINK, lw=9, alpha=0.55, solid_capstyle="round")
     origin = np.array([0.0, 0.0, foot[2]])
     frame(axes, np.eye(3), origin, 0.33)
-    axes.text(*(on_paper(origin) + [-0.03, -0.1]), "world", color=NOTE, ha="right")
+    axes.text(*beside(origin, -0.03, -0.1), "world", color=NOTE, ha="right")
     frame(axes, np.array(od.pose(model, "trunk", q)[0]), hip, 0.33)
     arrow(axes, origin, hip, NOTE, 1.0, "->", linestyle="dashed")
     _notes(axes, hip, knee, foot)
@@ -97,12 +102,17 @@ def _notes(axes: Any, hip: np.ndarray, knee: np.ndarray, foot: np.ndarray) -> No
     angles = [np.degrees(np.arctan2(*(on_paper(end) - center)[::-1])) for end in (foot, knee + along)]
     axes.add_patch(Arc(center, 0.5, 0.5, theta1=angles[0], theta2=angles[1], color=COLORS[1], lw=1.8))
     axes.plot(*center, "o", color=COLORS[1], ms=8)
-    axes.text(*(ahead + [0.04, 0.04]), "joint: angle q, torque tau,\nboth about its axis y", color=COLORS[1], va="center")
+    axes.text(
+        *beside(knee + 0.36 * along, 0.04, 0.04),
+        "joint: angle q, torque tau,\nboth about its axis y",
+        color=COLORS[1],
+        va="center",
+    )
     force = np.array([-0.12, 0.0, 0.5])
     arrow(axes, foot, foot + force, FORCE, 2.4)
-    axes.text(*(on_paper(foot) + [-0.16, 0.18]), "contact force lam\non the robot", color=FORCE, ha="right", va="center")
-    axes.text(*(0.5 * on_paper(hip) + [-0.35, 0.62]), "position q[0:3]", **note)
-    axes.text(*(on_paper(hip) + [0.05, 0.42]), "body axes: quaternion q[3:7]", **note)
+    axes.text(*beside(foot, -0.16, 0.18), "contact force lam\non the robot", color=FORCE, ha="right", va="center")
+    axes.text(*beside(hip / 2, -0.35, 0.62), "position q[0:3]", **note)
+    axes.text(*beside(hip, 0.05, 0.42), "body axes: quaternion q[3:7]", **note)
     lines = (
         "od.FloatingBase():",
         "  q   x y z   qx qy qz qw",

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Hands mutated files and wrong arguments to the library, and lists what it does not refuse in its own words.
+"""Hands mutated files and wrong arguments to the library, and lists inputs that fail without an error of the library.
 
     python scripts/fuzz.py [--seconds 300] [--count 100000] [--seed 0] [--only urdf json npz api] [--repeat KIND NUMBER]
 
-Planted mistakes show that these are seen: --only crash fault hang hog.
+Planted mistakes test this script: --only crash fault hang hog.
 
-An input may be accepted, or refused: by a ModelError, ValueError, TypeError or KeyError that a `raise` of ocp_dyn
-states in a message of some words. Anything else is a finding: another exception or a warning, a crash, more than --limit
-seconds, more memory than --memory megabytes. The exit status is 1 where there is one. Every input is made from its
-seed, kind and number alone: --repeat runs one again and lets its exception through.
+The library may accept an input, or refuse it by a ModelError, ValueError, TypeError or KeyError that a `raise` of
+ocp_dyn raises with a message of several words. Anything else is a finding: another exception or a warning, a crash,
+more than --limit seconds, more memory than --memory megabytes. The exit status is 1 if there is a finding. An input
+depends only on its seed, kind and number: --repeat runs it again and does not catch its exception.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 from scripts.fuzzing import inputs
 
 LONGEST = 3000
-"""Characters of a message that a person may be shown."""
+"""Largest number of characters of a message."""
 OWN = (ValueError, TypeError, KeyError)
 BATCH = 50
 """Inputs that a worker takes at once."""
@@ -41,15 +41,16 @@ BATCH = 50
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", choices=(*inputs.KINDS, *inputs.PLANTED), default=list(inputs.KINDS))
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=300.0, help="time limit of the whole run (default 300)")
+    parser.add_argument("--count", type=int, default=100_000, help="largest number of inputs (default 100000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all inputs (default 0)")
+    parser.add_argument("--only", nargs="+", choices=(*inputs.KINDS, *inputs.PLANTED), default=list(inputs.KINDS),
+                        help="kinds of inputs; default: all but planted mistakes")  # fmt: skip
+    parser.add_argument("--workers", type=int, default=2, help="number of processes (default 2)")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds that one input may take")
     parser.add_argument("--memory", type=int, default=4096, help="megabytes that a worker may use")
     parser.add_argument("--start", choices=("spawn", "fork"), default="spawn", help="how workers are started")
-    parser.add_argument("--repeat", nargs=2, metavar=("KIND", "NUMBER"))
+    parser.add_argument("--repeat", nargs=2, metavar=("KIND", "NUMBER"), help="run one input again")
     options = parser.parse_args(arguments)
     if options.repeat:
         made = case(options.seed, options.repeat[0], int(options.repeat[1]))
@@ -68,7 +69,7 @@ def case(seed: int, kind: str, number: int) -> inputs.Case:
 
 
 def judged(seed: int, kind: str, number: int) -> tuple[str, str]:
-    """("accepted" | "refused" | "finding", what happened)."""
+    """Verdict "accepted", "refused" or "finding", and a description."""
     made = case(seed, kind, number)
     try:
         with warnings.catch_warnings():
@@ -143,7 +144,7 @@ class Worker:
         self.pipe.send(self.task)
 
     def result(self) -> tuple[collections.Counter[str], list[tuple[str, int, str]]] | None:
-        """What the batch gave, None while it runs; what else was in a batch that was broken off is in `broken_off`."""
+        """Results of the batch, None while it runs; inputs of a batch that ended early are in `broken_off`."""
         assert self.task is not None
         assert self.process is not None
         kind, first, last = self.task

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whether the tests notice: one line of the library is made wrong, and the tests of its room must fail. By hand, not in CI.
+"""Mutation tests: one line of the library is made wrong, and the tests of its room must fail. Run by hand, not in CI.
 
     python scripts/mutate.py [--only derivatives] [--jobs 2] [--sample 20 --seed 1] [--allow 5] [--list]
 
-The mutations stand in mutations.toml beside this script: a file, text that occurs in it exactly once (or `nth` says which
-of its occurrences), what replaces it, and the tests that should fail then. Nothing is changed in the checkout: every
-worker has a copy of it in a temporary directory, applies one mutation after the other there, and runs their quick tests up
-to the first that fails. First the same tests run on the library as it is: what fails there shows nothing.
+mutations.toml beside this script lists the mutations: a file, a text that occurs in it exactly once (or `nth`, the
+number of the occurrence), its replacement, and the tests that should fail then. The checkout is not changed: every
+worker has a copy of it in a temporary directory, applies one mutation after the other there, and runs its quick tests
+until one fails. Before that, the same tests run without mutations, because a test that fails then shows nothing.
 
-Printed is a line per mutation, with the test that failed; at the end what is alive, that is what no test has noticed.
-Mutations marked `accepted` in the table cannot be noticed, for the reason given there, and are not counted. The exit status
-is 1 if more than --allow others are alive.
+The script prints a line per mutation, with the test that failed, and at the end the mutations that are alive: those
+that no test noticed. Mutations marked `accepted` in the table cannot be noticed, for the reason given there, and do not
+count. The exit status is 1 if more than --allow others are alive.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("mutations.toml")
-COPIED = ("ocp_dyn", "tests", "problems", "scripts", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE")
-"""What a run of the tests reads."""
+COPIED = ("ocp_dyn", "tests", "problems", "scripts", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+          "LICENSE")  # fmt: skip
+"""Files and folders that a run of the tests reads."""
 
 
 class TableError(ValueError):
@@ -46,7 +47,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True)
 class Mutation:
-    """`old`, its occurrence number `nth` in `file`, becomes `new`; `tests` should fail then, unless it is `accepted`."""
+    """Occurrence `nth` of `old` in `file` becomes `new`; then `tests` should fail, unless it is `accepted`."""
 
     file: str
     old: str
@@ -78,7 +79,7 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutation: the test that noticed it ("" if none did), and the seconds that took."""
+    """Result of a mutation: the test that noticed it ("" if none did), and the seconds of its tests."""
 
     mutation: Mutation
     killer: str
@@ -94,7 +95,7 @@ class Outcome:
 
 
 def read(table: Path = TABLE) -> list[Mutation]:
-    """All mutations of a table. TableError for entries that lack something or hold something unknown."""
+    """All mutations of a table. TableError for entries with missing or unknown keys."""
     mutations = []
     for room in tomllib.loads(table.read_text(encoding="utf-8"))["file"]:
         for entry in room["mutations"]:
@@ -107,7 +108,7 @@ def read(table: Path = TABLE) -> list[Mutation]:
 
 
 def stale(mutations: list[Mutation]) -> list[str]:
-    """What is wrong with mutations, now that the library is as it is: one message each."""
+    """Messages about mutations that do not fit the library any more."""
     messages = []
     for mutation in mutations:
         path = ROOT / mutation.file
@@ -187,7 +188,7 @@ def chosen(mutations: list[Mutation], options: argparse.Namespace) -> list[Mutat
 
 
 def run(mutations: list[Mutation], options: argparse.Namespace) -> list[Outcome]:
-    """Tries out all mutations, several at once, and prints each as it is done. SystemExit if tests fail without them."""
+    """Tries out all mutations in several processes and prints each result. SystemExit if tests fail without them."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as parent:
         copies: queue.Queue[Copy] = queue.Queue()
         for _ in range(options.jobs):

@@ -1,8 +1,8 @@
 """Analytic derivatives attached to a Function, where CasADi looks for them when a call is differentiated.
 
-A CasADi Function f: (q, qd, x) -> y finds the Functions jac_f, adj1_f and, of the latter, jac_adj1_f in its cache. Calls
-look there; a Function mapped over many points by CasADi's `map` does not. Derivatives by q are by its entries, see
-`raw_coordinates`.
+A CasADi Function f: (q, qd, x) -> y finds the Functions jac_f, adj1_f and, of the latter, jac_adj1_f in its cache.
+Calls look there; a Function mapped over many points by CasADi's `map` does not. Derivatives by q are by its entries,
+see `raw_coordinates`.
 """
 
 from __future__ import annotations

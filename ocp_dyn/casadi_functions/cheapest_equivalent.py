@@ -40,8 +40,8 @@ def cheapest_equivalent(
 ) -> Model:
     """The equivalent model with the fewest operations for H, or for ID where there are velocities.
 
-    static: constraint sets that must hold on it. The model is returned unchanged if one of them is of a user's own
-    kind, which may use any part of a model, or if its inertias or positions hold symbols. split: joints may be split
+    static: constraint sets that must hold on it. The model is returned unchanged if one of them is of a user's class,
+    which may use any part of a model, or if its inertias or positions hold symbols. split: joints may be split
     into simpler ones, which changes bodies and joints' names, see `reduction.variants`.
     """
     members = [_stabilized(member) for argument in static for member in as_set(argument)]
@@ -62,7 +62,9 @@ def _stabilized(constraint: Constraint) -> Constraint:
 def _cost_of_forces(model: Model) -> int:
     """Operations of ID that depend on the choice of frames."""
     moving = {i for i, _ in model.edges if model.I[i].h.nnz() or model.I[i].I.nnz()}
-    moving |= {p for i, p in model.edges if p and model.X_tree[i].r.nnz()}  # they carry an origin off their own
+    moving |= {
+        p for i, p in model.edges if p and model.X_tree[i].r.nnz()
+    }  # they carry a joint that is not at their origin
     return 15 * len(moving) + sum(_weight(model, i) for i, _ in model.edges)
 
 
@@ -79,6 +81,6 @@ def _weight(model: Model, i: int) -> int:
     joint, X = model.joints[i], model.X_tree[i]
     general = any(abs(x) != 1 for x in X.E.nonzeros())
     if general and isinstance(joint, Revolute):
-        # a fixed turn about the joint's own axis and the joint's are one: no zero is lost
+        # a fixed rotation about the joint's axis and the joint's rotation make one: no zero is lost
         general = float(ca.norm_inf(DM(joint.axis).T @ X.E)) < 1 - 1e-9
     return 4 * int(X.r.nnz()) + 16 * general

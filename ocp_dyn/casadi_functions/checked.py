@@ -1,4 +1,4 @@
-"""A casadi.Function that refuses arguments of the wrong number, kind or shape in words of its own."""
+"""A casadi.Function that checks the number, kind and shape of its arguments, with messages that name them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class CheckedFunction(ca.Function):
 
     A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
     quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
-    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration q.
+    k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration
+    q.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -54,7 +55,7 @@ class CheckedFunction(ca.Function):
             ) from None
 
     def _check(self, given: list[tuple[int, Any]]) -> None:
-        """Every argument fits its input; those of several evaluations at once are of equally many."""
+        """Checks that every argument fits its input, and that all hold equally many evaluations."""
         counts: dict[str, int] = {}
         for i, value in given:
             name, expected = self.name_in(i), self.size_in(i)
@@ -70,8 +71,10 @@ class CheckedFunction(ca.Function):
             if count > 1:
                 counts[name] = count
         if len(set(counts.values())) > 1:
-            held = ", ".join(f"{name} {count}" for name, count in counts.items())
-            raise ValueError(f"{self.name()}: arguments of several evaluations must hold equally many, got {held}")
+            got_counts = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise ValueError(
+                f"{self.name()}: arguments for several evaluations at once must hold equally many, got {got_counts}"
+            )
 
 
 def _sequence(f: ca.Function, arguments: Any) -> list[Any]:
@@ -81,7 +84,7 @@ def _sequence(f: ca.Function, arguments: Any) -> list[Any]:
 
 
 def _shape(value: Any) -> Shape | None:
-    """The shape of an argument; None for what is neither numbers nor an expression."""
+    """The shape of an argument; None if it is neither numbers nor an expression."""
     if isinstance(value, (DM, SX, MX)) or (hasattr(value, "tocsc") and hasattr(value, "shape")):
         return tuple(value.shape)
     try:
@@ -111,8 +114,11 @@ def _is_zero(value: Any) -> bool:
 
 def _remedy(name: str) -> str:
     if name == "q":
-        return "; one number does not stand for all entries: model.neutral() is the configuration in which nothing is moved"
-    return "; one number does not stand for all entries, but for 0"
+        return (
+            "; one number does not stand for all entries: model.neutral() is the configuration in which no joint is "
+            "displaced"
+        )
+    return "; one number does not stand for all entries, except 0"
 
 
 def _listed(names: Iterable[Any]) -> str:

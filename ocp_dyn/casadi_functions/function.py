@@ -1,6 +1,6 @@
-"""Algorithms as `casadi.Function`s: named inputs and outputs, built in SX when first asked for, then kept.
+"""`od.function`: an algorithm as a `casadi.Function` with named inputs and outputs, built in SX once, then kept.
 
-All that is known of an algorithm stands in its signature, from the registry or the user's own.
+All that it knows about an algorithm is the algorithm's signature, from the registry or given by the user.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ class Description(NamedTuple):
     labels: Mapping[str, Label]
 
 
-MOST_COLUMNS = 10_000
-"""Columns of tau in one Function: each adds as many operations."""
+LARGEST_COLUMN_COUNT = 10_000
+"""Largest number of columns of tau in one Function: every column adds the same number of operations."""
 
 _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionary()
 _building = threading.RLock()
-"""Held while a Function is looked up and built: CasADi's graphs are for one thread at a time. Algorithms may ask for others."""
+"""Held while a Function is looked up and built: CasADi's graphs are for one thread at a time. Reentrant, as
+algorithms may request other Functions."""
 _descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
 
 
@@ -72,28 +73,28 @@ def function(
 ) -> ca.Function:
     """`algorithm(model, *static, ...)` as a casadi.Function with named inputs and outputs.
 
-    static: what the algorithm takes between the model and q, such as a constraint set. name: instead of the registry's.
-    signature: for an algorithm of the user's own without the decorator `od.algorithm`, e.g. "q qd -> E" or
+    static: arguments of the algorithm between the model and q, such as a constraint set. name: name of the Function, in
+    place of the registry's. signature: for a user's algorithm without the decorator `od.algorithm`, e.g. "q qd -> E" or
     "q p[3] -> d", or an `od.Signature` with units, labels and traits.
 
-    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external the
-    last input is f_ext (6 x k), a column for each. Other options go to the algorithm; those that its signature marks
-    become inputs on request: t="input" adds time, for constraints on time, e="input" the restitution of an impact,
-    e="rows" one for each row of the constraints. columns=k: number of columns of an input that the signature marks so,
-    such as tau of `mass_matrix_inverse_product`.
+    loads: springs, losses and rotors of joints, and external wrenches, see `od.Loads`; with frames in loads.external
+    the last input is f_ext (6 x k), a column for each. Other options go to the algorithm; those that its signature
+    marks become inputs on request: t="input" adds time, for constraints on time, e="input" the restitution of an
+    impact, e="rows" one for each row of the constraints. columns=k: number of columns of an input that the signature
+    marks so, such as tau of `mass_matrix_inverse_product`.
 
-    parameters: names of what stays an input, such as ("gravity", "inertia:foot"), see `ocp_dyn.mechanism.parameters`;
-    the last inputs, called "gravity", "inertia_foot". ("point:foot",) is the point of the contact on the frame foot, in
-    every constraint set among the static arguments that holds one.
+    parameters: names of parameters of the model that become inputs, such as ("gravity", "inertia:foot"), see
+    `ocp_dyn.mechanism.parameters`. They are the last inputs, called "gravity", "inertia_foot". ("point:foot",) is the
+    point of the contact on the frame foot, in every constraint set among the static arguments that holds one.
 
-    derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option but
-    name and loads=od.Loads(armature=True). The analytic derivatives up to that order go with the Function: CasADi finds
-    them when an MX expression that calls it is differentiated (not its `map`). By the entries of q, quaternions
+    derivatives: 1 or 2, where the signature has derivatives (`inverse_dynamics`, `forward_dynamics`), with no option
+    but name and loads=od.Loads(armature=True). The analytic derivatives up to that order go with the Function: CasADi
+    finds them when an MX expression that calls it is differentiated (not its `map`). By the entries of q, quaternions
     included. Off by default: they take longer to build than the Function itself.
 
     reduce: joint-space algorithms run on a dynamically equivalent model of fewer operations, see
-    `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal to
-    rounding. False, or external wrenches or parameters: on the model as it is.
+    `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal up to
+    rounding. With reduce=False, external wrenches or parameters, the given model is used.
 
     Called with numbers it returns DM; with SX it expands; with MX it is one call node. It is built with common
     subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get the same one.
@@ -109,7 +110,7 @@ def function(
             "derivatives= goes with name= and loads=od.Loads(armature=True) alone: leave out the other options"
         )
     spec = _specification(algorithm, name, signature)
-    _check_asked(spec, options)
+    _check_options_of(spec, options)
     request = _Request(algorithm, static, spec, loads, tuple(parameters), derivatives, reduce, options)
     return _kept(request, model)
 
@@ -123,8 +124,8 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 return kept[request.key]
         except (TypeError, NotImplementedError):  # the latter from symbols
             raise TypeError(
-                "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (what stays an "
-                f"input is named by parameters=), got {shown(request.static)} and {shown(request.options)}"
+                "static arguments and options must be hashable (tuples, not arrays) and hold no symbols (inputs for "
+                f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
         _descriptions[f] = Description(model.name, model.joints, labels)
@@ -159,15 +160,15 @@ def _check_loads(algorithm: Algorithm, model: Model, loads: Any, options: dict[s
         refuse_parts(options, inspect.signature(algorithm).parameters, name)
 
 
-def _check_asked(spec: Signature, options: dict[str, Any]) -> None:
-    """Raises errors about options of an algorithm that decide which inputs and outputs there are."""
+def _check_options_of(spec: Signature, options: dict[str, Any]) -> None:
+    """Raises errors about options of an algorithm that determine its inputs and outputs."""
     for output in spec.optional_outputs:
         truth(options.get(output.name, False), output.name)
     columns = options.get("columns")
-    if columns is not None and not (is_whole(columns, 1) and columns <= MOST_COLUMNS):
+    if columns is not None and not (is_whole(columns, 1) and columns <= LARGEST_COLUMN_COUNT):
         raise ValueError(
-            f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {MOST_COLUMNS}, got "
-            f"{shown(columns)}: call the Function several times for more"
+            f"columns must be a whole number of columns of {listed(spec.several)}, from 1 to {LARGEST_COLUMN_COUNT}, "
+            f"got {shown(columns)}: call the Function several times for more"
         )
 
 
@@ -199,7 +200,8 @@ class _Request:
 
 @dataclass
 class _Inputs:
-    """The symbols of a Function by name, how many of them the algorithm takes in order, and its options with symbols."""
+    """The symbols of a Function by name, how many of them the algorithm takes in order, and its options with
+    symbols."""
 
     symbols: dict[str, ca.SX]
     positional: list[ca.SX]
@@ -233,7 +235,7 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
 
 
 def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:
-    """The values that an algorithm returned: as many as its signature names, and as many rows as are named."""
+    """The values that an algorithm returned, checked against the outputs and the names of rows in its signature."""
     values = list(result) if isinstance(result, (tuple, list)) else [result]
     if len(values) != len(outputs):
         named = tuple(output.name for output in outputs)
@@ -265,7 +267,7 @@ def _derivatives(request: _Request, model: Model, inputs: _Inputs) -> dict[str, 
 
 
 def _inputs(request: _Request, model: Model, outputs: tuple[Quantity, ...]) -> _Inputs:
-    """Symbols for what the signature names, then for what the options ask to be an input."""
+    """Symbols for the inputs that the signature names, then for those that the options request."""
     spec, options, setting = request.spec, dict(request.options), request.setting(model)
     names = [output.name for output in outputs]
     _check_names(spec.name, [*spec.input_names(), *names])
@@ -311,9 +313,10 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
         raise TypeError(
-            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the Function "
-            f"are {', '.join(inputs.symbols)}, and what the algorithm takes between the model and these, a constraint set "
-            "say, follows the model: od.function(algorithm, model, constraints)"
+            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
+            "Function "
+            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
+            "the model: od.function(algorithm, model, constraints)"
         ) from error
 
 
@@ -324,7 +327,7 @@ def _candidates(request: _Request, model: Model) -> tuple[Algorithm, ...]:
 
 
 def _labels(request: _Request, outputs: tuple[Quantity, ...], names: list[str], model: Model) -> dict[str, Label]:
-    """Labels of the inputs and outputs of these names, of which something is known."""
+    """Labels of those among the named inputs and outputs that have units, or names of rows or columns."""
     spec = request.spec
     quantities = {quantity.name: quantity for quantity in (*spec.inputs, *spec.optional_inputs, *outputs)}
     found = {name: quantities[name].label(*request.setting(model)) for name in names if name in quantities}
@@ -333,7 +336,7 @@ def _labels(request: _Request, outputs: tuple[Quantity, ...], names: list[str], 
 
 
 def _specification(algorithm: Algorithm, name: str | None, signature: str | Signature | None) -> Signature:
-    """The signature that is given, else the one of the decorator, else the registry's."""
+    """The signature given as an argument, else by the decorator, else by the registry."""
     spec = Signature.parse(signature) if isinstance(signature, str) else signature or signature_of(algorithm)
     own_name = getattr(algorithm, "__name__", "")
     if spec is None and algorithm not in REGISTRY:
@@ -354,7 +357,7 @@ def _check_names(name: str, labels: list[str]) -> None:
         )
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
-        raise ValueError(f"{name}: every input and output needs a name of its own, got {', '.join(twice)} twice")
+        raise ValueError(f"{name}: every input and output needs a different name, got {', '.join(twice)} twice")
 
 
 def _parameter_label(name: str) -> str:

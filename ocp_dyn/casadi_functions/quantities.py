@@ -1,7 +1,7 @@
 """Quantities that algorithms take and return: units or meaning, names of rows and columns, sizes.
 
-Signatures name them, so that an exported header, a checked call and a user's own algorithm speak of one quantity in
-the same words.
+Signatures name them, so that an exported header, a checked call and a user's algorithm describe one quantity
+in the same words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Label(NamedTuple):
 class Quantity:
     """An input or output of algorithms.
 
-    name: as in signatures. units: units or meaning, for headers and reports. rows, columns: what they stand for, one of
+    name: as in signatures. units: units or meaning, for headers and reports. rows, columns: their kind, one of
     "coordinates", "dofs", "constraints", "parameters", "frames"; or a name for each; or their number. An input needs
     rows; None leaves an output's size to the algorithm.
     per_row: as an option it may also be "rows", one entry per row of the constraints.
@@ -87,7 +87,9 @@ def _axis(axis: Axis, what: str) -> Axis:
     """The rows or columns of a quantity, checked."""
     if isinstance(axis, str):
         if axis not in AXES:
-            raise ValueError(f"{what} {shown(axis)} are none of {listed(tuple(AXES))}{meant(axis, AXES)}")
+            raise ValueError(
+                f"{what} must be one of {listed(tuple(AXES))}, a number or names, got {shown(axis)}{meant(axis, AXES)}"
+            )
         return axis
     if axis is None or is_whole(axis):
         return axis

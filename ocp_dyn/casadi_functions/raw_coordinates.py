@@ -32,7 +32,8 @@ def tangent_map(model: Model, q: Expr) -> Expr:
 
 
 def by_entries(model: Model, q: Expr, second: SecondOrder, T: Expr) -> tuple[list[Expr], list[list[Expr]]]:
-    """Gradient and blocks of the Hessian by the entries of q, qd and x, from those by tangent steps; T: `tangent_map`."""
+    """Gradient and blocks of the Hessian by the entries of q, qd and x, from those by tangent steps; T:
+    `tangent_map`."""
     zero = SX(model.nv, model.nv)
     H = [
         [_chained(model, q, second, T), T.T @ second.L_q_qd, T.T @ second.L_q_x],

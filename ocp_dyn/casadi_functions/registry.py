@@ -1,8 +1,9 @@
-"""The registry of algorithms: one line each, its signature, tells `od.function` all that it has to know.
+"""The registry: for every algorithm one line, its signature, with all that `od.function` needs to know about it.
 
 "ID: q qd qdd f_ext? -> tau" gives the Function's name, inputs and outputs, whose units, sizes and labels are those of
-`ocp_dyn.casadi_functions.quantities`. "e?" is an input on request, "residual?" an output, "tau*" may have several columns. An algorithm
-that is not of this library needs no entry: `od.algorithm` and `od.function(..., signature=)` give it one.
+`ocp_dyn.casadi_functions.quantities`. "e?" is an input on request, "residual?" an output on request, "tau*" may have
+several columns. An algorithm from outside the library needs no entry: `od.algorithm` and `od.function(..., signature=)`
+give it one.
 """
 
 from __future__ import annotations

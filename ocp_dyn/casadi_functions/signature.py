@@ -1,4 +1,4 @@
-"""Signatures: all that `od.function` has to know of an algorithm, in one value."""
+"""Signatures: all that `od.function` needs to know about an algorithm, in one value."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ class Signature:
         )
 
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs that are there in any case."""
+        """Names of the inputs that are not optional."""
         return tuple(quantity.name for quantity in self.inputs)
 
     def outputs_with(self, options: Options) -> tuple[Quantity, ...]:
-        """The outputs, with those that the options ask for."""
+        """The outputs, with the optional ones that the options request."""
         return (*self.outputs, *(quantity for quantity in self.optional_outputs if options.get(quantity.name)))
 
     def called(self, name: str) -> Signature:
@@ -158,7 +158,7 @@ def _output(text: str, own: Mapping[str, Quantity]) -> tuple[Quantity, str]:
     """The quantity of an output, and its mark."""
     name, size, mark = _word(text)
     if size is not None or mark == "*":
-        raise ValueError(f"output {text}: the algorithm tells its size; write {name}")
+        raise ValueError(f"output {text}: the size of an output follows from the algorithm; write {name}")
     return own.get(name, Quantity(name)), mark
 
 

@@ -1,6 +1,6 @@
-"""Arguments that an algorithm takes between the model and q: constraint sets, names of frames, whatever else.
+"""Arguments that an algorithm takes between the model and q: constraint sets, names of frames and others.
 
-`od.function` knows of them only that some are constraint sets, whose rows have names and whose points may be inputs.
+`od.function` uses only those that are constraint sets: their rows have names, and their points may be inputs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def rows_of_constraints(static: Static) -> tuple[str, ...]:
         if is_set(argument) or argument == ():
             return constraint_rows(argument)
     raise ValueError(
-        "phi, G, gamma, lam and the like have a row per row of the constraints, and no constraint set is given: it "
-        "follows the model, od.function(algorithm, model, constraints)"
+        "phi, G, gamma and lam have the rows of a constraint set, and none is given: pass it after the model, "
+        "od.function(algorithm, model, constraints)"
     )
 
 

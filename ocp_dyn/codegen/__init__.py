@@ -1,4 +1,4 @@
-"""Functions as C: `export` writes files with a header a person can read, `compile` runs them in this process."""
+"""C code of Functions: `export` writes files with a readable interface, `compile` runs machine code in this process."""
 
 from .c_export.export import export as export
 from .c_export.export import generate as generate

@@ -2,8 +2,18 @@
 
     H qdd + C = tau + G' lam,   G qdd = gamma;      H (qd_plus - qd) = G' Lam,   G qd_plus = -e G qd.
 
-Redundant constraint sets (a flat foot held at four points) leave qdd unique and lam one of many
-distributions; `constraint_rank` tells, and `solver=` chooses how they are shared: see `solvers`.
+If rows of a constraint set depend on others (a flat foot held at four points), qdd is still unique, but lam is not:
+`constraint_rank` counts the independent rows, and `solver=` chooses how the forces are shared, see `solvers`.
+
+| module | contents |
+|---|---|
+| `dynamics` | constrained forward dynamics, impacts, and the matrices H, C, G, gamma together |
+| `solvers` | five solvers of the linear equations of constrained motion |
+| `reflections` | orthogonal factors of small dense matrices |
+| `inverse` | constrained inverse dynamics; rank of G, and whether a system is fully actuated |
+| `derivatives` | derivatives of constrained dynamics and of impacts |
+| `frames`, `rows` | derivatives of the motion of frames, and of the rows of each kind of constraint |
+| `assembly` | states q, qd that satisfy the constraints, in numbers |
 """
 
 from .assembly import AssemblyError as AssemblyError

@@ -105,19 +105,19 @@ def _reach(
         step = -_least(_G(model, constraints, q, t) / W, phi) / W
         for halving in range(12):
             ahead = model.integrate(q, DM(step / 2**halving))
-            there = _phi(model, constraints, ahead, t)
-            if np.linalg.norm(there) < np.linalg.norm(phi):
+            phi_ahead = _phi(model, constraints, ahead, t)
+            if np.linalg.norm(phi_ahead) < np.linalg.norm(phi):
                 break
         else:
             break
-        q, phi = ahead, there
+        q, phi = ahead, phi_ahead
     return q, float(np.max(np.abs(phi), initial=0.0))
 
 
 def _least(A: Array, b: Array) -> Array:
     """The least-norm x among those that minimize |A x - b|."""
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
-        raise ValueError("the constraints are not finite at this configuration: a quaternion of zeros is no rotation")
+        raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
 
 

@@ -1,11 +1,11 @@
 """Analytic derivatives of constrained dynamics and of impacts, by the implicit function theorem.
 
-What holds at the solution, with qdd and lam found once,
+The equations that hold at the solution qdd, lam,
 
     ID(q, qd, qdd) - tau_p - G' lam = tau,     G qdd = gamma,
 
-is differentiated at constant qdd and lam: ID by its recursion (`ocp_dyn.derivatives.first`), G' lam and G qdd - gamma by
-those on the motion of frames (`rows`). The unknown derivatives solve the equations that qdd and lam solve,
+are differentiated at constant qdd and lam: ID by its recursion (`ocp_dyn.derivatives.first`), G' lam and G qdd - gamma
+by those on the motion of frames (`rows`). The unknown derivatives solve the equations that qdd and lam solve,
 
     [ H  G' ] [  d(qdd)/dx ]   [ -d(ID - tau_p - G' lam)/dx ]
     [ G  0  ] [ -d(lam)/dx ] = [ -d(G qdd - gamma)/dx       ],
@@ -122,7 +122,7 @@ def _stacked(rows: Callable[[Constraint, Motions], Expr], members: tuple[Constra
 
 
 def _forces(members: tuple[Constraint, ...], at: Motions, lam: Expr) -> Expr:
-    """d(G' lam)/dq (nv x nv), summed over the constraints."""
+    """d(G' lam)/dq (nv x nv), the sum over all constraints."""
     total: Expr = DM(at.model.nv, at.model.nv)
     start = 0
     for c in members:

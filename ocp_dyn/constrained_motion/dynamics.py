@@ -35,7 +35,7 @@ def constrained_dynamics(
     """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 10].
 
     qdd (nv); lam (m) [N; N m for angular rows], acting on the robot. With residual=True a third output,
-    `G qdd - gamma` (m), tells what a redundant or contradictory set leaves over. solver: "range", "kkt", "null",
+    `G qdd - gamma` (m), is nonzero if rows contradict each other. solver: "range", "kkt", "null",
     "aba" or "proximal", see `ocp_dyn.constrained_motion.solvers`. t: time [s], for constraints on time. loads
     as in `inverse_dynamics`. O(nb depth^2 + m^2 nv + m^3) with "range".
     """
@@ -63,9 +63,10 @@ def impact(
     """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
-    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers and
-    residual (the third output: velocity error after the impact plus e times that before) as in `constrained_dynamics`.
-    Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error, dphi/dt at fixed q in it.
+    sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers
+    and residual (the third output: velocity error after the impact plus e times that before) as in
+    `constrained_dynamics`. Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error,
+    dphi/dt at fixed q in it.
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)
@@ -86,7 +87,7 @@ def constrained_equations(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M, M]:
-    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function, they share their kinematics."""
+    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function they share their kinematics."""
     return (
         mass_matrix(model, q, loads=loads),
         bias_force(model, q, qd, f_ext, loads=loads),

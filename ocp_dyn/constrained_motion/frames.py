@@ -1,7 +1,8 @@
 """Derivatives of the motion of a point of a frame, by every dof that supports it; world axes.
 
 A tangent direction delta_k of joint j turns and shifts its whole subtree by the column J_k = [s_w; s_p] of the point's
-Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are left:
+Jacobian. With that rigid part split off, psi_k and phi_k (see `ocp_dyn.derivatives.first`), taken at the point, are
+left:
 
     d(w)  = s_w x w  + psi_w,               d(vp) = s_w x vp + psi_p,
     d(dw) = s_w x dw + psi_w x w + phi_w,   d(ap) = s_w x ap + 2 psi_w x vp + phi_p,
@@ -58,8 +59,8 @@ class Dual:
 class FrameMotion:
     """A frame and a point of it, world axes: rotation R, Jacobian J (6 x nv) at the point, and with derivatives
 
-    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers: the
-    way to the point from the origin of each body on its path.
+    p the point, w, dw the angular velocity and acceleration of the body, v, a the true ones of the point. levers:
+    vectors to the point from the origins of the bodies on its path.
     """
 
     frame: Frame
@@ -129,9 +130,9 @@ class Motions:
 
         The column J_k = [s_w; s_p] turns with every dof l at or above k, and the point moves with every l below:
 
-            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + own   (l at or above k),    (s_k,w x s_l,p) . f   (below),
+            d(J_k' W) = (s_k,w x n + s_k,p x f) . s_l,w + dS   (l at or above k),    (s_k,w x s_l,p) . f   (below),
 
-        own what S of the joint itself adds; and J' dW.
+        dS from the dependence of the joint's S on its q; plus J' dW.
         """
         model, nv = self.model, self.model.nv
         Jw, Jp = halves(at.J)
@@ -153,7 +154,8 @@ class Motions:
         return total + ca.diagcat(*own)
 
     def _levers(self, body: int, way: Expr) -> dict[int, Expr]:
-        """The ways to a point from the origins of the bodies on its path; way: from that of its own body."""
+        """Vectors to a point from the origins of the bodies on its path; way: the vector from the origin of body
+        `body`."""
         levers = {}
         for i in reversed(self.model.path(body)):
             levers[i] = way

@@ -47,7 +47,7 @@ def constrained_inverse_dynamics(
     the least that satisfies the unactuated rows. By orthogonal factors of G_u and of what it leaves of G_a, so that
     errors grow with the condition of G_u, not with its square. Needs a fully actuated system, rank(G_u) = u, at
     every q where it is used; redundant rows of G do no harm. Called with numbers (a DM for q) it raises ValueError
-    where the rank is lower; a Function gives nan there. `is_fully_actuated` tells beforehand, and relaxed=True
+    where the rank is lower; a Function gives nan there. `is_fully_actuated` tests it beforehand, and relaxed=True
     needs no rank.
 
     Relaxed (relaxed=True; the default with fewer rows): the wanted accelerations of the actuated dofs are rows like
@@ -128,7 +128,8 @@ def _exact(rows: Rows, H: Expr, gamma: Expr, C: Expr, qdd: Expr, a: list[int], u
 def _relaxed(
     model: Model, q: Expr, rows: Rows, gamma: Expr, C: Expr, qdd: Expr, a: list[int], loads: Loads
 ) -> tuple[Expr, Expr, Expr]:
-    """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the constraints."""
+    """H x + C = G' lam + S_a' tau_a, G x = gamma, S_a x = qdd_a: actuated dofs as rows after those of the
+    constraints."""
     n, m = model.nv, rows.G.shape[0]
     S = DM.eye(n)[a, :]
     together = Rows(ca.vertcat(rows.G, S), ca.vertcat(rows.magnitudes, S))
@@ -193,7 +194,7 @@ def constraint_rank(
 
     tolerance: singular values below that fraction of the largest count as zero, once the rows are divided by the sizes
     of their terms and the dofs by those of their inertias, so that units do not matter. The solvers of the dynamics
-    leave rows out below 1e-6 already, so that a loop a little open, whose rank is higher here, keeps its motions.
+    leave rows out below 1e-6 already: so a loop that is slightly open, whose rank is higher here, can still move.
     """
     return _rank(*_at(model, constraints, q, t), tolerance)
 
@@ -205,7 +206,7 @@ def _at(model: Model, constraints: Constraints, q: Any, t: Any) -> tuple[Rows, D
 
 
 def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> int:
-    """Rank of these columns of G, its rows divided by their sizes before anything cancels in them."""
+    """Rank of these columns of G, its rows divided by their sizes before terms cancel."""
     if not 0 <= finite(tolerance, "tolerance") < 1:
         raise ValueError(f"tolerance must be a fraction, 0 or more and less than 1, got {shown(tolerance)}")
     unit, size = np.sqrt(np.array(ca.diag(H).full())), np.sqrt(np.array(rows.terms(ca.diag(H)).full()))
@@ -213,6 +214,6 @@ def _rank(rows: Rows, H: DM, tolerance: float, columns: Any = slice(None)) -> in
     if not A.size:
         return 0
     if not np.all(np.isfinite(A)):
-        raise ValueError("the rows of the constraints are not finite at this q: a quaternion of zeros is no rotation")
+        raise ValueError("the rows of the constraints are not finite at this q: a quaternion must not be zero")
     singular = np.linalg.svd(A, compute_uv=False)
     return int(np.sum(singular > max(tolerance * singular[0], ROUNDING)))

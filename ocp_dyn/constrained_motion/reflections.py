@@ -10,7 +10,8 @@ import casadi as ca
 from .._types import ROUNDING, Expr, split
 
 DEPENDENT = sqrt(ROUNDING)
-"""Remainder of a row, relative to the terms that it was made from, below which it counts as dependent on other rows.
+"""Remainder of a row, relative to the terms that it was computed from, below which it counts as dependent on other
+rows.
 
 The same as in `linalg.Semidefinite`, whose pivots are squares of remainders.
 """
@@ -27,9 +28,9 @@ class Reflections(NamedTuple):
     def of(A: Expr, magnitudes: Expr, tolerance: float = ROUNDING) -> Reflections:
         """Factorizes A, whose columns must be independent. No pivoting, so the same operations for all numbers.
 
-        magnitudes (m): sizes of the columns before anything cancels in them. A column that depends on those before it
-        makes nan of everything: one whose remainder is below `tolerance` times what it was made from, by default what
-        rounding may have made.
+        magnitudes (m): sizes of the columns before terms cancel. If a column depends on earlier ones, all results are
+        nan: if its remainder is below `tolerance` times the terms that it was computed from; by default, a remainder
+        that may be due to rounding.
         """
         m = A.shape[1]
         vs, betas = [], []
@@ -70,8 +71,8 @@ def least_solution(A: Expr, b: Expr, magnitudes: Expr) -> Expr:
     """The least x of A x = b, whose rows may depend on those before them: these are left out.
 
     By orthonormal rows Q of the row space, A = L Q (Gram & Schmidt, each row made orthogonal twice), L y = b, x = Q'y.
-    magnitudes: sizes of the rows before anything cancels in them. A row depends on those before it if what is left of
-    it is below `DEPENDENT` times what it was made from.
+    magnitudes: sizes of the rows before terms cancel. A row depends on those before it if its remainder is below
+    `DEPENDENT` times the terms that it was computed from.
     """
     Q: list[Expr] = []
     y: list[Expr] = []

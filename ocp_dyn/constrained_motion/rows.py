@@ -1,8 +1,8 @@
 """Derivatives of the rows of each kind of constraint: of phi, of the velocity error, of G qdd - gamma, and of G' lam.
 
 Contacts, loops and rolling contacts are written on the motion of frames, so their derivatives are too (`frames`).
-The others, joint couplings and functions of the user's among them, are differentiated by AD: their own rows only,
-never the equations of motion. A class of constraints may bring recursions of its own:
+The others, such as joint couplings and users' functions, are differentiated by AD: their rows only, never the equations
+of motion. For a class of constraints recursions can be registered:
 `acceleration_derivatives.register(MyConstraint)` and the same for the other three functions.
 """
 

@@ -1,20 +1,20 @@
-"""Five ways to solve the equations of constrained motion [RBDA, ch. 8; F16, sec. 2.5; GJB94, ch. 5].
+"""Five solvers of the equations of constrained motion [RBDA, ch. 8; F16, sec. 2.5; GJB94, ch. 5].
 
     [ H  G' ] [  x   ]   [ f ]
     [ G  0  ] [ -lam ] = [ g ]        that is   H x = f + G' lam,   G x = g.
 
-| name | how | dependent rows |
+| solver | method | forces of dependent rows |
 |---|---|---|
 | range | W = L'^-1 G' on the branch-sparse factor H = L'DL, then (W' D^-1 W) lam = g - G H^-1 f | lam = 0 |
-| kkt | the same elimination on a dense factor of H: the whole matrix by LDL', blind to the tree | lam = 0 |
+| kkt | the same elimination on a dense factor of H: the whole matrix by LDL', without the tree's sparsity | lam = 0 |
 | null | G' = Q R by Householder reflections, x = Y y + Z z with G Z = 0, (Z'HZ) z = ... | nan |
 | aba | test forces: H^-1 [f, G'] by articulated-body inertias (Kokkevis & Metaxas 1998) | lam = 0 |
-| proximal | as range, lam by proximal iterations: the forces of least norm among all that fit | shared |
+| proximal | as range, lam by proximal iterations: least norm among all solutions | shared |
 
 With loads.armature the diagonal of H holds the joints' armatures too. All give the same x, and the same lam where
-it is unique. A row depends on those before it if what is left of it is below 1e-6 of the terms that it was computed
-from (`Rows.terms`): also one whose terms cancel by themselves, such as that of a planar loop across its plane. So
-dependent rows stay dependent where positions are a little off, as a loop's after a while of integration.
+it is unique. A row depends on those before it if its remainder is below 1e-6 of the terms that it was computed from
+(`Rows.terms`). So does a row whose terms cancel each other, such as the row of a planar loop normal to its plane. With
+this limit dependent rows stay dependent if positions are slightly inexact, as in a loop after some time of integration.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class RangeSpace(NamedTuple):
         return self.factor.solve_L(self.factor.scale(y))
 
     def forces(self, b: Expr) -> Expr:
-        """lam with A lam = b; dependent rows get none."""
+        """lam with A lam = b; zero for dependent rows."""
         return _forces(self.pivots, b, lambda lam: self.factor.scale(self.W).T @ (self.W @ lam), self.refined)
 
     def least_forces(self, b: Expr) -> Expr:
@@ -114,9 +114,10 @@ class RangeSpace(NamedTuple):
 def _forces(factor: Semidefinite, b: Expr, product: Callable[[Expr], Expr], refined: bool) -> Expr:
     """lam with A lam = b, refined once: the residual b - product(lam), by the factors of A, is solved for and added.
 
-    Rows are taken in their order, so one that nearly depends on those before it may be kept where a later one would
+    Rows are taken in their order, so one that nearly depends on those before it may be kept although a later one would
     serve better, and A has the square of their condition. The second solve brings the error down to the condition
-    itself [A. Bjorck, Stability analysis of the method of seminormal equations for linear least squares problems, 1987].
+    itself [A. Bjorck, Stability analysis of the method of seminormal equations for linear least squares problems,
+    1987].
     """
     lam = factor.solve(b)
     return lam + factor.solve(b - product(lam)) if refined else lam
@@ -131,11 +132,11 @@ def range_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Load
 
 
 def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
-    """(x, lam) by LDL' of the whole matrix, which knows nothing of the tree. O((nv + m)^3).
+    """(x, lam) by LDL' of the whole matrix, without the sparsity of the tree. O((nv + m)^3).
 
     H stands first: its pivots are positive, those of -G H^-1 G' after it negative, so none needs exchanging.
     """
-    # a factor takes the last dof first: in reverse order it takes the root first, and the branches fill in
+    # `ltdl` eliminates the last dof first; in reverse order it eliminates the root first, and the branches fill in
     back = list(range(model.nv))[::-1]
     H = mass_matrix(model, q, loads=loads)[back, back]
     dense = RangeSpace.on(H, chain(model.nv), Rows(rows.G[:, back], rows.magnitudes[:, back]))
@@ -144,7 +145,8 @@ def kkt(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_L
 
 
 def proximal(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads = NO_LOADS) -> Solution:
-    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. What rows lack is solved for once more."""
+    """(x, lam) with the least |lam|, for dependent rows: see `solve_proximal`. The residual of the rows is solved for
+    once more."""
     space = RangeSpace.of(model, rows, q, loads)
     x, lam = space.solve(f, g, space.least_forces)
     dx, dlam = space.solve(type(q)(model.nv, 1), g - rows.G @ x, space.least_forces)
@@ -174,7 +176,7 @@ def null_space(model: Model, q: Expr, rows: Rows, f: Expr, g: Expr, loads: Loads
     """(x, lam) by projection on the null space of G. O(m nv^2 + (nv - m)^3).
 
     With G' = [Y Z] [R; 0]: R' y = g, (Z'HZ) z = Z' (f - H Y y), x = Y y + Z z, and the forces from
-    R lam = Y' (H x - f). All in units of each dof's own inertia, so that meters and radians weigh alike.
+    R lam = Y' (H x - f). Each dof is scaled by the root of its inertia, so that meters and radians have equal weight.
     """
     n, m = model.nv, rows.G.shape[0]
     if m > n:
@@ -210,7 +212,7 @@ SOLVERS: dict[str, Solver] = {
     "proximal": proximal,
 }
 BY_INVERSE = ("range", "aba", "proximal")
-"""Solvers that `od.function` checks the inverse of H for before it builds; "null" needs none off the null space of G."""
+"""Solvers for which `od.function` checks that H has an inverse; "null" needs an inverse on the null space of G only."""
 
 
 def solver_of(name: str) -> Solver:

@@ -5,6 +5,16 @@
 `lam` acts on the robot. A constraint set is a tuple of constraints; its rows are stacked in that order.
 One protocol, `Constraint`, serves every algorithm; a new kind of constraint is a new class.
 
+| module | contents |
+|---|---|
+| `sets` | `Constraint`, the interface; phi, G, gamma, names and forces of a constraint set |
+| `contact` | `Contact`; sets of contacts at points, edges and plane soles |
+| `rolling` | `RollingContact`: a sphere or cylinder that rolls on a plane |
+| `loop` | `Loop`: closure of a kinematic loop |
+| `custom` | `CustomConstraint` from a function, `JointCoupling`, `LockedJoint`; `Baumgarte` stabilization |
+| `mimic` | joints that follow others: as constraints, or eliminated from the coordinates |
+| `parameters` | points and radii of constraints as inputs |
+
 [F16] M. Felis, RBDL: an efficient rigid-body dynamics library, Autonomous Robots 2016.
 """
 

@@ -18,7 +18,7 @@ from .sets import Constraint, at_time, magnitudes_of, velocity_of
 
 @dataclass(frozen=True)
 class CustomConstraint:
-    """phi(q) = 0, or phi(q, t) = 0, for a function of the user's; G and gamma by automatic differentiation.
+    """phi(q) = 0, or phi(q, t) = 0, for a function that the user gives; G and gamma by automatic differentiation.
 
     phi: q (nq) -> a column of CasADi expressions, e.g. `lambda q: od.point_position(model, "hand", q)[2] - 1`;
     with timed=True, (q, t) -> a column. size: its number of rows. name: of the constraint, in rows and forces.
@@ -159,10 +159,10 @@ class JointCoupling:
 
 @dataclass(frozen=True)
 class LockedJoint:
-    """A joint held where it is: all its velocities are zero.
+    """A joint that is locked: all its velocities are zero.
 
-    joint: its name. value: the joint's entries of q to hold it at (None: no phi). phi: the tangent step from
-    there to q, `G qd = d(phi)/dt` at phi = 0 (everywhere but for quaternions).
+    joint: its name. value: the joint's entries of q at which it is locked (None: no phi). phi: the tangent step
+    from value to q, `G qd = d(phi)/dt` at phi = 0 (everywhere but for quaternions).
     """
 
     joint: str
@@ -181,7 +181,7 @@ class LockedJoint:
 
     @staticmethod
     def of(model: Model, joint: str, q: Any = None) -> LockedJoint:
-        """The lock of a joint with any number of dofs, held at its part of q where given."""
+        """The lock of a joint with any number of dofs, at its part of q if q is given."""
         at, dofs = model.q_slice(joint), model.qd_slice(joint)
         value = None if q is None else tuple(np.asarray(model.column(q, model.nq, "q").full()).ravel()[at])
         return LockedJoint(joint, value, dofs.stop - dofs.start)
@@ -217,8 +217,8 @@ class LockedJoint:
         found = model.qd_slice(self.joint)
         if found.stop - found.start != self.dofs:
             raise ValueError(
-                f"joint {shown(self.joint)} has {found.stop - found.start} dofs, LockedJoint was told {self.dofs}: "
-                "write LockedJoint.of(model, joint)"
+                f"joint {shown(self.joint)} has {found.stop - found.start} dofs, this LockedJoint has "
+                f"dofs={self.dofs}: write LockedJoint.of(model, joint)"
             )
         return found
 
@@ -227,7 +227,7 @@ class LockedJoint:
 class Baumgarte:
     """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
 
-    T [s]: errors die out as exp(-time/T), critically damped. Everything else is the constraint's own.
+    T [s]: errors die out as exp(-time/T), critically damped. Rows, G and forces are those of the constraint.
     """
 
     constraint: Constraint

@@ -5,8 +5,8 @@ Frames p (predecessor) and s (successor) sit on two bodies; x, R are their origi
 
     G row = T_w' (J_s - J_p),   T_w = diag(R_p, R_p) T,   J the 6-D Jacobian at the frame's own origin, world axes.
 
-The two Jacobians are taken at material points in world axes, so nothing here depends on where the world's
-origin is. `lam` is the wrench along T_w on the successor at x_s, and its opposite on the predecessor.
+The two Jacobians are taken at material points in world axes, so the rows do not depend on the world's origin. `lam` is
+the wrench along T_w on the successor at x_s, and its opposite on the predecessor.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from .sets import replaced
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-LABELS = ("rx", "ry", "rz", "tx", "ty", "tz")
-KINDS = {
+AXIS_LABELS = ("rx", "ry", "rz", "tx", "ty", "tz")
+ROWS_BY_KIND = {
     "ball": "tx ty tz",
     "orientation": "rx ry rz",
     "revolute": "rx ry tx ty tz",
@@ -45,11 +45,11 @@ KINDS = {
     "prismatic": "rx ry rz tx ty",
     "fixed": "rx ry rz tx ty tz",
 }
-"""Rows by the joint they make; the free axis is z of the predecessor frame."""
+"""Rows by the joint that they represent; the free axis is z of the predecessor frame."""
 
 
 class _Relative(NamedTuple):
-    """R_p, x_p, x_s and the way d from the predecessor's origin to the point where its motion is taken."""
+    """R_p, x_p, x_s and the vector d from the predecessor's origin to the point at which its motion is taken."""
 
     R: Expr
     xp: Expr
@@ -138,7 +138,7 @@ class Loop:
         return -self._along(at.R) @ (ca.vertcat(dws - dwp, du) - turning)
 
     def magnitudes(self, model: Model, q: Expr) -> Expr:
-        """The motions of both ends, added: those that they share cancel in the rows."""
+        """The sums of the magnitudes at both ends: motions that both ends share cancel in the rows."""
         ends = ((self.predecessor, self.predecessor_pose), (self.successor, self.successor_pose))
         (wp, vp), (ws, vs) = (point_jacobian_magnitudes(model, frame, q, r) for frame, (_, r) in ends)
         if self.sliding:
@@ -174,15 +174,15 @@ class Loop:
 
 def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
     if isinstance(axes, str):
-        if axes not in KINDS:
+        if axes not in ROWS_BY_KIND:
             raise ValueError(
-                f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes, got {shown(axes)}"
+                f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes, got {shown(axes)}"
             )
         unit = np.eye(6)
-        return tuple(tuple(map(float, unit[LABELS.index(k)])) for k in KINDS[axes].split())
+        return tuple(tuple(map(float, unit[AXIS_LABELS.index(k)])) for k in ROWS_BY_KIND[axes].split())
     rows = tuple(
         tuple(map(float, finite_vector(a, 6, "a loop axis [rotation; translation] (axes is a sequence of them)")))
-        for a in sequence(axes, f"Loop axes must be one of {', '.join(KINDS)}, or a sequence of 6-D axes")
+        for a in sequence(axes, f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes")
     )
     if not rows or any(not any(row) for row in rows):
         raise ValueError(f"Loop axes must hold at least one axis and none that is zero, got {shown(axes)}")
@@ -200,5 +200,5 @@ def _pose(given: Any, what: str) -> Pose:
 def _axis_name(axis: tuple[float, ...]) -> str:
     unit = [k for k, x in enumerate(axis) if x]
     if len(unit) == 1 and axis[unit[0]] == 1.0:
-        return LABELS[unit[0]]
+        return AXIS_LABELS[unit[0]]
     return "(" + " ".join(f"{x:.3g}" for x in axis) + ")"

@@ -1,4 +1,4 @@
-"""Points of constraints as parameters: numbers, or expressions that an algorithm carries along.
+"""Points and radii of constraints as parameters: numbers or expressions.
 
 A parameter is called KIND:NAME, with the kinds `point`, `radius`, `predecessor` and `successor` of the table in
 `ocp_dyn.mechanism.parameters` and the names of `constraint_names`.
@@ -11,7 +11,7 @@ from typing import Any
 
 from casadi import MX, SX
 
-from .._types import finite_vector, shown
+from .._types import finite_vector, meant, shown
 from ..mechanism.parameters import of_constraint, parameter_size
 from .sets import Constraint, Constraints, as_set, constraint_names
 
@@ -23,7 +23,7 @@ def with_constraint_parameters(constraints: Constraints, values: Mapping[str, An
     `od.function(..., parameters=("point:foot",))` makes an input of it. A set that holds symbols is for calling
     algorithms directly; as a static argument of `od.function` it must hold numbers.
 
-    KeyError for a constraint that the set has not, or that has no such parameter.
+    KeyError for a constraint that is not in the set, or that has no such parameter.
     """
     members = _named(as_set(constraints))
     if not isinstance(values, Mapping):
@@ -39,8 +39,8 @@ def in_every_set(arguments: tuple[Any, ...], values: Mapping[str, Any]) -> tuple
     sets = {k: as_set(argument) for k, argument in enumerate(arguments) if is_set(argument)}
     if not sets:
         raise ValueError(
-            f"{', '.join(values)}: these parameters are of constraints, and this algorithm was given none; "
-            "pass a constraint set after the model, or leave them out"
+            f"{', '.join(values)}: these parameters belong to constraints, and this algorithm has none; "
+            "pass a constraint set after the model, or leave the parameters out"
         )
     known = {name: c for members in sets.values() for name, c in _named(members).items()}
     for name in values:
@@ -66,13 +66,16 @@ def is_set(argument: Any) -> bool:
 
 
 def _of_set(name: str, members: Mapping[str, Constraint]) -> tuple[str, str]:
-    """(kind, constraint) of a parameter, which must be one of the set's."""
+    """(kind, constraint) of a parameter; raises an error unless the set has it."""
     parameter_size(name)  # raises for a name that is no parameter's
     kind, _, target = name.partition(":")
     if not of_constraint(name):
-        raise ValueError(f"{name} is of a model, not of a constraint: use with_parameters on the model")
+        raise ValueError(f"{name} belongs to a model, not to a constraint: use with_parameters on the model")
     if target not in members:
-        raise KeyError(f"{name}: no constraint {shown(target)} in the set; its constraints are: {', '.join(members)}")
+        raise KeyError(
+            f"{name}: no constraint {shown(target)} in the set; its constraints are: {', '.join(members)}"
+            f"{meant(target, members)}"
+        )
     kinds = getattr(members[target], "parameters", ())
     if kind not in kinds:
         has = ", ".join(f"{k}:{target}" for k in kinds) or "none"

@@ -86,15 +86,17 @@ def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
 
 
 def velocity_of(constraint: Constraint, model: Model, q: Expr, qd: Expr) -> Expr:
-    """Velocity error of one constraint: its own, or G qd."""
-    own = getattr(constraint, "velocity", None)
-    return constraint.jacobian(model, q) @ qd if own is None else own(model, q, qd)
+    """Velocity error of one constraint: by its method `velocity` if it has one, else G qd."""
+    velocity = getattr(constraint, "velocity", None)
+    return constraint.jacobian(model, q) @ qd if velocity is None else velocity(model, q, qd)
 
 
 def magnitudes_of(constraint: Constraint, model: Model, q: Expr) -> Expr:
-    """Magnitudes of one constraint: its own, or the running error of the operations that make its G."""
-    own = getattr(constraint, "magnitudes", None)
-    found: Expr = rounding_error(lambda q: constraint.jacobian(model, q), q) if own is None else own(model, q)
+    """Magnitudes of one constraint: by its method `magnitudes` if it has one, else the running error of its G."""
+    magnitudes = getattr(constraint, "magnitudes", None)
+    if magnitudes is None:
+        return rounding_error(lambda q: constraint.jacobian(model, q), q)
+    found: Expr = magnitudes(model, q)
     return found
 
 
@@ -133,7 +135,7 @@ def _entries(value: Any) -> tuple[Any, ...]:
 
 
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:
-    """A name per constraint: its own (or its class's), numbered from the second of that name: `foot`, `foot#2`."""
+    """A name per constraint: its `name` (else its class), numbered from the second of that name: `foot`, `foot#2`."""
     names: list[str] = []
     count: dict[str, int] = {}
     for constraint in as_set(constraints):
@@ -167,7 +169,7 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     coordinates only: it has no wrench.
     """
     if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:
-        raise ValueError(f"lam must be one column, got shape {lam.shape}: ask for the wrenches of one at a time")
+        raise ValueError(f"lam must be one column, got shape {lam.shape}: call it for one column at a time")
     check_kind(q, lam)
     wrenches: dict[str, M] = {}
     forces = split_forces(constraints, lam)

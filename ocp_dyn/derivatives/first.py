@@ -8,7 +8,7 @@ subtree of joint j by its column s_k of S. With the rigid part of that motion sp
     d(a_i) = s_k x a_i + psi_k x v_i + phi_k,      phi_k = a_p x s_k + v_p x psi_k + v_j x d(vJ) + d(aJ),
     d(f_i) = s_k x* f_i + 2 B_i psi_k + I_i phi_k,
 
-v_p, a_p the motion of the parent, d(vJ), d(aJ) what the joint itself adds where S depends on q, B the Coriolis
+v_p, a_p the motion of the parent, d(vJ), d(aJ) terms of the joint itself, where S depends on q, B the Coriolis
 inertia. psi_k and phi_k are the same for the whole subtree, so composite inertias Ic, Bc and one walk to the
 root per joint give all blocks; so do s_k and `chi_k = (v_p + v_j) x s_k + d(cJ)/d(qd_k)` for derivatives by qd:
 `d(f_i) = 2 B_i s_k + I_i chi_k`. The rigid part drops out of tau where the joint of tau is in the subtree.
@@ -51,7 +51,8 @@ from ..spatial_algebra.spatial import Inertia, Transform, crf, crm, each
 
 
 class Columns(NamedTuple):
-    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's motion."""
+    """Columns (6 x nv each) of the dofs of one joint, in its moved frame: S, and the changes of its subtree's
+    motion."""
 
     S: Expr
     psi: Expr
@@ -59,14 +60,14 @@ class Columns(NamedTuple):
     chi: Expr
 
     @staticmethod
-    def of(S: Expr, vp: Expr, ap: Expr, v: Expr, own: JointDerivatives) -> Columns:
+    def of(S: Expr, vp: Expr, ap: Expr, v: Expr, joint: JointDerivatives) -> Columns:
         """From the motion vp, ap of the parent and the velocity v of the moved body, in moved coordinates."""
         carried = each(partial(crm, vp), S)
-        psi = carried + own.vJ
-        phi = each(partial(crm, ap), S) + each(partial(crm, vp), psi) + each(partial(crm, v), own.vJ) + own.aJ
+        psi = carried + joint.vJ
+        phi = each(partial(crm, ap), S) + each(partial(crm, vp), psi) + each(partial(crm, v), joint.vJ) + joint.aJ
         # vJ x s = 0 where there is one s
         turning = carried if S.shape[1] == 1 else each(partial(crm, v), S)
-        return Columns(S, psi, phi, carried + turning + own.cJ_qd)
+        return Columns(S, psi, phi, carried + turning + joint.cJ_qd)
 
 
 class Composite(NamedTuple):
@@ -135,14 +136,14 @@ def inverse_dynamics_blocks(model: Model, sweep: Sweep, buffer: type[Expr]) -> t
     dq, dqd, H = (buffer(model.nv, model.nv) for _ in range(3))
     Ic, B2, F, W = sweep.composite
     for i, _ in model.edges:
-        dofs, turning = model.dofs_of(i), _own_turning(sweep.dS[i], F[i] - W[i])
-        carried, own = templated(_own, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
-        for A, block in zip((dq, dqd, H), (own.dq + turning, own.dqd, own.H), strict=True):
+        dofs, turning = model.dofs_of(i), _from_dS(sweep.dS[i], F[i] - W[i])
+        carried, diagonal = templated(_at_joint, Ic[i], B2[i], F[i], W[i], sweep.columns[i])
+        for A, block in zip((dq, dqd, H), (diagonal.dq + turning, diagonal.dqd, diagonal.H), strict=True):
             put(A, dofs, dofs, block)
         j = i
         while model.parent[j]:
             X, j = sweep.states[j].XJ, model.parent[j]
-            carried, above, below = templated(_above, X, carried, sweep.columns[j])
+            carried, above, below = templated(_at_ancestor, X, carried, sweep.columns[j])
             for A, above_block, below_block in zip((dq, dqd, H), above, below, strict=True):
                 put(A, model.dofs_of(j), dofs, above_block)
                 put(A, dofs, model.dofs_of(j), below_block)
@@ -161,8 +162,8 @@ class _Blocks(NamedTuple):
 class _Carried(NamedTuple):
     """Matrices that joint i passes towards the root, with a column for each of its dofs.
 
-    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and above
-    it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
+    Fq, Fqd: the forces that its q and qd change, for tau at and above it. IS, WS, BS: its rows, for directions at and
+    above it: Ic S, S x* W of the wrenches that do not turn with it, and the angular half of 2 Bc' S.
     """
 
     Fq: Expr
@@ -176,7 +177,7 @@ class _Carried(NamedTuple):
         return _Carried(up(self.Fq), up(self.Fqd), up(self.IS), up(self.WS), X.E.T @ self.BS)
 
 
-def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
+def _at_joint(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -> tuple[_Carried, _Blocks]:
     """The matrices that joint i passes towards the root, and its diagonal blocks of the derivatives.
 
     Ic, B2, F, W: composite inertia, Coriolis inertia, force and moment of its subtree.
@@ -189,7 +190,7 @@ def _own(Ic: Inertia, B2: CoriolisInertia, F: Expr, W: Expr, columns: Columns) -
     return _Carried(Fq + each(partial(_turned, F), S), Fqd, IS, WS, BS), blocks
 
 
-def _above(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
+def _at_ancestor(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Carried, _Blocks, _Blocks]:
     """The matrices of joint i, carried by X to the frame of joint j, and the blocks (j, i) and (i, j) there."""
     S, psi, phi, chi = columns
     Fq, Fqd, IS, WS, BS = carried = carried.to_parent(X)
@@ -227,9 +228,9 @@ def outward_pass(model: Model, q: Expr, qd: Expr, qdd: Expr, ground: Expr | None
     at = list(zip(model.joints, model.split_q(q), model.split_qd(qd), model.split_qd(qdd, "qdd"), strict=True))
     v, vp = velocities(model, states)
     a, ap = accelerations(model, states, v, qdd, ground)
-    own = {i: joint_derivatives(*at[i]) for i in states}
-    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], own[i]) for i, state in states.items()}
-    return Outward(states, v, a, columns, {i: joint.dS for i, joint in own.items()})
+    joints = {i: joint_derivatives(*at[i]) for i in states}
+    columns = {i: Columns.of(state.S, vp[i], ap[i], v[i], joints[i]) for i, state in states.items()}
+    return Outward(states, v, a, columns, {i: joint.dS for i, joint in joints.items()})
 
 
 def swept(model: Model, q: Expr, qd: Expr, qdd: Expr, f_ext: Expr | None = None, external: Sequence[str] = ()) -> Sweep:
@@ -250,6 +251,6 @@ def _turned(f: Expr, s: Expr) -> Expr:
     return crf(s, f)
 
 
-def _own_turning(dS: list[Expr], f: Expr) -> Expr:
+def _from_dS(dS: list[Expr], f: Expr) -> Expr:
     """Columns (dS/d(delta_k))' f."""
     return ca.horzcat(*(direction.T @ f for direction in dS))

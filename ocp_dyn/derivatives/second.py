@@ -9,16 +9,17 @@ of its whole subtree, the rigid motion split off; U_k = u_p x s_k + d(uJ) does s
 
     d(F) = 2 Bc psi_k + Ic phi_k,    d(G) = 2 Bc' U_k - 2 Bu' psi_k,    d(h) = Ic U_k
 
-are what dof k changes of the composite force F, the couple G = 2 sum of B_i' u_i (3) and the momentum
+are the changes by dof k of the composite force F, the couple G = 2 sum of B_i' u_i (3) and the momentum
 h = sum of I_i u_i of a subtree below; Ic, Bc are its composite inertia and Coriolis inertia, Bu the Coriolis inertia
-with u in place of v. By F, G, h alone the gradient is written, for a dof m,
+with u in place of v. The gradient contains F, G, h only; for a dof m,
 
     dL/dq = U_m' F + psi_m' G + phi_m' h,    dL/d(qd) = s_m' G + chi_m' h,    dL/d(qdd) = s_m' h.
 
-A dof k above also changes its columns: U_m by U_k x s_m, psi_m by psi_k x s_m, chi_m by 2 psi_k x s_m and phi_m by
-phi_k x s_m + 2 psi_k x psi_m. Sorted by U_k, psi_k and phi_k every second derivative is a product of the columns of k
-with rows of m, which one walk to the root carries. Three numbers suffice for psi_k: `m x* h - Bu m = -Bu' m`, a couple.
-Two dofs of one joint act at once, not one after the other: their block is the symmetric part of the same products.
+A dof k above m also changes the columns of m: U_m by U_k x s_m, psi_m by psi_k x s_m, chi_m by 2 psi_k x s_m and phi_m
+by phi_k x s_m + 2 psi_k x psi_m. Sorted by U_k, psi_k and phi_k every second derivative is a product of the columns of
+k with rows of m, which one walk to the root carries. Three numbers suffice for psi_k: `m x* h - Bu m = -Bu' m`, a
+couple. Two dofs of one joint act at once, not one after the other: their block is the symmetric part of the same
+products.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ from .first import Sweep, forward_dynamics_derivatives, inverse_dynamics_blocks,
 
 
 class SecondOrder(NamedTuple):
-    """L = mu' ID(q, qd, x), or mu' FD(q, qd, x): gradient (nv each) and nonzero blocks of the Hessian (nv x nv each)."""
+    """L = mu' ID(q, qd, x), or mu' FD(q, qd, x): gradient (nv each) and nonzero blocks of the Hessian (nv x nv
+    each)."""
 
     L_q: Expr
     L_qd: Expr
@@ -83,7 +85,8 @@ def forward_dynamics_second_derivatives(
         L_qq = A dtau/dq + (A dtau/dq)' - N_qq,    L_q_qd = A dtau/dqd - N_q_qd,    L_qd_qd = -N_qd_qd,    L_q_tau = -A.
 
     Directions of q and sparsity as in `inverse_dynamics_second_derivatives`, but L_qq, L_q_qd and L_q_tau are full
-    where branches are joined. With loads.armature as in `forward_dynamics`; ValueError for other loads. O(nb depth nv + nv^2 depth).
+    where branches are joined. With loads.armature as in `forward_dynamics`; ValueError for other loads. O(nb depth nv +
+    nv^2 depth).
     """
     return forward_dynamics_second_order(model, q, qd, tau, mu, loads=loads)[3:]
 
@@ -122,12 +125,12 @@ def _second_order(model: Model, sweep: Sweep, q: Expr, qd: Expr, qdd: Expr, mu: 
         columns = virtual.columns[i]
         for derivative, entries in zip(gradient, _first(columns, forces[i]), strict=True):
             derivative[model.dofs_of(i).start : model.dofs_of(i).stop] = entries
-        rows, blocks = templated(_own, columns, Ic[i], B2[i], Bu[i], forces[i])
-        _put_own(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
+        rows, blocks = templated(_at_joint, columns, Ic[i], B2[i], Bu[i], forces[i])
+        _put_diagonal(hessian, model.dofs_of(i), blocks, _bending(model, sweep, virtual, i, inputs[i], forces[i]))
         j = i
         while model.parent[j]:
             X_j, j = sweep.states[j].XJ, model.parent[j]
-            rows, blocks = templated(_above, X_j, rows, virtual.columns[j])
+            rows, blocks = templated(_at_ancestor, X_j, rows, virtual.columns[j])
             _put_pair(hessian, model.dofs_of(j), model.dofs_of(i), blocks)
     if loads.armature:
         gradient[2] = gradient[2] + armature_force(model, mu)
@@ -195,8 +198,8 @@ class _Forces:
 
 
 class _Virtual(NamedTuple):
-    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v, and
-    forces."""
+    """Quantities that depend on mu, by body: virtual velocity u, columns, and of the subtree B with u in place of v,
+    and forces."""
 
     u: dict[int, Expr]
     columns: dict[int, _Columns]
@@ -205,7 +208,7 @@ class _Virtual(NamedTuple):
 
 
 def _virtual(model: Model, sweep: Sweep, mu: Expr) -> _Virtual:
-    """Virtual velocities of all bodies and what depends on them."""
+    """Virtual velocities of all bodies and the quantities that depend on them."""
     weights = model.split_qd(mu, "mu")
     states, columns = sweep.states, {}
     u, up = velocities(model, states, {i: state.S @ weights[i] for i, state in states.items()})
@@ -281,16 +284,16 @@ def _products(columns: _Columns, rows: _Rows) -> _Blocks:
     )
 
 
-def _above(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _Blocks]:
+def _at_ancestor(X: Transform, rows: _Rows, columns: _Columns) -> tuple[_Rows, _Blocks]:
     """Rows carried across a joint by its X, and their products with the columns of the joint they come to."""
     rows = rows.to_parent(X)
     return rows, _products(columns, rows)
 
 
-def _own(
+def _at_joint(
     columns: _Columns, Ic: Inertia, B2: CoriolisInertia, Bu: CoriolisInertia, forces: _Forces
 ) -> tuple[_Rows, _Blocks]:
-    """The rows of a joint, and their products with its own columns."""
+    """The rows of a joint, and their products with the columns of the same joint."""
     rows = _rows(columns, Ic, B2, Bu, forces)
     return rows, _products(columns, rows)
 
@@ -313,10 +316,10 @@ def _put_pair(hessian: list[Expr], k: range, m: range, blocks: _Blocks) -> None:
         put(A, m, k, mirrored.T)
 
 
-def _put_own(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
+def _put_diagonal(hessian: list[Expr], dofs: range, blocks: _Blocks, bending: tuple[Expr, ...]) -> None:
     """Writes the diagonal blocks of a joint's dofs: symmetric parts, and the terms from an S that depends on q."""
-    own = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
-    for A, block, extra in zip(hessian, own, bending, strict=True):
+    diagonal = (symmetric_part(blocks.q_q), blocks.q_qd, symmetric_part(blocks.qd_qd), blocks.q_qdd)
+    for A, block, extra in zip(hessian, diagonal, bending, strict=True):
         put(A, dofs, dofs, block + extra)
 
 
@@ -332,10 +335,12 @@ def _turned(S: Expr, forces: _Forces) -> _Forces:
 def _bending(
     model: Model, sweep: Sweep, virtual: _Virtual, i: int, inputs: tuple[Expr, ...], forces: _Forces
 ) -> tuple[Expr, ...]:
-    """Terms of joint i's own blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is constant.
+    """Terms of joint i's diagonal blocks (q_q, q_qd, qd_qd, q_qdd) from the dependence of S on q; zero if S is
+    constant.
 
-    At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second derivatives
-    of u, v and a. AD of this joint alone gives them, less those that the products of columns already contain.
+    At fixed F, G, h the power `F' u + G' v + h' (a - v x v_i)` of the joint's motions u, v, a has all second
+    derivatives of u, v and a. AD of this joint alone gives them, less those that the products of columns already
+    contain.
     """
     joint, own, p = model.joints[i], virtual.columns[i], model.parent[i]
     q, qd, qdd, mu = inputs

@@ -88,7 +88,9 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     C = type(ca.vertcat(q, qd))(model.nv, model.nv)  # numbers and symbols may mix
     for i, _ in model.edges:
         S = states[i].S
-        F = each(Ic[i].apply, S_rate[i]) + each(Bc[i].apply, S[:3, :])  # S_j' F: column i, from its own row upwards
+        F = each(Ic[i].apply, S_rate[i]) + each(
+            Bc[i].apply, S[:3, :]
+        )  # S_j' F: column i of C, from the diagonal upwards
         IS, BS = each(Ic[i].apply, S), each(Bc[i].apply_transpose, S)  # the same for row i, leftwards
         put(C, model.dofs_of(i), model.dofs_of(i), S.T @ F)
         j = i

@@ -1,9 +1,10 @@
-"""Inverse kinematics: a configuration that brings points, frames and the mass center where they are wanted.
+"""Inverse kinematics: a configuration that brings points, frames and the mass center to given places.
 
     minimize  1/2 sum of |w r(q)|^2   subject to   q_lower <= q <= q_upper
 
 by Levenberg-Marquardt steps on the configuration manifold, `(J' J + mu) v = -J' r`, `q <- integrate(q, v)`, with the
-analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would leave it are held. Numbers in, numbers out.
+analytic Jacobians of `kinematics` and `momentum`; dofs at a limit that would leave it are held. Numbers in, numbers
+out.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class CenterOfMassTarget:
 
 @dataclass(frozen=True, eq=False)
 class InverseKinematics:
-    """A result. q (nq): the best configuration found, within the limits.
+    """Result of `inverse_kinematics`. q (nq): the best configuration found, within the limits.
 
     residuals: by target, three unweighted numbers [m or rad]. error: the largest of them. reached: error is within the
     tolerance. converged: reached, or a minimum, as near as the limits and the targets together allow.
@@ -154,9 +155,10 @@ def inverse_kinematics(
 ) -> InverseKinematics:
     """The configuration near q0 (nq) that meets all targets, or misses them least.
 
-    limits: keep q within `model.dofs.q_lower, q_upper`; q0 outside them is moved to the nearest one. tolerance [m, rad]:
-    on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from far away
-    it may end in a minimum that misses; `reached` tells. Cost: a Function once per call, then O(nv^3) a step.
+    limits: keep q within `model.dofs.q_lower, q_upper`; q0 outside them is moved to the nearest one. tolerance [m,
+    rad]: on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from
+    far away it may end in a minimum that misses the targets: then `reached` is False. Cost: a Function once per call,
+    then O(nv^3) a step.
     """
     if not is_whole(iterations):
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")
@@ -173,7 +175,7 @@ def inverse_kinematics(
         step += 1
         g = J.T @ r
         free = ~bounds.held(q, g)
-        gain = np.linalg.norm(J, axis=0)  # what a unit of every dof moves; all limits are relative to it
+        gain = np.linalg.norm(J, axis=0)  # motion per unit of each dof; all limits are relative to it
         if np.all(np.abs(g[free]) <= 1e-12 * gain[free] * np.linalg.norm(r)):
             settled = True
             continue
@@ -187,7 +189,7 @@ def inverse_kinematics(
             q, r, J, mu = ahead, r_ahead, J_ahead, max(mu / 10, 1e-12)
         else:
             mu *= 10
-            settled = mu > 1e8  # the shortest steps downhill help no more
+            settled = mu > 1e8  # not even the shortest steps downhill reduce the residuals
     return problem.result(q, r, tolerance, settled, step)
 
 

@@ -14,7 +14,7 @@ from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.spatial import each
 from .recursions import articulated_bodies, composite, joint_states
 
-LOST = 1e-12
+SINGULAR = 1e-12
 """Threshold of a joint's articulated inertia, relative to the inertia with all joints beyond it locked.
 
 At or below this threshold H counts as singular.
@@ -26,8 +26,9 @@ _found: WeakKeyDictionary[Model, dict[bool, int]] = WeakKeyDictionary()
 def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     """ModelError, with the body's name, where H (with loads.armature plus diag(armature)) is singular everywhere.
 
-    Tried at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3]; a
-    configuration in which H happens to be singular is not looked for. A model with symbols passes. Cost: once per model.
+    Tested at one random configuration, by the articulated inertias that forward dynamics divides by [RBDA, 7.3];
+    singular configurations of an otherwise invertible H are not searched for. A model with symbols passes. Cost: once
+    per model.
     """
     armature = loads.armature
     kept = _found.setdefault(model, {})
@@ -42,8 +43,9 @@ def check_invertible(model: Model, *, loads: Loads = NO_LOADS) -> None:
     else:
         remedy = " take the joint's armature with loads=od.Loads(armature=True),"
     raise ModelError(
-        f"joint {shown(model.joint_names[i - 1])} moves body {shown(model.body_names[i - 1])}, and what that carries, without any "
-        "inertia against it: H has no inverse and there is no forward dynamics (there is inverse dynamics). "
+        f"no inertia resists joint {shown(model.joint_names[i - 1])}, which moves body "
+        f"{shown(model.body_names[i - 1])} and the bodies that it carries: H has no inverse, so there is no forward "
+        "dynamics (inverse dynamics exists). "
         f"Give the body mass and inertia,{remedy} or lock the joint"
     )
 
@@ -52,7 +54,7 @@ def _without_inertia(model: Model, armature: bool) -> int:
     """The outermost joint whose articulated inertia is singular; 0 if there is none."""
     if model.symbolic_bodies:
         return 0
-    states = joint_states(model, _somewhere(model))
+    states = joint_states(model, _random_configuration(model))
     none = [DM(6, 1)] * (model.nb + 1)
     free = articulated_bodies(model, states, DM(model.nv, 1), none, none, loads=Loads(armature=armature)).D
     Ic, _ = composite(model, states, model.I)
@@ -61,16 +63,16 @@ def _without_inertia(model: Model, armature: bool) -> int:
         locked = np.diag(DM(S.T @ each(Ic[i].apply, S)).full()) + rotors  # the joints beyond it hold still
         if not np.all(locked > 0):
             return i
-        unit = np.sqrt(locked)  # so that meters and radians do not meet
-        if not np.linalg.eigvalsh(DM(free[i]).full() / np.outer(unit, unit))[0] > LOST:
-            return i  # before the bodies that carry it, where its D^-1 has made nan of everything
+        unit = np.sqrt(locked)  # so that meters and radians are not compared
+        if not np.linalg.eigvalsh(DM(free[i]).full() / np.outer(unit, unit))[0] > SINGULAR:
+            return i  # not the bodies that carry it: the D^-1 of this joint has turned their inertias into nan
     return 0
 
 
-def _somewhere(model: Model) -> DM:
+def _random_configuration(model: Model) -> DM:
     """A random configuration whose lengths are of the size of the model's own, in whatever units those are."""
     q = model.random_q(np.random.default_rng(0))
-    own = [float(ca.norm_2(X.r)) for X in model.X_tree]
-    own += [float(ca.norm_2(body.h) / body.m) for body in model.I if float(body.m) > 0]
+    sizes = [float(ca.norm_2(X.r)) for X in model.X_tree]
+    sizes += [float(ca.norm_2(body.h) / body.m) for body in model.I if float(body.m) > 0]
     lengths, _ = model.lengths
-    return DM(np.where(lengths, q * (max(own) or 1.0), q))
+    return DM(np.where(lengths, q * (max(sizes) or 1.0), q))

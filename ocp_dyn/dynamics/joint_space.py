@@ -26,7 +26,7 @@ def equations_of_motion(
     """(H, C) of `H qdd + C = tau` by CRBA and RNEA [RBDA, ch. 5-6].
 
     H (nv x nv), C (nv) with gravity; f_ext and loads as in `inverse_dynamics`. O(nb depth). As a Function
-    the kinematics of the two is shared, so it is shorter than H and C apart.
+    it is shorter than the Functions of H and C together, because both share the kinematics.
     """
     C = bias_force(model, q, qd, f_ext, loads=loads)
     return mass_matrix(model, q, loads=loads), C
@@ -49,7 +49,7 @@ def mass_matrix_inverse_product(
 
 
 def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_LOADS) -> tuple[Expr, Expr]:
-    """(H^-1 tau, D): D (nv) the articulated inertia that each dof feels, the rest of its joint held."""
+    """(H^-1 tau, D): D (nv) the articulated inertia along each dof, the other dofs of its joint locked."""
     states, none = joint_states(model, q), [DM(6, tau.shape[1])] * (model.nb + 1)
     bodies = articulated_bodies(model, states, tau, none, none, loads=loads)
     D = ca.vertcat(*(ca.diag(bodies.D[i]) for i, _ in model.edges))

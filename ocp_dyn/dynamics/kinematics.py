@@ -49,9 +49,9 @@ def body_motion(model: Model, body: int, q: Expr, qd: Expr, qdd: Expr | None = N
 class PosesAndAxes(NamedTuple):
     """Poses of bodies and their velocities per unit velocity of each dof.
 
-    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's own, world axes.
-    w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in proportion
-    to the robot; differences of positions round in proportion to its distance from the world's origin.
+    X0 by body: transform from ground to body. step (3) by body: from the parent's origin to the body's origin, world
+    axes. w, v (3) by dof: angular and linear velocity of the body behind the dof, world axes. Sums of steps round in
+    proportion to the robot; differences of positions round in proportion to its distance from the world's origin.
     """
 
     X0: dict[int, Transform]
@@ -61,8 +61,8 @@ class PosesAndAxes(NamedTuple):
 
 
 _kept: WeakKeyDictionary[Model, ca.Function] = WeakKeyDictionary()
-"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need them
-often."""
+"""Functions q -> all entries of a `PosesAndAxes`, by model; for models without symbols. Kept because expressions need
+them often."""
 
 
 def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
@@ -71,7 +71,7 @@ def poses_and_axes(model: Model, body: int, q: Expr) -> PosesAndAxes:
         return _poses_and_axes(model, model.path(body), q)
     if model not in _kept:
         _kept[model] = as_function(lambda q: _flat(_poses_and_axes(model, range(1, model.nb + 1), q)), model.nq)
-    if _kept[model].has_free():  # symbols in a custom joint: to be seen by those who differentiate
+    if _kept[model].has_free():  # symbols in a custom joint must stay visible to differentiation
         return _poses_and_axes(model, model.path(body), q)
     found = iter(_kept[model].call([q]))
     X0 = {0: Transform.identity()} | {i: Transform(next(found), next(found)) for i, _ in model.edges}
@@ -178,8 +178,9 @@ def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Ex
 def point_jacobian_magnitudes(
     model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> tuple[Expr, Expr]:
-    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before anything
-    cancels: |w| and |v| + |w| times the length of the way along the bodies from the joint to the point.
+    """Sizes of the angular and the linear half of the columns of `point_jacobian_6d` (1 x nv each), before terms
+    cancel:
+    |w| and |v| + |w| times the length of the way along the bodies from the joint to the point.
 
     Entries of J round in proportion to these, whether or not they cancel. Sums of absolute values stand for lengths;
     mostly constants, since a revolute joint moves no origin. O(depth).
@@ -228,8 +229,8 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
     for i in reversed(path):
         R = X0[i].E.T
         apparent = subspace_rate(model.joints[i], positions[i], rates[i])
-        for k, s, own in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
-            dw, dv = halves(crm(v[i], s) + own)
+        for k, s, ds in zip(model.dofs_of(i), ca.horzsplit(states[i].S), ca.horzsplit(apparent), strict=True):
+            dw, dv = halves(crm(v[i], s) + ds)
             dw = R @ dw
             J[k] = ca.vertcat(dw, R @ dv + ca.cross(dw, lever) + ca.cross(R @ halves(s)[0], u))
         lever = lever + X0[model.parent[i]].E.T @ states[i].XJ.r
@@ -242,12 +243,12 @@ def resolve(model: Model, frame: Frame | str) -> Frame:
         return model.frame(frame)
     if not isinstance(frame, Frame):
         raise TypeError(f"a frame of the model (model.frame(name)) or its name is needed, got {shown(frame)}")
-    own = standing = model.frames.get(frame.name)
-    while standing is not None and standing is not frame:
-        standing = standing.stands_for
-    if own is None or standing is None:
+    found = original = model.frames.get(frame.name)
+    while original is not None and original is not frame:
+        original = original.stands_for
+    if found is None or original is None:
         raise ValueError(f"{shown(frame)} belongs to another model than {shown(model)}: take it from model.frame(...)")
-    return own
+    return found
 
 
 def as_point(point: Vector | Expr) -> Expr:

@@ -141,7 +141,8 @@ def zero_moment_point(
 def center_of_pressure(
     wrench: M, *, point: Vector | Expr = (0.0, 0.0, 0.0), normal: Vector | Expr = (0.0, 0.0, 1.0)
 ) -> M:
-    """Point of a plane where a wrench is a force and a moment along the normal: `p + N x (n - p x f) / (N . f)` [m] (3).
+    """Point of a plane where a wrench is a force and a moment along the normal: `p + N x (n - p x f) / (N . f)` [m]
+    (3).
 
     wrench (6): [moment about the world origin [N m]; force [N]], such as the sum of all contact forces. The plane
     goes through `point` across `normal` (of any length). Infinite where the force lies in the plane.

@@ -1,8 +1,8 @@
 """Passive joint forces (springs, damping, friction), and the inertia of the motors' rotors.
 
 The data belong to the model (`Model.dofs`; `ModelBuilder.add_body(..., stiffness=, rest=, damping=, friction=,
-armature=)`). They enter an algorithm's equation of motion only with `loads=od.Loads(passive=True, armature=True)`, and that of
-an optimal control problem unless `ocp.Problem(loads=od.Loads())` leaves them out:
+armature=)`). They enter an algorithm's equation of motion only with `loads=od.Loads(passive=True, armature=True)`, and
+that of an optimal control problem unless `ocp.Problem(loads=od.Loads())` leaves them out:
 
     (H + diag(armature)) qdd + C = tau + passive_force.
 """

@@ -1,22 +1,26 @@
-"""The passes over a tree of which its algorithms are made [RBDA, ch. 4-7].
+"""Passes over the tree of bodies, outward and inward, of which RNEA, CRBA, ABA and the other algorithms are made.
 
-| pass | recursion | by |
+| pass | recursion [RBDA, ch. 4-7] | function |
 |---|---|---|
 | outward | X0[i] = X[i] X0[p] | `poses` |
 | outward | v[i] = X[i] v[p] + vJ[i] | `velocities` |
 | outward | a[i] = X[i] a[p] + S[i] qdd[i] + cJ[i] + v[i] x vJ[i] | `accelerations` |
-| outward | the same in classical accelerations of the bodies' origins | `classical_accelerations` |
-| inward | Ic[i] = I[i] + sum of X[j]' Ic[j] X[j] | `composite` |
+| outward | classical accelerations of the bodies' origins instead of a[i] | `classical_accelerations` |
 | inward | F[i] = f[i] + sum of X[j]' F[j] | `composite_forces` |
+| inward | Ic[i] = I[i] + sum of X[j]' Ic[j] X[j] | `composite` |
 | inward | IA[i] = I[i] + sum of X[j]' (IA[j] - U D^-1 U') X[j], U = IA S, D = S' U | `articulated_bodies` |
 
-p is the parent of body i, j are the bodies that i carries, X[i] leads from p to i. Entry 0 is the ground; quantities of a
-body are in its coordinates. An outward pass visits the bodies of `states`: all of them, or one supporting path. Most passes return their
-result twice: for every body, and as it crosses the joint (X[i] v[p], or X[i]' Ic[i] X[i]).
+RNEA [RBDA, table 5.1] is `classical_accelerations` and `composite_forces`; CRBA [table 6.2] is `composite`; ABA
+[table 7.1] is `velocity_products`, `articulated_bodies` and `ArticulatedBodies.accelerations`: see `rnea_crba_aba`.
 
-Accelerations have two recursions because they are used in two ways. Spatial accelerations add and differentiate like
-velocities; derivatives, regressors and momentum rates need them. Classical accelerations need no linear velocity at all,
-so inverse dynamics, forward dynamics and accelerations of points take fewer operations by them.
+p is the parent of body i, the book's lambda(i); j are the children of i. X[i] transforms from p to i, X0[i] from the
+ground to i. Entry 0 is the ground; quantities of a body are in its coordinates. An outward pass visits the bodies of
+`states`: all of them, or one supporting path. Most passes return two results: the quantity of every body, and the same
+quantity on the other side of the joint (X[i] v[p], or X[i]' Ic[i] X[i]).
+
+There are two recursions for accelerations. Spatial accelerations add and differentiate like velocities; derivatives,
+regressors and momentum rates need them. Classical accelerations need no linear velocity, so inverse dynamics, forward
+dynamics and accelerations of points take fewer operations by them.
 """
 
 from __future__ import annotations
@@ -85,7 +89,8 @@ def accelerations(
 ) -> tuple[dict[int, Expr], dict[int, Expr]]:
     """(a, ap): spatial accelerations a[i] = ap[i] + S[i] qdd[i] + cJ[i] + v[i] x vJ[i], and ap[i] = X[i] a[p].
 
-    v: the velocities. ground: the acceleration of the ground (6); `minus_gravity(model)` in place of the bodies' weights.
+    v: the velocities. ground: the acceleration of the ground (6); `minus_gravity(model)` in place of the bodies'
+    weights.
     """
     joint_accelerations = model.split_qd(qdd, "qdd")
     a: dict[int, Expr] = {0: DM(6, 1) if ground is None else ground}
@@ -151,8 +156,9 @@ def classical_accelerations(
 def velocity_products(model: Model, states: States) -> tuple[list[Acceleration], list[Expr]]:
     """(turning, c) for forward dynamics in classical accelerations, `[dw; a] = X [dw_p; a_p] + c + S qdd` in each body.
 
-    turning[i]: the body turns as it does, but neither its origin nor its rotation accelerates. c[i] (6): what the
-    rotation of the parent and the velocity of the joint accelerate.
+    turning[i]: the motion of a body that rotates at its angular velocity, while neither its origin nor its rotation
+    accelerates. c[i] (6): the acceleration of body i that is due to the rotation of its parent and the velocity of its
+    joint.
     """
     v, _ = velocities(model, states)
     turning = [Acceleration(halves(v[i])[0], DM(3, 1), DM(3, 1)) for i in range(model.nb + 1)]
@@ -170,7 +176,7 @@ def without_drift(model: Model, qd: Expr) -> Expr:
     depend on a velocity that these translations give to all bodies of the tree alike.
     """
     rates = model.split_qd(qd)
-    drifting = {0}  # the ground, and bodies that do nothing but translate
+    drifting = {0}  # the ground, and bodies that only translate
     for i, p in model.edges:
         n = model.joints[i].leading_translations if p in drifting else 0
         if n and n == model.joints[i].nv:
@@ -183,7 +189,7 @@ def without_drift(model: Model, qd: Expr) -> Expr:
 
 
 class Moved(Protocol):
-    """A property of a body that bodies on one another add up: inertias of all kinds, and forces."""
+    """A property of bodies that is summed over a subtree: inertias of all kinds, and forces."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
@@ -195,10 +201,11 @@ Part = TypeVar("Part", bound=Moved)
 
 
 def composite(model: Model, states: States, parts: Sequence[Part]) -> tuple[list[Part], dict[int, Part]]:
-    """(Ic, Ip): sums over the subtree of every body, Ic[i] = I[i] + sum of Ip[j], and Ip[i] = X[i]' Ic[i] X[i] [RBDA, 6.7].
+    """(Ic, Ip): sums over the subtree of every body, Ic[i] = I[i] + sum of Ip[j], and Ip[i] = X[i]' Ic[i] X[i] [RBDA,
+    6.7].
 
-    parts: I, one per body, the ground's first. Ic[0] is the sum over all bodies, about the world's origin; Ip[i] is Ic[i] in
-    the coordinates of the parent.
+    parts: I, one per body, the ground's first. Ic[0] is the sum over all bodies, about the world's origin; Ip[i] is
+    Ic[i] in the coordinates of the parent.
     """
     found, in_parent = list(parts), {}
     for i, p in reversed(list(model.edges)):
@@ -221,8 +228,8 @@ def composite_forces(model: Model, states: States, f: Sequence[Expr]) -> list[Ex
 class ArticulatedBodies(NamedTuple):
     """Results of the inward pass of the articulated-body algorithm, by body.
 
-    D = S' IA S (n x n): the inertia that the joint's dofs feel while those beyond move freely. U D^-1 (6 x n), and
-    D^-1 u (n x k) for k right-hand sides.
+    D = S' IA S (n x n): the inertia seen by the joint's dofs while the joints beyond it move freely. U D^-1 (6 x n),
+    and D^-1 u (n x k) for k right-hand sides.
     """
 
     D: dict[int, Expr]

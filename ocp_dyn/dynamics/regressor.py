@@ -1,4 +1,5 @@
-"""Joint forces are linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7; Atkeson et al. 1986].
+"""The regressor Y of inverse dynamics, linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7;
+Atkeson et al. 1986].
 
 Ten parameters a body, body after body, about the origin of the body's frame and along its axes:
 
@@ -57,7 +58,7 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
 
 
 def _body_regressor(v: Expr, a: Expr) -> Expr:
-    """A (6 x 10) with `A pi_i = I a + v x* I v`, column by column as Newton and Euler have it."""
+    """A (6 x 10) with `A pi_i = I a + v x* I v`, column by column, from the equations of Newton and Euler."""
     (w, vo), (dw, ao) = halves(v), halves(a)
     ac = ao + ca.cross(w, vo)
     W, A = skew(w), skew(ac)

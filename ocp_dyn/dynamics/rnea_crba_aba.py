@@ -1,8 +1,15 @@
 """The dynamics of a kinematic tree, `H(q) qdd + C(q, qd) = tau`: RNEA, CRBA, ABA [RBDA, ch. 5-7].
 
-Each function is one textbook recursion over (model, q, qd, ...), on SX, MX or DM. Body quantities
-v[i], a[i], f[i] are in body coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the
-frames that `loads.external` names: wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
+| algorithm | computes | function | book |
+|---|---|---|---|
+| recursive Newton-Euler, RNEA | tau = ID(q, qd, qdd) | `inverse_dynamics` | table 5.1 |
+| composite rigid bodies, CRBA | H(q) | `mass_matrix` | table 6.2 |
+| articulated bodies, ABA | qdd = FD(q, qd, tau) | `forward_dynamics` | table 7.1 |
+
+Each function is one recursion over (model, q, qd, ...), on SX, MX or DM, made of the passes in `recursions`. p is the
+parent of body i, the book's lambda(i), and X[i] its i_X_lambda(i). Body quantities v[i], a[i], f[i] are in body
+coordinates; entry 0 is the ground. External forces `f_ext` (6 x k) act on the frames that `loads.external` names:
+wrench on the body, [moment about the world origin [N m]; force [N]], world axes.
 """
 
 from __future__ import annotations
@@ -91,6 +98,10 @@ def gravity_force(model: Model, q: M) -> M:
 def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
+        Ic[p] = Ic[p] + X[i]' Ic[i] X[i],
+        F = Ic[i] S[i],   H[i, i] = S[i]' F,
+        then from j = i to the root:   F = X[j]' F,   j = p(j),   H[i, j] = F' S[j] = H[j, i]'.
+
     Symmetric (nv x nv), positive definite, structurally zero between separate branches; with loads.armature plus
     diag(armature). O(nb depth).
     """
@@ -104,7 +115,7 @@ def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
         j = i
         while model.parent[j]:
             X = states[j].XJ
-            # both ways give the force on the parent; a single axis has constant entries there, so that Ip S is cheap
+            # both expressions are the force on the parent; a single axis S has constant entries there, so Ip S is cheap
             one_axis = j == i and S.shape[1] == 1
             F = Ip[i].apply(X.apply_inverse(S)) if one_axis else each(X.apply_transpose, F)
             j = model.parent[j]
@@ -126,11 +137,16 @@ def forward_dynamics(
 ) -> M:
     """qdd = FD(q, qd, tau) = H^-1 (tau - C), by the articulated-body algorithm [RBDA, table 7.1].
 
-    In classical accelerations, as `inverse_dynamics`: c holds what the parent's rotation and the joint's own velocity
-    accelerate, pA the force of the body's rotation. qdd (nv) [rad/s^2, m/s^2]. loads as in
-    `inverse_dynamics`: armatures add to D, passive forces to tau. O(nb). `od.function` takes
-    `forward_dynamics_crba` in its place where that is shorter, on small models of many branches. ModelError for a
-    joint that moves no inertia.
+    The book's three passes: outward c[i] and pA[i] (`velocity_products`); inward (`articulated_bodies`)
+
+        U = IA S,   D = S' U,   u = tau - S' pA,
+        IA[p] = IA[p] + X' (IA - U D^-1 U') X,   pA[p] = pA[p] + X' (pA + (IA - U D^-1 U') c + U D^-1 u);
+
+    outward a' = X a[p] + c, qdd = D^-1 (u - U' a'), a = a' + S qdd. They run here in classical accelerations, as in
+    `inverse_dynamics`: c is the acceleration due to the parent's rotation and the joint's velocity, pA the force due to
+    the body's rotation. qdd (nv) [rad/s^2, m/s^2]. loads as in `inverse_dynamics`: armatures add to D, passive forces
+    to tau. O(nb). `od.function` replaces it by `forward_dynamics_crba` if that takes fewer operations, as on small
+    models with many branches. ModelError for a joint that moves no inertia.
     """
     check_invertible(model, loads=loads)
     states = joint_states(model, q, without_drift(model, qd))
@@ -156,8 +172,8 @@ def forward_dynamics_crba(
     """qdd = H^-1 (tau - C) from CRBA, RNEA and a factor of H [RBDA, 6.5].
 
     method: "ltdl" or "ltl", the branch-sparse L'DL or L'L factor, O(nb depth^2); "cholesky", a dense L L' that
-    knows of no branches, O(nv^3). All equal; ABA alone takes fewer operations on most robots. qdd (nv). loads as
-    in `inverse_dynamics`.
+    ignores the branches, O(nv^3). All give the same qdd (nv); ABA takes fewer operations on most robots. loads as in
+    `inverse_dynamics`.
     """
     if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
         raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")

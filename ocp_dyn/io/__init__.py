@@ -1,4 +1,14 @@
-"""Models from files and to files: URDF in, exact JSON in and out."""
+"""Models from files and to files, constraints as plain data, and other libraries' layouts of q.
+
+| module | contents |
+|---|---|
+| `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
+| `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
+| `constraints` | constraints as plain data, for files of solutions |
+| `_classes` | joints and constraints in files, by the name of their class and their fields |
+| `npz` | arrays from .npz files that may be damaged or hostile |
+| `layouts` | conversion of q, qd, qdd, tau to and from RBDL, Pinocchio and MuJoCo |
+"""
 
 from .._files import whole_file as whole_file
 from .json import load_model as load_model

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-from .._types import ROUNDING, ModelError, sequence, shown
+from .._types import ROUNDING, ModelError, meant, sequence, shown
 from ._json_entry import as_float
 
 
 class UnknownClass(ModelError):
-    """A file names a class that is not known where it is read: the file is sound, and the class is to be given."""
+    """A file names a class that its reader does not know: the file is right, and the class must be given."""
 
 
 def field_names(kind: Any) -> list[str]:
@@ -56,12 +55,11 @@ def class_called(name: str, known: Mapping[str, Any], option: str, where: str) -
     """The class of this name; UnknownClass, with the remedy, if there is none."""
     if name in known:
         return known[name]
-    near = get_close_matches(name, known, 1, 0.7)
-    meant = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}."
-    own = name if name.isidentifier() and len(name) <= 60 else "MyClass"
+    hint = meant(name, known) or f"; known: {', '.join(known)}."
+    example = name if name.isidentifier() and len(name) <= 60 else "MyClass"
     raise UnknownClass(
-        f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{meant} A class of your own is given when the file "
-        f"is loaded: {option}=({own},)"
+        f"{where}: no kind of {option.removesuffix('s')} {shown(name)}{hint} Your own class must be given when the "
+        f"file is loaded: {option}=({example},)"
     )
 
 
@@ -88,8 +86,8 @@ def restored(made: Any, value: Any, size: float | None = None) -> Any:
     """The value of a field as a file holds it, with the types of what the constructor made of it; ValueError if the two
     differ by more than rounding.
 
-    An axis is a direction or, with lengths, what a screw advances: rounding is meant beside the largest number, at
-    least 1.
+    Rounding is relative to the largest number in the field, at least 1: an axis holds a unit vector or, for a screw,
+    lengths beside it.
     """
     size = max(1.0, _largest(value)) if size is None else size
     if isinstance(made, tuple) and isinstance(value, tuple) and len(made) == len(value):

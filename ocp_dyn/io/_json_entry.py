@@ -72,7 +72,7 @@ class Entry:
         return [x for x in numbers if x is not None]
 
     def matrix(self, key: str) -> DM:
-        """A 3x3 matrix, structurally sparse as a model's are; not snapped: it comes back bit for bit."""
+        """A 3x3 matrix, structurally sparse as in a model; not rounded: every number is as in the file."""
         rows = self[key]
         if not isinstance(rows, list) or len(rows) != 3:
             raise self.fail(key, "3 rows of 3 numbers")

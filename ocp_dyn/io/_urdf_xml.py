@@ -1,7 +1,7 @@
-"""The XML side of URDF: a safe reader that keeps what dynamics needs and checks it, with line numbers.
+"""The XML part of reading URDF: a safe reader that keeps and checks the data of links and joints, with line numbers.
 
 A URDF may come from anywhere, so a document type declaration, the only place entities can be declared,
-ends the reading before any entity is expanded. Of the rest only links' inertials and joints are kept:
+ends the reading before any entity is expanded. Only the inertials of links and the joints are kept:
 meshes, transmissions, sensors and simulator extensions never reach the model.
 """
 
@@ -14,7 +14,7 @@ from typing import NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from .._types import ModelError, shown
+from .._types import ModelError, meant, shown
 
 Element = ElementTree.Element
 
@@ -24,7 +24,7 @@ CHILDREN = {
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
-"""Elements that are kept, by the element they stand in; leaves have no entry."""
+"""Elements that are kept, by their parent element; leaves have no entry."""
 
 PRODUCTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ATTRIBUTES = {
@@ -60,10 +60,10 @@ TEXTS = ("name", "type", "link", "joint")
 VECTORS = {"xyz": 3, "rpy": 3}
 """Attributes of several numbers."""
 EXACT = ("origin", "axis", "mass", "inertia")
-"""Elements in which an attribute we do not know would change the mechanism (a misspelling, a quaternion)."""
+"""Elements in which an unknown attribute (a misspelling, a quaternion) would change the mechanism."""
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
-LARGEST = 1e50
+LARGEST_NUMBER = 1e50
 """No mass, length, angle or inertia is larger; products of such numbers stay finite."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 UNLIMITED = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
@@ -87,7 +87,7 @@ def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
     """The links' inertials and the joints of a URDF text, every number checked. `source` opens the messages.
 
     Raises ModelError, with the line, for: text that is empty, not XML, not a URDF, or holds a document
-    type declaration or xacro; missing, misspelt or repeated parts; what should be a finite number and is not.
+    type declaration or xacro; missing, misspelt or repeated parts; values that are not finite numbers.
     """
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"URDF text must be a str or bytes, got {type(text).__name__}")
@@ -118,7 +118,7 @@ class _Reader:
             raise ModelError(f"{self.tree.source}, line {error.lineno}: not well-formed XML: {kind}{hint}") from None
         except ModelError:
             raise
-        except (ValueError, LookupError) as error:  # an encoding that is unknown, or that the text does not keep to
+        except (ValueError, LookupError) as error:  # an unknown encoding, or text that is not in it
             raise ModelError(f"{self.tree.source}: cannot be decoded: {error}; save it as UTF-8") from None
         return self.tree
 
@@ -175,7 +175,7 @@ class _Reader:
             self._fail(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
                        "correct or delete it")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
-            known = ", ".join(JOINT_TYPES)
+            known = ", ".join(JOINT_TYPES) + meant(element.get("type"), JOINT_TYPES)
             self._fail(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
         for key, value in element.items():
             if key not in TEXTS:
@@ -187,7 +187,7 @@ class _Reader:
 
     def _register(self, tag: str, name: str) -> None:
         if not name.strip():
-            self._fail(f"a <{tag}> without a name; give it one of its own")
+            self._fail(f"a <{tag}> without a name; give it a unique name")
         if (tag, name) in self.tree.lines:
             first = self.tree.lines[tag, name]
             self._fail(f"{tag} {shown(name)} is already defined on line {first}; names must be unique, rename one")
@@ -205,8 +205,8 @@ class _Reader:
             if not NUMBER.fullmatch(word):
                 hint = f"; {XACRO}" if "$" in text else "; correct it"
                 self._fail(f"{where} is not {count}: got {shown(word)}, expected a finite decimal number{hint}")
-            if not limit and abs(float(word)) > LARGEST:
-                self._fail(f"{where}: {shown(word)} is larger than {LARGEST:g}, no physical value; correct it")
+            if not limit and abs(float(word)) > LARGEST_NUMBER:
+                self._fail(f"{where}: {shown(word)} is larger than {LARGEST_NUMBER:g}, no physical value; correct it")
 
     def _what(self) -> str:
         """ "joint 'knee' <limit>": the element being read."""

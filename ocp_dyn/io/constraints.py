@@ -14,16 +14,20 @@ from ..constraints import Constraint, Contact, JointCoupling, LockedJoint, Loop,
 from ..mechanism import Frame, Model
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes
 
-KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Contact, RollingContact, Loop, JointCoupling, LockedJoint)}
-"""The library's constraints that consist of names and numbers."""
+CONSTRAINT_CLASSES: dict[str, Any] = {
+    kind.__name__: kind for kind in (Contact, RollingContact, Loop, JointCoupling, LockedJoint)
+}
+"""The library's classes of constraints that consist of names and numbers."""
 
-METHODS = ("rows", "position", "jacobian", "hessian")
+CONSTRAINT_METHODS = ("rows", "position", "jacobian", "hessian")
 """Members that make a class a `Constraint`."""
 
 
 def known_constraints(given: Any = ()) -> dict[str, Any]:
     """The classes of constraints that a file may name: the library's and those given."""
-    return known_classes(KINDS, given, "constraints", lambda kind: all(hasattr(kind, key) for key in METHODS))
+    return known_classes(
+        CONSTRAINT_CLASSES, given, "constraints", lambda kind: all(hasattr(kind, key) for key in CONSTRAINT_METHODS)
+    )
 
 
 def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
@@ -32,8 +36,8 @@ def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     kind = type(constraint)
     cannot = f"a solution under the constraint {shown(constraint)} cannot be saved: "
     if not is_own_dataclass(kind):
-        raise ValueError(f"{cannot}its class is no frozen dataclass")
-    if KINDS.get(kind.__name__, kind) is not kind:
+        raise ValueError(f"{cannot}its class is not a frozen dataclass")
+    if CONSTRAINT_CLASSES.get(kind.__name__, kind) is not kind:
         raise ValueError(f"{cannot}its class has the name of one of the library's, {kind.__name__}: rename it")
     named = {"kind": kind.__name__}
     for key in field_names(kind):
@@ -47,7 +51,7 @@ def constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     return named
 
 
-def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = KINDS) -> Constraint:
+def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = CONSTRAINT_CLASSES) -> Constraint:
     """The constraint of `constraint_to_dict`. Raises ModelError for one that is malformed or does not fit the model.
 
     kinds: the classes that it may name, by name, as `known_constraints` gives them.
@@ -64,7 +68,10 @@ def constraint_from_dict(saved: Any, model: Model, kinds: Mapping[str, Any] = KI
     except Exception as error:  # noqa: BLE001, whatever a constructor or CasADi says to values of any kind
         raise ModelError(f"the {kind} cannot be made or does not fit the model: {str(error)[:200]}") from None
     if G.shape != (len(constraint.rows), model.nv) or not np.all(np.isfinite(G)):
-        raise ModelError(f"the {kind} does not fit the model: its rows are {G.shape}, of {model.nv} velocities")
+        raise ModelError(
+            f"the {kind} does not fit the model: its G has the shape {G.shape}, expected "
+            f"{(len(constraint.rows), model.nv)}"
+        )
     return constraint
 
 

@@ -1,9 +1,10 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a URDF. Numbers are written with
-the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing in a file is ever run or
-imported: joints are named by class, and classes that are not the library's are given when the file is loaded.
+body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a
+URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
+in a file is ever run or imported: joints are named by class, and classes that are not the library's are given when the
+file is loaded.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ from ._classes import as_data, class_called, field_names, from_data, is_own_data
 from ._json_entry import Entry, as_float, as_sparse
 
 FORMAT, VERSION = "ocp_dyn model", 1
-KINDS: dict[str, type[Joint]] = {
+JOINT_CLASSES: dict[str, type[Joint]] = {
     name: kind
     for name, kind in sorted(vars(joint_kinds).items())
     if inspect.isclass(kind) and issubclass(kind, Joint) and not inspect.isabstract(kind) and kind is not CustomJoint
 }
-"""The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a function."""
+"""The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
+function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
 ADDED_FIELDS = ("stiffness", "armature", "rest")
-"""Those of DOF_FIELDS that a file may leave out: nothing, and springs that rest at neutral."""
+"""Fields of DOF_FIELDS that a file may leave out: then zero, and for `rest` the neutral position."""
 
 
 @boundary()
@@ -65,10 +67,10 @@ def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     """The model `save_model` wrote: equal to it bit for bit.
 
     joints: classes of the user's own joints in the file, `joints=(Screw,)`; a file itself never imports code.
-    Raises ModelError, opening with the file's name, for what is not such a file and for joints of unknown classes;
+    Raises ModelError, opening with the file's name, for other contents and for joints of unknown classes;
     OSError if it cannot be read.
     """
-    known_joints(joints)  # a wrong argument is no fault of the file
+    known_joints(joints)  # an error in the argument is not an error of the file
     named = path_of(path)
     source, raw = str(named), named.read_bytes()
     try:
@@ -116,18 +118,20 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     mimics = [m._asdict() for m in model.mimics]
     noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
     return {
-        "format": FORMAT, "version": VERSION, "name": model.name, "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
+        "format": FORMAT, "version": VERSION, "name": model.name,
+        "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
     } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest, which the checks then refuse
+@np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse
 def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
-    """The model of what `model_to_dict` gave. Raises ModelError that names the entry for anything malformed.
+    """The model that `model_to_dict` described. Raises ModelError that names the entry for anything malformed.
 
     joints: classes of the user's own joints, as in `load_model`.
-    Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. Whether a body can have an
-    inertia is not: that was done when the model was built, and derived models may hold other ones on purpose.
+    Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. It is not checked whether a
+    body can have its inertia: that was done when the model was built, and reduced models hold other inertias on
+    purpose.
     """
     kinds = known_joints(joints)
     top = Entry(data, "model")
@@ -189,11 +193,11 @@ def _transform_to_dict(X: Transform, where: str) -> dict[str, Any]:
 def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
     kind = type(joint).__name__
     if not is_own_dataclass(type(joint)) or type(joint) is CustomJoint:
-        reason = "it is no frozen dataclass, and a file names a joint by its class and the fields of a dataclass"
+        reason = "it is not a frozen dataclass, and a file names a joint by its class and the fields of a dataclass"
         if type(joint) is CustomJoint:
-            reason = "a file holds no functions; MultiDof(axes), or a joint of a class of your own, can be written"
+            reason = "a file holds no functions; MultiDof(axes), or a joint of your own class, can be written"
         raise ModelError(f"{where}: a joint of class {kind} cannot be written to JSON: {reason}")
-    if KINDS.get(kind, type(joint)) is not type(joint):
+    if JOINT_CLASSES.get(kind, type(joint)) is not type(joint):
         raise ModelError(f"{where}: the class {kind} of its joint has the name of one of the library's: rename it")
     written: dict[str, Any] = {"kind": kind}
     for key in field_names(type(joint)):
@@ -204,9 +208,9 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
                 f"{where}: {kind}.{key} = {shown(getattr(joint, key))} cannot be written to JSON: it holds finite "
                 "numbers, texts, None and tuples of these"
             ) from None
-    if kind not in KINDS:
+    if kind not in JOINT_CLASSES:
         try:
-            _joint_from_dict(Entry(written, where), KINDS | {kind: type(joint)})
+            _joint_from_dict(Entry(written, where), JOINT_CLASSES | {kind: type(joint)})
         except ModelError as error:
             raise ModelError(f"a file would not give back the joint of {error}") from None
     return written
@@ -236,7 +240,7 @@ def _inertia_from_dict(entry: Entry) -> Inertia:
 
 def known_joints(given: Any = ()) -> dict[str, type[Joint]]:
     """The classes of joints that a file may name: the library's and those given."""
-    return known_classes(KINDS, given, "joints", lambda kind: issubclass(kind, Joint))
+    return known_classes(JOINT_CLASSES, given, "joints", lambda kind: issubclass(kind, Joint))
 
 
 def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
@@ -262,13 +266,13 @@ def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
         raise ModelError(f"{entry.where}: {error}") from None
     for key, value in values.items():
         _restore(joint, key, value, entry)
-    if name not in KINDS:
+    if name not in JOINT_CLASSES:
         _try_out(joint, entry)
     return joint
 
 
 def _restore(joint: Joint, key: str, value: Any, entry: Entry) -> None:
-    """Puts back the very numbers of the file: a constructor normalizes axes, which moves the last bit."""
+    """Restores the exact numbers of the file: a constructor normalizes axes, which may change the last bit."""
     made = getattr(joint, key)
     try:
         found = restored(made, value)

@@ -25,7 +25,7 @@ from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
 
-KINDS = ("rbdl", "pinocchio", "mujoco")
+LIBRARIES = ("rbdl", "pinocchio", "mujoco")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,11 @@ class Layout:
 
     kind: "rbdl", "pinocchio" or "mujoco". joints: names of the model's joints in the other library's order; default:
     the order in which its reader takes a URDF. All three go depth first. Pinocchio and RBDL sort the joints of a link,
-    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded: revolute joints that
-    Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
+    the fixed ones too, by name; MuJoCo keeps the order in which the model lists siblings, the file's. unbounded:
+    revolute joints that Pinocchio writes as (cos, sin); default: those that the model's file calls continuous.
 
-    Joints that mimic others are coordinates of their own here and in the other libraries, but in a Pinocchio model
-    that was built with mimic=True: that one has no counterpart.
+    Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
+    built with mimic=True, which has no counterpart.
     `ValueError` for a joint the other library writes in a way that has no counterpart here.
     """
 
@@ -50,8 +50,8 @@ class Layout:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
-        if not is_one_of(self.kind, KINDS):
-            raise ValueError(f"layout must be one of {', '.join(KINDS)}, got {shown(self.kind)}")
+        if not is_one_of(self.kind, LIBRARIES):
+            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
             raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")

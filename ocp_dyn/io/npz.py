@@ -29,7 +29,7 @@ DAMAGED = (
 """Exceptions that zipfile, zlib and numpy raise for damaged bytes."""
 
 OVERHEAD = 64
-"""Bytes that a short compressed array may stand for in addition."""
+"""Bytes that a short compressed array may hold in addition."""
 
 HEADER = re.compile(
     rb"\{'descr': '([<>|][fiuU]\d{1,8})', 'fortran_order': (True|False), 'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n"
@@ -45,9 +45,9 @@ def read_arrays(path: Path) -> dict[str, Array]:
     """
     with path.open("rb") as file:
         if file.read(4) != b"PK\x03\x04":
-            raise ValueError("it is no .npz file")
+            raise ValueError("it is not an .npz file")
         content = b"PK\x03\x04" + file.read()
-    try:  # the bytes are all here: an OSError that comes now tells of them, not of the disk
+    try:  # all bytes are read: an OSError from here on is about their content, not about the disk
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             _check_members(members, len(content))
@@ -62,13 +62,13 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     if sum(member.compress_size for member in members) > size:
         raise ValueError("it declares more than it holds")
     if len({member.filename for member in members}) < len(members):
-        raise ValueError("a name stands in it twice")
+        raise ValueError("two arrays in it have the same name")
     for member in members:
         if not member.filename.endswith(".npy") or member.compress_type not in (
             zipfile.ZIP_STORED,
             zipfile.ZIP_DEFLATED,
         ):
-            raise ValueError(f"{member.filename[:80]!r} in it is no array")
+            raise ValueError(f"{member.filename[:80]!r} in it is not an array")
         ratio = LARGEST_RATIO if member.compress_type == zipfile.ZIP_DEFLATED else 1
         if member.file_size > ratio * member.compress_size + OVERHEAD:
             raise ValueError(f"{member.filename[:80]!r} in it declares more than it holds")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._files import path_of
-from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, shown
+from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
@@ -39,15 +39,15 @@ def load_urdf(
     gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
-    "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and notes in
-    `model.mimics` what it follows, for `mimic_constraints(model)`, couplings for any constraint set, and
+    "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and keeps the
+    coupling in `model.mimics`, for `mimic_constraints(model)`, couplings for any constraint set, and
     `mimic_map(model)`, the coordinates without the joints that follow.
     inertia: a link whose inertia no body can have (see `_check_inertias`) is refused; "keep" takes it as it is,
     and the mass matrix may then not be positive definite.
 
     A file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
-    <axis> (x), <limit> or its parts (no limit; but of lower and upper one alone leaves the other at 0, as
-    URDF says). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
+    <axis> (x), <limit> or its parts (no limit; if only one of lower and upper is given, the other is 0, as
+    URDF defines). A revolute joint without <limit>, which URDF forbids and files have, is unlimited; a
     continuous joint has no lower or upper limit whatever is written. Limits and dynamics of floating and planar
     joints, one number for meters and radians alike, are not kept. A planar joint moves
     in the plane normal to its axis; see `_add_planar`.
@@ -91,9 +91,9 @@ def parse_urdf(
     for joint in joints:
         if _mimics(joint) and mimic == "refuse":
             raise ModelError(
-                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple joints; "
-                'load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this one '
-                'independent, or give it type="fixed" in the file'
+                f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
+                'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this '
+                'joint independent, or give it type="fixed" in the file'
             )
         if joint.child == WORLD:
             where = tree.where("link", joint.child)
@@ -113,7 +113,7 @@ def parse_urdf(
 
 
 def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:
-    """The notes of the model's joints, with those that the file calls continuous."""
+    """The notes on the model's joints, including which ones the file calls continuous."""
     mounts = {f.joint: f.mounts for f in model.file_joints}
     noted = (FileJoint(name, mounts.get(name, ()), name in continuous) for name in model.joint_names)
     return tuple(f for f in noted if f.mounts or f.continuous)
@@ -125,11 +125,12 @@ def _mimics(joint: Any) -> bool:
 
 @contextmanager
 def _at(where: str) -> Iterator[None]:
-    """Puts the place in the file before the message of an error."""
+    """Puts the place in the file before the message of an error; a joint or link that both name is named once."""
     try:
         yield
     except ValueError as error:
-        raise ModelError(f"{where}: {error}") from None
+        named = where.rpartition(": ")[2]
+        raise ModelError(f"{where}: {str(error).removeprefix(f'{named}: ')}") from None
 
 
 def _parsed(tree: UrdfTree) -> Any:
@@ -163,12 +164,13 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
             if link not in known:
                 raise ModelError(
                     f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
+                    f"{meant(link, names)}"
                 )
         if joint.child in moved_by:
             other = moved_by[joint.child].name
             raise ModelError(
-                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes trees, "
-                "so open the loop at one joint and close it with a constraint"
+                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
+                "trees, so open the loop at one joint and close it with a constraint"
             )
         moved_by[joint.child] = joint
         children[joint.parent].append(joint)
@@ -270,7 +272,7 @@ def _plane_axes(axis: Vector) -> Array:
 
 
 def _pose(origin: Any) -> tuple[Vector, Vector]:
-    """xyz and rpy of an <origin>, zero where it says nothing."""
+    """xyz and rpy of an <origin>; zero for attributes that are not given."""
     zero = (0.0, 0.0, 0.0)
     return (zero, zero) if origin is None else (origin.xyz or zero, origin.rpy or zero)
 
@@ -296,10 +298,10 @@ def _inertial(link: Any) -> dict[str, Any]:
 def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
     """Raises for a link whose inertia no body can have.
 
-    Files fix dummy and rounded inertias to bigger links. What counts is the moving body they make together, so
-    a link may be wrong by a thousandth of the largest moment of inertia of its moving body (fixed to the ground:
-    of the model's largest), as a link by itself may by a thousandth of its own, and by what is rounding beside the
-    model's largest.
+    Files contain links with dummy or rounded inertias that are fixed to bigger links; what matters is the moving body
+    that they form together. Therefore a link's inertia may be wrong by a thousandth of its own largest moment of
+    inertia, or of that of its moving body (for links on the ground: of the model's largest body), and by rounding
+    beside the model's largest.
     """
     largest = [0.0]
     for body in model.I[1:]:

@@ -9,6 +9,15 @@ A joint of `nv` degrees of freedom turns its positions q (nq) and velocity varia
 
 so that `v = X v_p + vJ` and `a = X a_p + S qdd + cJ + v x vJ`. A new kind of joint is a new class
 and no change anywhere else: derive from `Joint`, or give `CustomJoint` a function.
+
+| module | contents |
+|---|---|
+| `protocol` | `Joint`, the interface of every joint model, and `Fixed` |
+| `one_dof` | `Revolute`, `Prismatic`, `Helical` |
+| `multiple` | `Translation`, `Cylindrical`, `Universal`, `Euler`, `MultiDof`: qd is dq/dt |
+| `free` | `Spherical`, `Planar`, `FloatingBase`: quaternions |
+| `custom` | `CustomJoint`, a joint given as a function of q |
+| `derivatives` | derivatives of S, vJ and cJ for joints whose S depends on q |
 """
 
 from .custom import CustomJoint as CustomJoint

@@ -17,7 +17,7 @@ from .protocol import Joint, JointState
 
 @dataclass(frozen=True)
 class CustomJoint(Joint):
-    """A joint that moves as `function(q) -> Transform(E, r)` says; S and cJ follow by automatic differentiation.
+    """A joint given by its transform, `function(q) -> Transform(E, r)`; S and cJ follow by automatic differentiation.
 
     E (3x3) turns coordinates of the fixed frame into those of the moved one, r (3) is the moved origin in the fixed
     frame. labels: a name per entry of q; qd is dq/dt. With ' for d/dq_k and a dot for d/dt,
@@ -25,7 +25,7 @@ class CustomJoint(Joint):
         S_k = [-vee(E' E^T); E r'],   cJ = [-vee(E_dd E^T); E r_dd + E_d r_d],
 
     the second derivatives taken at qdd = 0. The function must be written with CasADi's operations; it is called with
-    numbers once, here, and with SX. Not for JSON: a file holds no functions.
+    numbers once, at construction, and with SX. It cannot be written to JSON: a file holds no functions.
     """
 
     function: Callable[[Expr], Transform]
@@ -65,7 +65,10 @@ class CustomJoint(Joint):
         return JointState(Transform(E, r), S, S @ qd, cJ)
 
     def scaled(self, length: float) -> Joint:
-        raise ValueError(f"{shown(self)} cannot be scaled: what its function means by a length is not known")
+        raise ValueError(
+            f"{shown(self)} cannot be scaled: the lengths in its function are not known; make a joint with another "
+            "function"
+        )
 
     def _placement(self, q: Expr) -> Expr:
         X = self.function(q)
@@ -73,5 +76,5 @@ class CustomJoint(Joint):
 
 
 def _parts(y: Expr) -> tuple[Expr, Expr]:
-    """(E, r) of the twelve entries of one."""
+    """E and r from the twelve entries of a placement."""
     return ca.reshape(y[:9], 3, 3), y[9:]

@@ -1,7 +1,7 @@
-"""Derivatives of a joint's S, vJ and cJ along its own velocity and its own tangent directions.
+"""Derivatives of a joint's S, vJ and cJ along the joint's velocity and tangent directions.
 
 They vanish for a joint whose motion subspace S is constant in its moved frame. For the others (Euler angles, a
-floating base with world-linear velocities, a user's own kind) `jcalc` of that one joint is differentiated: a
+floating base with world-linear velocities, a user's class) `jcalc` of that one joint is differentiated: a
 function of a few variables, whatever the size of the model.
 """
 
@@ -31,7 +31,7 @@ class JointDerivatives(NamedTuple):
 
 
 def has_constant_subspace(joint: Joint) -> bool:
-    """Whether S does not depend on q. Asked of symbols: at numbers, also in an SX, every S holds numbers."""
+    """Whether S does not depend on q. Tested with symbols: S at numbers, even in an SX, is always constant."""
     return is_constant(partial(_subspace, joint), joint.nq)
 
 

@@ -130,8 +130,8 @@ class _TranslateRotate(Joint):
 class Planar(_TranslateRotate):
     """Motion in the plane of the fixed x and y axes: q = (x, y, theta), theta about z; qd their rates.
 
-    For a walker, which moves in the plane of x and z, turn the joint's axes: `add_body(name, Planar(), rotation=R)` with
-    R = ((1, 0, 0), (0, 0, -1), (0, 1, 0)), so that its y points up and theta turns x towards z.
+    For a walker, which moves in the plane of x and z, turn the joint's axes: `add_body(name, Planar(), rotation=R)`
+    with R = ((1, 0, 0), (0, 0, -1), (0, 1, 0)), so that its y points up and theta turns x towards z.
     """
 
     def __post_init__(self) -> None:

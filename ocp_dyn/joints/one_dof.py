@@ -54,7 +54,7 @@ class Prismatic(Joint):
 class Helical(Joint):
     """Screw motion by q [rad] along the 6-D axis [r; t]: turned about r, moved by p = t q along fixed axes [RBDL].
 
-    Helical(axis, pitch=h) [m/rad] advances along its own axis, t = h r, as a screw in its nut does: `axis` is "x",
+    Helical(axis, pitch=h) [m/rad] advances along its axis, t = h r, as a screw in its nut does: `axis` is "x",
     "-z" or three numbers. Helical((rx, ry, rz, tx, ty, tz)) takes any t [m/rad]. r is normalized, t is not.
     `S = [r; R' t]` depends on q unless t lies along r.
     """
@@ -78,7 +78,7 @@ class Helical(Joint):
     def jcalc(self, q: Expr, qd: Expr) -> JointState:
         r, t = sparse(self.axis[:3]), exact(self.axis[3:])
         E = rotation_about(self.axis[:3], q).T
-        wobble = sparse_beside(ca.cross(r, t), largest(t))  # what the rotation changes of t
+        wobble = sparse_beside(ca.cross(r, t), largest(t))  # the part of t that the rotation changes
         u, du = (E @ t, -ca.cross(r, E @ t)) if wobble.nnz() else (t, ZERO3)
         S = ca.vertcat(r, u)
         return JointState(Transform(E, t @ q), S, S @ qd, ca.vertcat(ZERO3, du * (qd * qd)))

@@ -51,15 +51,15 @@ class Joint(ABC):
     def leading_translations(self) -> int:
         """Number of the first velocities that only translate the body, along directions fixed in the parent.
 
-        Forces do not depend on such a velocity of a root. 0 is right for every joint, and costs some operations.
+        Forces do not depend on these velocities of a root. 0 is right for every joint, and costs some operations.
         """
         return 0
 
     def chain(self) -> tuple[Joint, ...]:
-        """The 1-dof joints that, one after the other, move as this one does, with the same q and qd."""
+        """The chain of 1-dof joints with the same motion, q and qd."""
         if self.nq == self.nv == 1:
             return (self,)
-        raise ValueError(f"{shown(self)} is no chain of 1-dof joints: give its axes as MultiDof(axes)")
+        raise ValueError(f"{shown(self)} is not a chain of 1-dof joints: give its axes as MultiDof(axes)")
 
     def scaled(self, length: float) -> Joint:
         """The joint of a mechanism `length` times as large; entries of q that are lengths grow with it."""
@@ -69,7 +69,7 @@ class Joint(ABC):
 
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], which do not turn the body."""
-        q, S = self._somewhere()
+        q, S = self._at_generic_position()
         by_v = ~np.any(S[:3], axis=0)
         rates = self.q_dot(DM(q), DM(by_v.astype(float)))
         return np.array(DM(rates).full()).ravel() != 0, by_v
@@ -78,7 +78,7 @@ class Joint(ABC):
         """Whether the body moves freely in space (six dofs) or in a plane (three): such a root has no motors."""
         if self.nv not in (3, 6):
             return False
-        _, S = self._somewhere()
+        _, S = self._at_generic_position()
         rank = np.linalg.matrix_rank
         if self.nv == 6 or rank(S) < 3 or rank(S[:3]) != 1:
             return bool(rank(S) == 6)
@@ -86,12 +86,12 @@ class Joint(ABC):
         along = normal / np.linalg.norm(normal) @ S[3:]
         return bool(np.abs(along).max() <= 1e-9 * max(1.0, np.abs(S[3:]).max()))
 
-    def _somewhere(self) -> tuple[Array, Array]:
+    def _at_generic_position(self) -> tuple[Array, Array]:
         """A generic position (nq) and S (6, nv) there; at neutral, entries of S may be zero or S singular by chance."""
         q = self.random_q(np.random.default_rng(0))
         return q, np.array(DM(self.jcalc(DM(q), DM(self.nv, 1)).S).full())
 
-    # What follows is right for a joint whose configuration space is R^n; others override it.
+    # The methods below are right for joints whose configuration space is R^n; others override them.
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         """dq/dt (nq)."""

@@ -1,4 +1,17 @@
-"""The frozen model of an articulated mechanism, and copies of it with something changed."""
+"""The frozen model of an articulated mechanism, and copies of it with something changed.
+
+| module | contents |
+|---|---|
+| `model` | `Model`, the class that users see: the data of `tree`, the methods of `editing` |
+| `tree` | data of a tree of bodies and joints, sizes, indices, names, configuration manifold [RBDA, ch. 4] |
+| `parts` | frames, data of the dofs (limits, springs, losses, rotors), mimicking joints; checked inertias |
+| `builder` | `ModelBuilder`, which checks every body as it is added; `random_tree` |
+| `editing` | edited copies: limits, attached, locked, scaled |
+| `parameters` | gravity, inertias and positions as inputs |
+| `reduction` | dynamically equivalent models with fewer operations |
+| `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
+| `boundary` | checks of the arguments of every function of a model |
+"""
 
 from .model import Model as Model
 from .parts import DofData as DofData

@@ -1,7 +1,7 @@
-"""The boundary of the plain functions of a model: their arguments are checked once, before any recursion starts.
+"""The boundary of the algorithms: arguments are checked once per call, before any recursion starts.
 
-An algorithm is a function of `(model, ..., q, qd, ...)` that says nothing of what it is given. `boundary` says it for
-all of them, by the names of their parameters, so that nothing is checked in a loop and nothing enters a graph.
+An algorithm is a plain function of `(model, ..., q, qd, ...)` without checks. The decorator `boundary` adds the checks,
+the same for all algorithms, by the names of their parameters: none runs in a loop, and none enters a graph.
 """
 
 from __future__ import annotations
@@ -20,37 +20,39 @@ from .loads import check_loads, refuse_parts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SIZES: dict[str, Callable[[Model], int]] = {
+ROW_COUNTS: dict[str, Callable[[Model], int]] = {
     "q": lambda model: model.nq,
     **dict.fromkeys(("qd", "qdd", "tau", "v", "mu"), lambda model: model.nv),
 }
-"""Rows of what an algorithm takes, by name."""
-OTHERS = ("e", "t", "point", "normal")
-"""Arguments that may hold expressions though they are no matrices."""
-FLAGS = ("residual", "relaxed", "limits")
+"""Number of rows of the matrices that algorithms take, by name."""
+OTHER_EXPRESSIONS = ("e", "t", "point", "normal")
+"""Arguments, besides the matrices, that may be expressions."""
+FLAG_NAMES = ("residual", "relaxed", "limits")
+"""Arguments that are True or False."""
 
 
 def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
     """A decorator for functions of a model: TypeError, ValueError or KeyError for arguments that they cannot take.
 
-    By name: `model`; matrices (`SIZES`, f_ext), a CasADi type each, of one kind, and a column; loads and their frames; flags; t,
-    of constraints. None passes where it is the default. several: matrices that may have several columns. own: arguments
-    that the function checks itself. It costs some microseconds a call, and no operation of a graph.
+    Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): CasADi types of one kind, one column each; loads and their
+    frames; flags; t, where there are constraints. None passes where it is the default. several: matrices that may have
+    several columns. own: arguments that the function checks itself. Cost: some microseconds per call, no operation of a
+    graph.
     """
 
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters
         names = tuple(parameters)
         optional = {name for name, parameter in parameters.items() if parameter.default is None}
-        matrices = [name for name in (*SIZES, "f_ext") if name in parameters and name not in own]
-        flags = [name for name in FLAGS if name in parameters]
+        matrices = [name for name in (*ROW_COUNTS, "f_ext") if name in parameters and name not in own]
+        flags = [name for name in FLAG_NAMES if name in parameters]
         timed = "t" in parameters and "constraints" in parameters
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             if kwargs and "loads" in parameters:
                 refuse_parts(kwargs, parameters, function.__name__)
-            # what is missing, too much or misspelt is left to the call itself
+            # missing, surplus and misspelt arguments are reported by the call itself
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             given = {name: value for name, value in given.items() if value is not None or name not in optional}
             if "model" in given:
@@ -72,7 +74,7 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
 
 
 def column_of_numbers(x: Any, size: int, what: str) -> DM:
-    """`x` as a column of `size` finite numbers, where expressions are of no use."""
+    """`x` as a column of `size` finite numbers; TypeError for expressions."""
     column = Model.column(x, size, what)
     if not isinstance(column, DM):
         raise TypeError(f"{what} must be {size} numbers, got the expression {shown(x)}")
@@ -87,17 +89,17 @@ def _check_model(model: Any) -> None:
 
 
 def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Collection[str]) -> None:
-    """All are CasADi's, of the model's sizes, and expressions of one kind."""
+    """Checks that all matrices are CasADi's, of the model's sizes, and expressions of one kind."""
     for name, value in matrices.items():
         if not isinstance(value, (SX, MX, DM)):
             got = type(value).__name__ if isinstance(value, np.ndarray) else shown(value)
             raise TypeError(f"{name} must be a casadi SX, MX or DM, got {got}: write casadi.DM({name})")
-        rows = SIZES[name](given["model"]) if name in SIZES else 6
+        rows = ROW_COUNTS[name](given["model"]) if name in ROW_COUNTS else 6
         if value.shape[0] != rows:
             raise ValueError(f"{name} must have {rows} rows in this model, got shape {value.shape}")
-        if name in SIZES and name not in several and value.shape[1] != 1:
+        if name in ROW_COUNTS and name not in several and value.shape[1] != 1:
             raise ValueError(f"{name} must be one column of {rows} entries, got shape {value.shape}")
-    check_kind(*matrices.values(), *(given[name] for name in OTHERS if name in given))
+    check_kind(*matrices.values(), *(given[name] for name in OTHER_EXPRESSIONS if name in given))
 
 
 def _check_time(t: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST, Array, ModelError, Vector, listed, numbers, sequence, shown
+from .._types import LARGEST, Array, ModelError, Vector, listed, meant, numbers, sequence, shown
 from ..joints import (
     Cylindrical,
     Euler,
@@ -30,7 +30,7 @@ from ..spatial_algebra.spatial import Inertia, Transform, largest
 from . import DofData, FileJoint, Frame, Mimic, Model
 from .parts import (
     FINITE_FIELDS,
-    LIMITS,
+    LIMIT_FIELDS,
     NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
@@ -84,7 +84,7 @@ class _Body:
 
 @dataclass
 class ModelBuilder:
-    """Collects bodies and frames, checks each as it comes, and builds the frozen `Model`.
+    """Collects bodies and frames, checks each when it is added, and builds the frozen `Model`.
 
         builder = ModelBuilder("pendulum")
         builder.add_body("rod", Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.0))
@@ -123,13 +123,13 @@ class ModelBuilder:
         com [m] in body axes, inertia [kg m^2] about the com in body axes (3x3, or 3 diagonal entries);
         inertia_check=False takes an inertia that no body can have. A body on a `Fixed` joint is merged into its parent.
         dofs: limits, springs, losses, armature; see `DofOptions`.
-        emulate=True makes a chain of 1-dof joints of a joint with several: massless bodies "name#0", "name#1", ...
-        on joints of the same ending, and the body itself at their end, on the joint called joint_name.
+        emulate=True replaces a joint of several dofs by a chain of 1-dof joints: massless bodies "name#0", "name#1",
+        ... on joints of the same ending, and the body itself at their end, on the joint called joint_name.
         """
         where = f"body {shown(name)}"
         self._check_name(name, where)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{where}: its joint must be one such as Revolute('z'), got {shown(joint)}")
+            raise ModelError(f"{where}: its joint must be a joint such as Revolute('z'), got {shown(joint)}")
         if joint_name is not None and (not isinstance(joint_name, str) or not joint_name):
             raise ModelError(f"{where}: joint_name must be a non-empty string or None, got {shown(joint_name)}")
         X = self._parent_frame(parent, where)
@@ -185,7 +185,8 @@ class ModelBuilder:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
             raise ModelError(
-                f"model {shown(self.name)} has no moving body: add one on a joint, or load it with a floating root"
+                f"model {shown(self.name)} has no moving body: add a body on a joint that moves; for a file with one "
+                "link, give a floating root, such as root=FloatingBase()"
             )
         gx, gy, gz = (float(g) for g in vector(self.gravity, 3, "gravity"))
         bodies = self._bodies
@@ -234,8 +235,8 @@ class ModelBuilder:
     def _check_name(self, name: str, where: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a non-empty string, got {shown(name)}")
-        if name in self._frames or (name == WORLD and self._frames):  # files may call their root so
-            raise ModelError(f"{where}: the name is taken; bodies and frames need names of their own")
+        if name in self._frames or (name == WORLD and self._frames):  # the root link of a file may have this name
+            raise ModelError(f"{where}: this name is taken already; every body and frame needs a different name")
 
     def _parent_frame(self, parent: str, where: str) -> Frame:
         if not isinstance(parent, str):
@@ -244,15 +245,24 @@ class ModelBuilder:
             return Frame(WORLD, 0)
         if parent not in self._frames:
             known = listed((WORLD, *self._frames))
-            raise ModelError(f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children")
+            hint = meant(parent, (WORLD, *self._frames))
+            raise ModelError(
+                f"{where}: no parent {shown(parent)} yet; known: {known}. Add parents before children{hint}"
+            )
         return self._frames[parent]
 
 
 _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "gear_ratio": 1.0}
 """Values of options that are not given; 0 for options that are not listed here."""
-_FIELDS = {field: option for option, field in LIMITS.items()}
+_FIELDS = {field: option for option, field in LIMIT_FIELDS.items()}
 """Fields of DofData under another name than their option's."""
 _WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
+
+
+def _word(key: str) -> str:
+    """The name of a field of DofData in messages."""
+    option = _FIELDS.get(key, key)
+    return _WORDS.get(option, option)
 
 
 def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]:
@@ -260,8 +270,8 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     given: dict[str, Any] = dict(options)
     unknown = sorted(given.keys() - DofOptions.__annotations__.keys())
     if unknown:
-        known = ", ".join(DofOptions.__annotations__)
-        raise TypeError(f"{where}: add_body has no option {', '.join(unknown)}; for dofs there are: {known}")
+        known, hint = ", ".join(DofOptions.__annotations__), meant(unknown[0], DofOptions.__annotations__)
+        raise TypeError(f"{where}: add_body has no option {', '.join(unknown)}; options of dofs are: {known}{hint}")
 
     def spread(option: str, size: int) -> Array:
         value = given.get(option)
@@ -286,10 +296,10 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         )
     for key in NONNEGATIVE_FIELDS:
         if np.any(data[key] < 0):
-            raise ModelError(f"{where}: {key} must not be negative, got {data[key].tolist()}")
+            raise ModelError(f"{where}: {_word(key)} must not be negative, got {data[key].tolist()}")
     for key in FINITE_FIELDS:
         if not np.all(np.isfinite(data[key])):
-            raise ModelError(f"{where}: {key} must be finite, got {data[key].tolist()}")
+            raise ModelError(f"{where}: {_word(key)} must be finite, got {data[key].tolist()}")
     return data
 
 

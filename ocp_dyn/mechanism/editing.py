@@ -1,4 +1,4 @@
-"""Edited copies of a tree or a model; the methods of `Model` of the same names say what they do."""
+"""Edited copies of a tree or a model; documented at the methods of `Model` with the same names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from casadi import DM
 from .._types import LARGEST, Array, ModelError, Vector, finite_vector, is_one_of, listed, meant, numbers, shown
 from ..spatial_algebra.spatial import Inertia, Transform, skew
 from .parts import (
-    LIMITS,
+    LIMIT_FIELDS,
     NONNEGATIVE_FIELDS,
     SIZE_NQ,
     WORLD,
@@ -50,21 +50,21 @@ def with_inertia(
 
 def with_limits(model: T, **given: object) -> T:
     dofs = vars(model.dofs) | {
-        LIMITS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
+        LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
     }
     crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
     if crossed.size:
         k = crossed[0]
         raise ModelError(
-            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its upper limit, "
-            f"{dofs['q_upper'][k]:g}: change both"
+            f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its "
+            f"upper limit, {dofs['q_upper'][k]:g}: change both"
         )
     return replace(model, dofs=DofData(**dofs))
 
 
 def _limit(model: Tree, option: str, value: object) -> Array:
-    """The model's limits of one kind, changed as asked for."""
-    found = np.array(getattr(model.dofs, LIMITS[option]))
+    """The model's limits of one kind, with the changes that `value` gives."""
+    found = np.array(getattr(model.dofs, LIMIT_FIELDS[option]))
     if not isinstance(value, Mapping):
         found[:] = _spread(value, found.size, f"with_limits: {option}", option)
         return found
@@ -75,8 +75,8 @@ def _limit(model: Tree, option: str, value: object) -> Array:
 
 
 def _entries(model: Tree, name: object, option: str) -> slice:
-    """Entries of q, or of qd, that a name stands for: those of a joint, or one by its own name."""
-    positions = LIMITS[option] in SIZE_NQ
+    """Entries of q, or of qd, for a name: all entries of a joint, or a single entry."""
+    positions = LIMIT_FIELDS[option] in SIZE_NQ
     names = model.q_names if positions else model.qd_names
     if is_one_of(name, model.joint_names):
         return model.q_slice(str(name)) if positions else model.qd_slice(str(name))
@@ -92,7 +92,7 @@ def _spread(value: object, size: int, what: str, option: str) -> Array:
     x = numbers(value)
     if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST):
         raise ModelError(f"{what} must be one number{'' if size == 1 else f' or {size}'}, got {shown(value)}")
-    if LIMITS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
+    if LIMIT_FIELDS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
         raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")
     return x
 
@@ -111,8 +111,8 @@ def central(body: Inertia, name: str) -> tuple[float, Array, Array]:
     """Mass, center of mass and inertia about it, as numbers; without mass, the center is the origin."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I)):
         raise ModelError(
-            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and symbols "
-            "last, all of them in one with_parameters"
+            f"body {shown(name)} has a symbolic inertia, which cannot be changed in part: set numbers first and "
+            "symbols last, all of them in one with_parameters"
         )
     m, h, I = float(body.m), DM(body.h), DM(body.I)
     if not m:
@@ -139,7 +139,7 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
     X = product(placement(origin, rotation, "attach"), host.X)
 
     def moved(body: int, placed: Transform) -> tuple[int, Transform]:
-        """Body and transform of what is placed in a body of the other model."""
+        """Body and transform, in the new model, of a frame in a body of the other model."""
         return (body + model.nb, placed) if body else (host.body, product(placed, X))
 
     hung = [moved(p, other.X_tree[i]) for i, p in other.edges]
@@ -269,7 +269,8 @@ def moving(model: Tree, body: str) -> int:
             if not isinstance(body, str) or body not in model.frames
             else f": {shown(body)} is fixed to {_host(model, body)}"
         )
-        raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {', '.join(model.body_names)}")
+        names = model.body_names
+        raise KeyError(f"no moving body {shown(body)}{known}; moving bodies are: {listed(names)}{meant(body, names)}")
     return model.body_names.index(body) + 1
 
 
@@ -286,7 +287,7 @@ def _selected(
     inertia: Mapping[int, Inertia],
     frames: Iterable[Frame],
 ) -> T:
-    """The model of the bodies `kept`, renumbered in their order; everything else is given by old numbers."""
+    """The model of the bodies `kept`, renumbered in their order; the other arguments use the old numbers."""
     number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
     q: list[int] = [k for i in kept for k in range(model.q_index[i], model.q_index[i + 1])]
     v: list[int] = [k for i in kept for k in model.dofs_of(i)]

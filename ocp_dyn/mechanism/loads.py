@@ -23,7 +23,7 @@ class Loads:
     algorithm, a column for each frame, in this order: [moment about the world origin [N m]; force [N]], world axes.
     slip_speed [rad/s, m/s]: speed over which friction changes sign, see `passive_force`.
 
-    An algorithm takes the part that its result depends on: `mass_matrix` the armature, `bias_force` the forces.
+    An algorithm uses the part that its result depends on: `mass_matrix` the armature, `bias_force` the forces.
     """
 
     passive: bool = False
@@ -54,7 +54,8 @@ def check_loads(loads: Any) -> Loads:
 
 
 def refuse_parts(options: Mapping[str, Any], taken: Collection[str], name: str) -> None:
-    """TypeError for parts of loads, such as armature=True, that are given as options. taken: options so named."""
+    """TypeError for parts of loads, such as armature=True, that are given as options. taken: names of the options that
+    the algorithm has."""
     found = [part.name for part in fields(Loads) if part.name in options and part.name not in taken]
     if found:
         written = ", ".join(f"{part}={shown(options[part])}" for part in found)
@@ -80,4 +81,4 @@ def _names(names: Any) -> tuple[str, ...]:
 
 NO_LOADS = Loads()
 JOINT_LOADS = Loads(passive=True, armature=True)
-"""All that the model's joints have: springs, losses and rotors."""
+"""All loads of the model's joints: springs, losses and rotors."""

@@ -1,4 +1,4 @@
-"""The model that users see: the data of `tree`, and the verbs of `editing` as its methods."""
+"""`Model`, the class that users see: the data of `tree`, with the functions of `editing` as methods."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Model(Tree):
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
-    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and positions
-    of a copy may be symbols.
+    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and
+    positions of a copy may be symbols.
     """
 
     def with_gravity(self, gravity: Vector) -> Model:
@@ -27,26 +27,29 @@ class Model(Tree):
     def with_inertia(
         self, body: str, mass: float | None = None, com: Vector | None = None, inertia: object = None
     ) -> Model:
-        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving body.
+        """A copy with another mass [kg], com [m] or inertia [kg m^2] (3x3 or its diagonal, about the com) of a moving
+        body.
 
-        In body axes, and of the whole body: what is fixed to it counts in. What is not given stays.
+        In body axes, and for the whole body with everything that is fixed to it. Values that are not given do not
+        change.
         """
         return editing.with_inertia(self, body, mass, com, inertia)
 
     def with_limits(
         self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: Limits = None
     ) -> Model:
-        """A copy with other limits of its dofs; inf: none. What is not given stays.
+        """A copy with other limits of its dofs; inf: none. Limits that are not given do not change.
 
-        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries of
-        qd, in both directions. Each is a dict by the names of joints or of single entries, later ones over earlier ones,
-        or values for all entries; values are one number or one per entry:
+        lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
+        of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
+        override earlier ones, or values for all entries; values are one number or one per entry:
         `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
-        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation (3x3)."""
+        """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation
+        (3x3)."""
         return editing.with_frame(self, name, to, origin, rotation)
 
     def attach(
@@ -55,8 +58,8 @@ class Model(Tree):
         """A copy with all of `other` added: its ground becomes the frame `to`, or lies in it at (rotation, origin).
 
         `to`: a frame of this model or "world". Names of the other's bodies, joints and frames get the prefix; bodies
-        and dofs come after this model's. Its gravity, and whatever was fixed to its ground and so has no inertia, are
-        not taken over.
+        and dofs come after this model's. Its gravity is not taken over, nor the inertia of bodies that
+        were fixed to its ground, which a model does not keep.
         """
         return editing.attach(self, other, to, prefix, origin, rotation)
 
@@ -64,18 +67,19 @@ class Model(Tree):
         """A copy in which the named joints are fixed at the given positions (their entries of q).
 
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
-        mimic a locked one are locked too, where it puts them; a mimicking joint locked by itself follows no more.
+        mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
+        no longer follows.
         """
         return editing.lock_joints(self, positions)
 
     def subtree(self, body: str) -> Model:
-        """The moving body of that name and all it carries, its parent taken as the ground."""
+        """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground."""
         return editing.subtree(self, body)
 
     def scale(self, length: float = 1.0, mass: float = 1.0) -> Model:
         """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
 
-        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses,
-        which are the drives', stay.
+        Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to
+        the drives and do not change.
         """
         return editing.scale(self, length, mass)

@@ -1,16 +1,15 @@
-"""Models whose gravity, inertias and positions are inputs, and the same for points of constraints.
+"""Parameters: gravity, inertias and positions of a model, and points of constraints, as inputs of algorithms.
 
-For identification and for design optimization.
+For identification and for design optimization. A parameter is called by its kind and the body, frame, joint or
+constraint that it belongs to:
 
-A parameter is named by what it is of:
-
-| name | size | what |
+| name | size | meaning |
 |---|---|---|
 | `gravity` | 3 | gravity [m/s^2], ground axes |
 | `mass:BODY` | 1 | mass [kg] of a moving body; its com and its inertia about the com stay |
 | `com:BODY` | 3 | center of mass [m], body axes; mass and inertia about the com stay |
 | `inertia_com:BODY` | 6 | inertia about the com (xx, xy, yy, xz, yz, zz) [kg m^2], body axes |
-| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, inertia (xx, xy, yy, xz, yz, zz) about the body's origin |
+| `inertia:BODY` | 10 | (m, h, I): mass, first moment h = m c, I (xx, xy, yy, xz, yz, zz) about the body's origin |
 | `payload:FRAME` | 10 | (m, h, I) in axes of a frame, added to the body that carries the frame |
 | `position:FRAME` | 3 | origin [m] of an added frame in coordinates of its body: contact points |
 | `origin:JOINT` | 3 | origin [m] of a joint's fixed frame in coordinates of the parent body: lengths of links |
@@ -18,10 +17,10 @@ A parameter is named by what it is of:
 | `radius:CONTACT` | 1 | radius [m] of a rolling contact |
 | `predecessor:LOOP`, `successor:LOOP` | 3 | origin [m] of a loop's end in coordinates of the frame it sits on |
 
-The last three rows are of a constraint set, not of a model: see `ocp_dyn.constraints.with_constraint_parameters`; the
-names are those of `constraint_names`: the frame's, from the second on it `foot#2`, `foot#3`.
-The equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is of the whole moving body, with what
-is fixed to it. Nothing checks that a body can have the values.
+The last three rows belong to a constraint set, not to a model: see `ocp_dyn.constraints.with_constraint_parameters`;
+the names are those of `constraint_names`: the frame's, from the second constraint on a frame on `foot#2`, `foot#3`. The
+equations are linear in `gravity`, `inertia:` and `payload:`. A body's inertia is that of the whole moving body, with
+everything that is fixed to it. It is not checked whether a body can have the values.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, ModelError, shown, split
+from .._types import Expr, ModelError, meant, shown, split
 from ..spatial_algebra.spatial import Inertia, Transform, skew
 from . import Frame, Model
 from .boundary import boundary
@@ -76,7 +75,7 @@ def parameter(name: str) -> Parameter:
     kind, colon, target = name.partition(":")
     if kind not in kinds or bool(target) != (kind != "gravity") or bool(colon) != bool(target):
         known = ", ".join(k if k == "gravity" else f"{k}:NAME" for k in kinds)
-        raise ValueError(f"no parameter {shown(name)}; parameters are: {known}")
+        raise ValueError(f"no parameter {shown(name)}; parameters are: {known}{meant(kind, kinds.keys() - {kind})}")
     return kinds[kind]
 
 
@@ -86,7 +85,7 @@ def parameter_size(name: str) -> int:
 
 
 def of_constraint(name: str) -> bool:
-    """Whether a parameter is of a constraint set; the others are of a model."""
+    """Whether a parameter belongs to a constraint set; the others belong to a model."""
     return name.partition(":")[0] in CONSTRAINT_PARAMETERS
 
 
@@ -94,14 +93,14 @@ def of_constraint(name: str) -> bool:
 def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
     """A copy of the model with parameters replaced by `values`: numbers, or expressions of one CasADi type.
 
-    Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the copy.
-    `od.function(..., parameters=names)` makes inputs of them.
+    Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the
+    copy. `od.function(..., parameters=names)` makes inputs of them.
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")
     columns = {name: _column(model, name, value) for name, value in values.items()}
     for name in filter(of_constraint, columns):
-        raise ValueError(f"{name} is of a constraint, not of a model: use with_constraint_parameters on the set")
+        raise ValueError(f"{name} belongs to a constraint, not to a model: use with_constraint_parameters on the set")
     inertia, X_tree, frames = list(model.I), list(model.X_tree), dict(model.frames)
     gravity: tuple[Any, ...] = model.gravity
     for body in {name.partition(":")[2] for name in columns if name.startswith(("mass:", "com:", "inertia"))}:
@@ -117,7 +116,9 @@ def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
         elif kind == "position":
             frame = _carried(model, name)
             if frame.name in model.body_names:
-                raise ModelError(f"{name}: a moving body's own frame is its origin; add a frame with add_frame")
+                raise ModelError(
+                    f"{name}: the frame of a moving body is its origin and cannot be moved; add a frame with add_frame"
+                )
             frames[target] = replace(frame, X=Transform(frame.X.E, value), stands_for=frame)
         elif kind == "origin":
             model.q_slice(target)  # raises for a name that no joint has
@@ -145,7 +146,7 @@ def _rotational_inertia(entries: Expr) -> Expr:
 
 
 def _inertia_with(old: Inertia, body: str, columns: Mapping[str, Expr]) -> Inertia:
-    """The inertia of a body with what `columns` gives for it."""
+    """The inertia of a body with the parameters that `columns` holds for it."""
     whole = columns.get(f"inertia:{body}")
     if whole is not None:
         others = [f"{kind}:{body}" for kind in ("mass", "com", "inertia_com") if f"{kind}:{body}" in columns]
@@ -167,7 +168,7 @@ def _column(model: Model, name: str, value: Any) -> Expr:
 
 
 def _carried(model: Model, name: str) -> Frame:
-    """The frame that a parameter is of, which must be on a moving body."""
+    """The frame that a parameter belongs to; ModelError unless it is on a moving body."""
     frame = model.frame(name.partition(":")[2])
     if not frame.body:
         raise ModelError(f"{name}: the frame is fixed to the ground and moves nothing; name a frame of a moving body")

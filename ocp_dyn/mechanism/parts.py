@@ -56,22 +56,25 @@ class FileJoint(NamedTuple):
 
 
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
-    """The mimics, or a ModelError: joints known, of one dof each (`dofs`), followers of one joint, in no ring."""
+    """The mimics; ModelError unless both joints of each are known and have one dof (`dofs`: number by joint), no joint
+    follows two others, and joints do not follow each other in a ring."""
     followed: dict[str, str] = {}
     for mimic in mimics:
         for name in mimic[:2]:
             if name not in dofs:
                 raise ModelError(
-                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this model; correct the "
-                    "name, or fix a joint that follows one that does not move"
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this "
+                    "model; correct the name, or fix a joint that follows one that does not move"
                 )
             if dofs[name] != 1:
                 raise ModelError(
-                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has {dofs[name]}"
+                    f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: both need one dof, {shown(name)} has "
+                    f"{dofs[name]}"
                 )
         if mimic.joint in followed:
             raise ModelError(
-                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; keep one"
+                f"joint {shown(mimic.joint)} mimics two, {shown(followed[mimic.joint])} and {shown(mimic.other)}; "
+                "keep one"
             )
         followed[mimic.joint] = mimic.other
     for start in followed:
@@ -88,10 +91,9 @@ class DofData:
     """Data of a model's dofs that the equations of the tree do not contain.
 
     Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
-    The following enter an algorithm only with `od.Loads(passive=True, armature=True)`, see `ocp_dyn.mechanism.loads`; in optimal
-    control they enter by default:
-    damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness (nv) [N m/rad or N/m] of springs that rest
-    at `rest` (nq), armature (nv) [kg m^2 or kg].
+    The following enter an algorithm only with `od.Loads(passive=True, armature=True)`, see `ocp_dyn.mechanism.loads`;
+    in optimal control they enter by default: damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness
+    (nv) [N m/rad or N/m] of springs that rest at `rest` (nq), armature (nv) [kg m^2 or kg].
     """
 
     q_lower: Array
@@ -113,21 +115,23 @@ class DofData:
         self.__post_init__()
 
     def strength(self, unlimited: float = 1.0) -> Array:
-        """Largest torque or force of every dof (nv) [N m or N], `unlimited` for a dof without a limit or without a motor.
+        """Largest torque or force of every dof (nv) [N m or N], `unlimited` for a dof without a limit or without a
+        motor.
 
         A scale of torques that is never zero: `ocp.TorqueSquared(scale=model.dofs.strength())`.
         """
         return np.where(np.isfinite(self.tau_max) & (self.tau_max > 0), self.tau_max, unlimited)
 
     def rows(self, q: Any, v: Any) -> dict[str, Array]:
-        """The entries at indices (or slices) q of what has nq entries, at v of what has nv."""
+        """All fields at some dofs: entries at indices (or slices) q of fields with nq entries, v of fields with nv."""
         return {key: np.array(x[q if key in SIZE_NQ else v]) for key, x in vars(self).items()}
 
 
 Limits = float | Vector | Mapping[str, float | Vector] | None
-"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: those that it has."""
-LIMITS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
-"""Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for them."""
+"""Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: no change."""
+LIMIT_FIELDS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
+"""Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for
+them."""
 NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
 FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
 """Fields of DofData by what their entries must be; limits may be infinite."""
@@ -156,7 +160,7 @@ def placement(origin: Vector, rotation: object, where: str) -> Transform:
 
 
 def clean(X: Transform, length: float) -> Transform:
-    """X with structural zeros where it is zero, r where it is nothing beside a length; symbols pass."""
+    """X with structural zeros where it is zero, r where it is a rounding error beside `length`; symbols pass."""
     return Transform(
         sparse(X.E) if isinstance(X.E, DM) else X.E,
         sparse_beside(X.r, max(length, largest(X.r))) if isinstance(X.r, DM) else X.r,
@@ -169,7 +173,8 @@ def product(A: Transform, B: Transform) -> Transform:
 
 
 def merged(body: Inertia, other: Inertia, X: Transform) -> Inertia:
-    """The inertia of a body and of another one that is fixed to it, with structural zeros; X leads to the other's axes."""
+    """The inertia of a body and of another one that is fixed to it, with structural zeros; X leads to the other's
+    axes."""
     if not all(isinstance(x, DM) for x in (body.m, body.h, body.I, other.m, other.h, other.I, X.E, X.r)):
         return body + other.to_parent(X)
     return (Summed.of(body) + Summed.of(other).to_parent(X)).clean()

@@ -42,7 +42,7 @@ from . import Frame, Model
 from .boundary import boundary
 from .parts import clean, product
 
-FARTHEST = 10
+LARGEST_SHIFT = 10
 """Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbor."""
 
 
@@ -50,10 +50,10 @@ FARTHEST = 10
 def reduce(model: Model) -> Model:
     """A model with the same joint-space dynamics whose transforms and inertias are as sparse as they can be made.
 
-    Bodies, joints, names, layouts and frames' poses are those of `model`; inertias are base parameters, which no
-    body need have. Not for link forces or external wrenches. Constraints on frames of `model` hold on it. Cost: some
-    milliseconds per body, once.
-    ModelError for symbolic inertias or positions: what may move to a parent depends on their values.
+    Bodies, joints, names, layouts and frames' poses are those of `model`; inertias are base parameters, which need not
+    be those of a real body. Not for link forces or external wrenches. Constraints on frames of `model` hold on it.
+    Cost: some milliseconds per body, once. ModelError for symbolic inertias or positions: what may move to a parent
+    depends on their values.
     """
     if model.symbolic_bodies:
         raise ModelError(
@@ -75,7 +75,7 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
         yield _regrouped(_reframed(model, onward))
 
 
-# Joints taken apart
+# Splitting of joints
 
 
 def split_joints(model: Model) -> Model:
@@ -96,8 +96,8 @@ def split_joints(model: Model) -> Model:
         joints += links
         X_tree += [model.X_tree[i], *[Transform.identity()] * carriers]
         I += [*[Inertia.zero()] * carriers, model.I[i]]
-        for names, own in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
-            names += [*(f"{own} ({k})" for k in range(1, len(links))), own]
+        for names, name in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
+            names += [*(f"{name} ({k})" for k in range(1, len(links))), name]
     return replace(
         model, parent=tuple(parent), joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(I),
         joint_names=tuple(joint_names), body_names=tuple(body_names),
@@ -106,14 +106,14 @@ def split_joints(model: Model) -> Model:
 
 
 def _links(joint: Joint) -> tuple[Joint, ...]:
-    """The joints that, one after the other, move as this one does, with the same q and qd."""
+    """The chain of simpler joints with the same motion, q and qd."""
     if isinstance(joint, FloatingBase):
         turning: tuple[Joint, ...] = (Spherical(),) if joint.has_quaternion else joint.chain()[3:]
         return (Translation(), *turning)
     return joint.chain() if isinstance(joint, (Euler, MultiDof, Planar, Universal)) else (joint,)
 
 
-# Inertias moved to the parent
+# Moving of inertia to the parent
 
 
 def _regrouped(model: Model) -> Model:
@@ -133,7 +133,7 @@ def _regrouped(model: Model) -> Model:
 def _unfelt(joint: Joint, body: Inertia) -> Inertia:
     """The part of a body's inertia that its joint neither feels nor changes.
 
-    Of a revolute joint's that is a rod of mass along the axis a: m, h along a, and the second moment `a' J a`.
+    For a revolute joint this is a rod of mass along the axis a: m, h along a, and the second moment `a' J a`.
     """
     if isinstance(joint, Revolute):
         a = np.array(joint.axis)
@@ -147,7 +147,7 @@ def _unfelt(joint: Joint, body: Inertia) -> Inertia:
     return Inertia.zero()
 
 
-# Frames chosen anew
+# Choice of frames
 
 
 def _reframed(model: Model, onward: float) -> Model:
@@ -236,7 +236,9 @@ def _slides(a: Array, placed: Transform, onwards: list[Transform], length: float
     are left out: inertias about a remote origin would be dominated by rounding.
     """
     axis = placed.E.T @ a
-    ahead = [float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) * FARTHEST * length > abs(placed.r[k])]
+    ahead = [
+        float(-placed.r[k] / axis[k]) for k in range(3) if abs(axis[k]) * LARGEST_SHIFT * length > abs(placed.r[k])
+    ]
     found = {0: 0.0}  # by rounded values, so that each is tried once
     for slide in (*ahead, *(float(X.r @ a) for X in onwards)):
         if length:
@@ -264,5 +266,5 @@ def _length(X: Transform) -> float:
 
 
 def _sparse_transform(X: Transform, length: float = 0.0) -> Transform:
-    """The transform on DM, with structural zeros where it is zero, r where it is nothing beside a length."""
+    """The transform on DM, with structural zeros where it is zero, r where it is a rounding error beside `length`."""
     return clean(Transform(DM(X.E), DM(X.r)), length)

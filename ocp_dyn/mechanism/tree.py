@@ -26,11 +26,11 @@ from .parts import DofData, FileJoint, Frame, Mimic
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The data of a `Model`, and what follows from them: sizes, indices, names, the configuration manifold.
+    """The data of a `Model`, and properties computed from them: sizes, indices, names, the configuration manifold.
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
-    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file says;
-    see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
+    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
     """
 
     name: str
@@ -126,10 +126,12 @@ class Tree:
 
     def _joint_index(self, joint: str) -> int:
         if not isinstance(joint, str) or joint not in self.joint_names:
-            raise KeyError(f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}")
+            raise KeyError(
+                f"no joint {shown(joint)}; joints are: {listed(self.joint_names)}{meant(joint, self.joint_names)}"
+            )
         return self.joint_names.index(joint) + 1
 
-    # What the coordinates are
+    # Kinds of coordinates
 
     @cached_property
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -272,7 +274,7 @@ class Tree:
         inside = np.where(outside, base, 0.0) + span * rng.uniform(size=self.nq)
         return np.where(outside, inside, q)
 
-    # Reading
+    # Mass, gravity, and the table of the model
 
     @cached_property
     def mass(self) -> float:
@@ -311,7 +313,8 @@ class Tree:
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
         merged = [n for n in self.frame_names if n not in self.body_names]
-        head = f"{self.name or 'model'}: {self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
+        sizes = f"{self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
+        head = f"{self.name or 'model'}: {sizes}"
         tail = f"\nother frames: {', '.join(merged)}" if merged else ""
         if self.mimics:
             tail += "\n" + "\n".join(f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics)
@@ -338,7 +341,7 @@ def _sized(x: Any, rows: int, what: str) -> Any:
 
 
 def _figure(x: Any, digits: int) -> str:
-    """A number to so many digits; symbols are left out."""
+    """A number to so many digits; "symbolic" for an expression."""
     return f"{float(x):.{digits}g}" if isinstance(x, (float, DM)) else "symbolic"
 
 

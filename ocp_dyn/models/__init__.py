@@ -1,4 +1,13 @@
-"""Ready models: pendulums, benchmark trees, the five-link biped, a whole human."""
+"""Ready models: pendulums, benchmark trees, the five-link biped, a whole human.
+
+| module | contents |
+|---|---|
+| `simple` | `pendulum`, and `chain`: a chain or tree of equal links |
+| `compass` | `compass_walker`: two straight legs |
+| `biped` | `five_link_biped`: the planar robot RABBIT |
+| `human` | `human`: 14 bodies, 29 dofs |
+| `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
+"""
 
 from .anthropometry import HumanDimensions as HumanDimensions
 from .anthropometry import human_dimensions as human_dimensions

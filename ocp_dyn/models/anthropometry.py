@@ -29,7 +29,7 @@ MASS: dict[str, float] = {"male": 73.0, "female": 61.9}
 
 MASS_RANGE = (20.0, 250.0)
 HEIGHT_RANGE = (1.0, 2.3)
-"""Mass [kg] and stature [m] outside which adults' tables are no model of anybody."""
+"""Range of mass [kg] and stature [m] in which the tables, which are those of adults, are used."""
 
 
 class Segment(NamedTuple):
@@ -79,7 +79,7 @@ suprasternale to xiphion, middle to omphalion, lower to mid-hip; arm from joint 
 the third metacarpal's head; thigh from hip to knee, shank to the lateral malleolus; foot from heel to toe tip."""
 
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
-"""The segments a body has two of."""
+"""Segments that occur twice, left and right."""
 
 MID_SHOULDER = {"male": 515.5, "female": 497.9}
 """Mid-shoulder to mid-hip [mm], joint centers: [dL96], Table 4, the trunk between its other end points."""

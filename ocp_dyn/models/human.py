@@ -29,7 +29,7 @@ def human(
     | `lumbar` (y, x, z) | flexion | bend to the RIGHT | turn to the left | -25..80, -35..35, -45..45 |
     | `hip_l` (y, x, z) | extension | abduction | external rotation | -120..30, -30..45, -45..45 |
     | `knee_l` (y) | flexion | | | 0..135 |
-    | `ankle_l` (y) | plantar flexion | | | -20..50 |
+    | `ankle_l` (y) | plantar flexion | | | -30..50 |
     | `subtalar_l` (x) | | eversion | | -35..15 |
     | `shoulder_l` (y, x, z) | extension | abduction | external rotation | -180..60, -30..80, -70..90 |
     | `elbow_l` (y) | extension | | | -150..0 |
@@ -51,7 +51,7 @@ def human(
     feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
     vertical. No damping and no friction: passive joint torques are not modeled.
 
-    root: the joint between world and pelvis, `FloatingBase()` unless said (`FloatingBase("euler_zyx")`:
+    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).
 
     `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a

@@ -42,11 +42,12 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "shoulder": ((-180, 60), (-30, 80), (-70, 90)),  # as the hip
     "elbow": ((-150, 0),),  # flexion, extension
 }
-"""Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for four. Dorsiflexion is that of a loaded ankle, 30, the low end of the 30 to 38 that are
-usual in the weight-bearing lunge test: an unloaded one reaches 20 [AAOS], and the two differ [R15]. Extension
-of the spine is the middle of its 20 to 30 degrees. The shoulder's adduction, 30, is a round number: [AAOS] gives
-none. Its abduction, 180, is cut at 80: at 90 the three axes of the joint are no longer independent, and an arm
-goes overhead by flexion. What [AAOS] measures for the thoracolumbar spine the model does in one joint."""
+"""Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for four. Dorsiflexion is
+that of a loaded ankle, 30, the low end of the 30 to 38 that are usual in the weight-bearing lunge test: an unloaded
+ankle reaches 20 [AAOS], and the two differ [R15]. Extension of the spine is the middle of its 20 to 30 degrees. The
+shoulder's adduction, 30, is a round number: [AAOS] gives none. Its abduction, 180, is cut at 80: at 90 the three axes
+of the joint are no longer independent, and an arm goes overhead by flexion. The lumbar joint alone has the ranges that
+[AAOS] gives for the thoracolumbar spine."""
 
 SPEEDS: dict[str, tuple[float, ...]] = {
     "lumbar": (10, 10, 10),
@@ -58,7 +59,7 @@ SPEEDS: dict[str, tuple[float, ...]] = {
     "elbow": (20,),
 }
 """Largest joint speeds [rad/s]. Round numbers above the speeds of running, not measurements: they keep an
-optimizer in sensible country."""
+optimizer in a realistic range."""
 
 _NORMALIZED: dict[str, dict[str, float]] = {
     "male": {"hip": 0.161, "knee": 0.163, "ankle": 0.095, "dorsiflexion": 0.033},

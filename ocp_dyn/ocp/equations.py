@@ -1,11 +1,10 @@
-"""The equations of motion of a problem: the one place where optimal control calls the dynamics.
+"""The equations of motion of a problem; the only module of optimal control that calls the dynamics.
 
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False leaves
-out the rotors. A model without such data has the equations of its bodies alone, and no larger
-graphs.
+(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False
+leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Equations:
     loads: Loads = JOINT_LOADS
 
     def of(self, model: Model) -> Equations:
-        """The same equations of another model, such as this one with other parameters."""
+        """The same equations for another model, such as this model with other parameters."""
         return replace(self, model=model)
 
     @property
@@ -70,12 +69,12 @@ class Equations:
         return Loads(armature=self.loads.armature and bool(self.model.dofs.armature.any()))
 
     def inverse_dynamics(self, q: Expr, qd: Expr, qdd: Expr) -> Expr:
-        """The generalized forces of motors and contacts, tau + G' lam, that give the acceleration a."""
+        """The generalized forces of motors and contacts, tau + G' lam, for the acceleration qdd."""
         force = self._call(inverse_dynamics, loads=self.rotors)(q, qd, qdd)
         return force - self._joints(q, qd) if self.acts else force
 
     def force_rows(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
-        """`inverse_dynamics` in the body of a block; for a numeric model the derivatives of the bodies' part come from
+        """`inverse_dynamics` for the rows of a block; for a numeric model the derivatives of its bodies' part come from
         a recursion.
 
         The passive forces and the rotor inertia of the joints are a few terms that are differentiated with the block.
@@ -85,17 +84,17 @@ class Equations:
         return force - self._joints(q, qd) if self.acts else force
 
     def momentum_rows(self, rows: BlockRows, q: Expr, change: Expr) -> Expr:
-        """(H + diag(armature)) change, for a change of velocities: ID at rest with the acceleration `change`, minus ID
-        with none.
+        """(H + diag(armature)) change, for a change of velocities: ID at zero velocity for the acceleration `change`,
+        minus ID for zero acceleration.
 
-        The product with H would do, but ID has derivatives by recursion.
+        The product with H gives the same, but the derivatives of ID come from a recursion.
         """
-        none = SX(self.model.nv, 1)
-        momentum = self._tree(rows, q, none, change) - self._tree(rows, q, none, none)
+        zero = SX(self.model.nv, 1)
+        momentum = self._tree(rows, q, zero, change) - self._tree(rows, q, zero, zero)
         return momentum + armature_force(self.model, change) if self.rotors.armature else momentum
 
     def forward_dynamics(self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
-        """(qdd, lam) under the motors' torques tau."""
+        """(qdd, lam) under the torques tau of the motors."""
         force = self._driven(q, qd, tau)
         if contacts:
             qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, qd, force)
@@ -117,8 +116,8 @@ class Equations:
         """Derivatives of qdd by tangents of q and by qd."""
         algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
         static = (contacts,) if contacts else ()
-        found = self._call(algorithm, *static, loads=self.rotors)(q, qd, self._driven(q, qd, tau))
-        by_q, by_qd, by_tau = found[:3]
+        derivatives = self._call(algorithm, *static, loads=self.rotors)(q, qd, self._driven(q, qd, tau))
+        by_q, by_qd, by_tau = derivatives[:3]
         if self.acts:
             slopes = self._slopes(q, qd)
             by_q, by_qd = by_q + by_tau @ slopes[0], by_qd + by_tau @ slopes[1]
@@ -131,23 +130,23 @@ class Equations:
 
     def impact_derivatives(self, contacts: Constraints, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
         """Derivatives of the velocity after an impact by tangents of q and by qd."""
-        found = self._call(impact_derivatives, contacts, loads=self.rotors)(q, qd)
-        return found[0], found[1]
+        derivatives = self._call(impact_derivatives, contacts, loads=self.rotors)(q, qd)
+        return derivatives[0], derivatives[1]
 
     def mass_matrix(self, q: Expr) -> Expr:
-        """H + diag(armature)."""
+        """The mass matrix with rotors, H + diag(armature)."""
         return self._call(mass_matrix, loads=self.rotors)(q)
 
     def least_step(self, contacts: Constraints, q: Expr, change: Expr) -> Expr:
-        """The step d (nv) with G d = change that is least in the metric of the mass matrix."""
+        """The step d (nv) with G d = change and the least norm d' (H + diag(armature)) d."""
         rows = Rows.of(self.model, contacts, q)
         return range_space(self.model, q, rows, self.model.rest(q), change, self.rotors)[0]
 
     def fastest(self, q: Expr) -> float:
-        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of their motion at
-        rest.
+        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of the linearized
+        motion under these forces alone, at zero velocity.
 
-        Computed for the model without contacts, at numeric q; 0 without springs and losses. Explicit methods need steps
+        Computed for the model without contacts, at numeric q; 0 without springs and losses. Explicit schemes need steps
         below about 2.7 times its inverse.
         """
         if not self.acts:
@@ -159,7 +158,7 @@ class Equations:
         return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
 
     def _joints(self, q: Expr, qd: Expr) -> Expr:
-        """tau_p."""
+        """The passive forces tau_p."""
         return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.loads.slip_speed)(q, qd)
 
     def _slopes(self, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
@@ -169,18 +168,18 @@ class Equations:
         return by_q, by_qd
 
     def _driven(self, q: Expr, qd: Expr, tau: Expr) -> Expr:
-        """tau + tau_p."""
+        """The sum tau + tau_p."""
         return tau + self._joints(q, qd) if self.acts else tau
 
     def _tree(self, rows: BlockRows, q: Expr, qd: Expr, qdd: Expr) -> Expr:
-        """ID(q, qd, qdd) of the bodies alone; for a numeric model its derivatives come from a recursion."""
+        """ID(q, qd, qdd) of the tree of bodies alone; for a numeric model its derivatives come from a recursion."""
         if self.model.has_symbols:
             return inverse_dynamics(reduced(self.model), q, qd, qdd)
         force = function(inverse_dynamics, self.model)
         return rows.call(force, partial(differentiated, self.model), q, qd, qdd, maker=differentiated.__module__)
 
     def _call(self, algorithm: Callable[..., Any], *static: Any, **options: Any) -> Callable[..., Any]:
-        """The algorithm's Function; for a model with symbols, which no Function may hold, the algorithm itself."""
+        """The algorithm's Function; for a model with symbols, which no Function may contain, the algorithm itself."""
         if self.model.has_symbols:
             options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)

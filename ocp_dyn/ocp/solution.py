@@ -38,8 +38,9 @@ class Solution(Motion):
         iterate, record: variables and multipliers of the nonlinear program, and their names; `variables`, `multipliers`
             and `active` give them in readable form
 
-    Two phases meet at one time, which is a node of both: positions agree there, and velocities jump at an impact. A
-    solution cannot be changed; `dataclasses.replace` makes a changed copy.
+    The time between two phases appears twice in t: the last node of a phase and the first node of the next one differ
+    in their velocities if the transition is an impact. A solution cannot be changed; `dataclasses.replace` makes a
+    changed copy.
 
         solution = problem.solve()
         print(solution.summary())                      # the main figures
@@ -49,8 +50,8 @@ class Solution(Motion):
     """
 
     def summary(self, defects: bool = True) -> Summary:
-        """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a dict;
-        see `Summary`.
+        """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a
+        dict; see `Summary`.
 
         defects: False leaves out the defects, which take a second for a large model.
         """
@@ -89,7 +90,8 @@ class Solution(Motion):
         return active_set.bound_multipliers(self)
 
     def floquet(self, **options: Any) -> Floquet:
-        """Derivative of the map of one period, its eigenvalues and neutral directions; see `ocp_dyn.ocp.analysis.floquet`.
+        """Derivative of the map of one period, its eigenvalues and neutral directions; see
+        `ocp_dyn.ocp.analysis.floquet`.
 
         Options: step [s] of the integration; problem: the solved problem, needed if it has a `Jump`.
         """
@@ -99,8 +101,8 @@ class Solution(Motion):
         """Floquet multipliers, the growth of disturbances per period: complex numbers, largest first; see
         `ocp_dyn.ocp.analysis.floquet`.
 
-        The motion is stable if all of them lie inside the unit circle. The period of a mirrored motion is one step, half
-        a stride.
+        The motion is stable if all of them lie inside the unit circle. The period of a mirrored motion is one step,
+        half a stride.
         """
         return floquet(self, **options).multipliers
 

@@ -1,1 +1,8 @@
-"""Spatial vectors, rotations, and factors of small or tree-structured matrices."""
+"""Spatial vectors, rotations, and factors of small or tree-structured matrices.
+
+| module | contents |
+|---|---|
+| `spatial` | spatial vectors, `Transform`, `Inertia`, articulated-body inertias [RBDA, ch. 2] |
+| `rotations` | rotation matrices, quaternions (x, y, z, w), rotation vectors |
+| `linalg` | branch-sparse factors L'DL and L'L of H [RBDA, ch. 6], factors of semidefinite matrices |
+"""

@@ -1,7 +1,7 @@
 """Linear algebra on small or tree-structured matrices; no mechanics.
 
 `parent` is the tree of a branch-sparse symmetric matrix: entry (i, j) may be nonzero only if one of i, j
-supports the other [RBDA, 6.4-6.5]. Factorizing from the tips inwards fills nothing in.
+supports the other [RBDA, 6.4-6.5]. Factorizing from the tips inwards causes no fill-in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .._types import ROUNDING, Expr
 class _BranchFactor:
     """Products and solves with a lower factor L whose rows have entries at their ancestors only [RBDA, 6.5].
 
-    L holds the rows, by ancestor, without the diagonal. All take and give several columns; O(n d) for each.
+    L holds the rows, by ancestor, without the diagonal. The methods take one or several columns; O(n d) per column.
     """
 
     parent: Sequence[int]
@@ -83,7 +83,8 @@ class LTDL(_BranchFactor):
     unit = True
 
     def with_inverted_L(self) -> LTDL:
-        """L^-1 in place of L, with the same d: `A^-1 = L^-1 D^-1 L'^-1`. L^-1 has entries at ancestors only, as L has."""
+        """L^-1 in place of L, with the same d: `A^-1 = L^-1 D^-1 L'^-1`. L^-1 has entries at ancestors only, as L
+        has."""
         rows: list[dict[int, Expr]] = []
         for row in self.L:
             inverse = {j: -l for j, l in row.items()}
@@ -162,7 +163,7 @@ def ltdl(A: Expr, parent: Sequence[int]) -> LTDL:
 
 
 def ltl(A: Expr, parent: Sequence[int]) -> LTL:
-    """A = L' L of a positive definite branch-sparse matrix [RBDA, table 6.3]: the L'DL factor with D shared out.
+    """A = L' L of a positive definite branch-sparse matrix [RBDA, table 6.3]: the L'DL factor with D^1/2 in L.
 
     n square roots more than `ltdl`. An indefinite A gives nan.
     """
@@ -188,7 +189,7 @@ def put(A: Expr, rows: range, columns: range, block: Expr) -> None:
 
 
 def chain(n: int) -> list[int]:
-    """The tree of a dense n x n matrix: every row supported by the one before."""
+    """The tree of a dense n x n matrix: the parent of every row is the row before."""
     return list(range(-1, n - 1))
 
 
@@ -200,7 +201,8 @@ def solve_spd(A: Expr, b: Expr) -> Expr:
 
 
 def solve_cholesky(A: Expr, b: Expr) -> Expr:
-    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, every branch alike.
+    """A^-1 b of a symmetric positive definite A by the textbook factor A = L L', row by row, without regard to
+    branches.
 
     b may have several columns. n^3/6 multiplications for the factor; where A is branch-sparse `ltdl` needs far fewer.
     """
@@ -223,12 +225,12 @@ def solve_cholesky(A: Expr, b: Expr) -> Expr:
 class Semidefinite(NamedTuple):
     """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
 
-    A pivot that small errors of the rows may have made belongs to such a row. The size of what it was made from
-    follows from those before it,
+    The pivot of such a row is not zero, but as small as the errors of the rows make it. The size e_i of the terms that
+    a pivot was computed from follows from the earlier ones,
 
         e_i = e(A_ii) + sum_k l_ik^2 e_k,
 
-    and a pivot below `tolerance` times e_i is skipped: what is left of a row is then below the root of `tolerance`.
+    and a pivot below `tolerance` times e_i is skipped: the remainder of the row is then below the root of `tolerance`.
     Rows of L are without the diagonal; d_inverse is 0 for rows left out. With full rank this is the plain LDL' factor.
     """
 
@@ -237,11 +239,12 @@ class Semidefinite(NamedTuple):
 
     @staticmethod
     def of(A: Expr, terms: Expr | None = None, tolerance: float = ROUNDING) -> Semidefinite:
-        """terms (n): where A = G M G', the squares of the rows of G in the metric M before anything cancels in them.
+        """The factor of A. terms (n): for A = G M G', the squares of the rows of G in the metric M before terms cancel.
 
-        e(A_ii) = A_ii + terms_i: a row that its own terms nearly cancel is left out at the same size as one that other
-        rows nearly cancel. Rounding alone would allow the root of `tolerance`, 1e-12, there; but rows are right only as
-        far as positions are, and where a loop has come open by 1e-10 such a row is 1e-10, and would hold its bodies.
+        e(A_ii) = A_ii + terms_i: a row whose terms nearly cancel each other is left out at the same size as a row that
+        nearly depends on others, at the root of `tolerance`. Rounding alone would allow a limit of 1e-12 for the
+        former; but rows are only as exact as positions: in a loop that is open by 1e-10 such a row is 1e-10, and would
+        lock its bodies.
         """
         L: list[list[Expr]] = []
         d_inverse: list[Expr] = []
@@ -262,7 +265,7 @@ class Semidefinite(NamedTuple):
         return Semidefinite(L, d_inverse)
 
     def solve(self, b: Expr) -> Expr:
-        """A solution of A x = b: zero for rows left out, whose equations hold as well as A x = b is consistent."""
+        """A solution of A x = b: zero for rows left out; their equations hold if A x = b is consistent."""
         n, x = len(self.L), ca.vertsplit(b)
         for i in range(n):
             for k in range(i):

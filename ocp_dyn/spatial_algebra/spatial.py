@@ -1,8 +1,8 @@
 """Spatial vector algebra in compact form [RBDA, ch. 2 and app. A].
 
-6-vectors are angular first: motion [omega; v_O], force [n_O; f]. Nothing here ever forms a 6x6
+6-vectors are angular first: motion [omega; v_O], force [n_O; f]. No function forms a 6x6
 product: a transform is (E, r), a rigid-body inertia (m, h, I), an articulated one (I, H, M). Each
-class has `.matrix()`, the 6x6 matrix it stands for, for tests and for reading.
+class has `.matrix()`, the 6x6 matrix that it represents, for tests and for reading.
 
 [RBDA] R. Featherstone, Rigid Body Dynamics Algorithms, Springer 2008.
 """
@@ -75,13 +75,13 @@ def acceleration_field(w: Expr, dw: Expr) -> Expr:
 
 
 def congruence(E: Expr, A: Expr) -> Expr:
-    """E' A E of a rotation E (3x3), by half the products where E turns about a coordinate axis.
+    """E' A E of a rotation E (3x3), with half the products if E is a rotation about a coordinate axis.
 
-    There the block across the axis, [a b; e d], goes by the sine s and the cosine c of the angle into
+    Then the block across the axis, [a b; e d], becomes with the sine s and the cosine c of the angle
 
         [a + s t, c t - e; c t - b, d - s t],    t = s (d - a) + c (b + e),
 
-    as trace and skew part stay. The axes of E may be exchanged on the way: row k and column l hold the +-1.
+    because its trace and its skew part do not change. E may also exchange axes: row k and column l hold the +-1.
     """
     found = _coordinate_axis(E)
     if found is None:
@@ -216,7 +216,7 @@ class Inertia:
 
     @property
     def second_moments(self) -> Expr:
-        """J = integral of p p' dm = tr(I)/2 - I (3x3) [kg m^2]; of numbers without what only rounding leaves over."""
+        """J = integral of p p' dm = tr(I)/2 - I (3x3) [kg m^2]; of numbers, without rounding errors."""
         J = ca.trace(self.I) / 2 * DM.eye(3) - self.I
         return ca.sparsify(J, 1e-14 * largest(self.I)) if isinstance(J, DM) else J
 
@@ -263,7 +263,7 @@ class Summed:
         return Summed(self.body.to_parent(X), Inertia(size.m, h, E.T @ size.I @ E + rx @ gx + hx @ rx))
 
     def clean(self) -> Inertia:
-        """The inertia with structural zeros where only rounding is left over; a mass stays as it is."""
+        """The inertia with structural zeros in place of rounding errors; the mass does not change."""
         body, size = self.body, self.size
         return Inertia(exact(body.m), sparse_beside(body.h, size.h), sparse_beside(body.I, size.I))
 

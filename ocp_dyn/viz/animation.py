@@ -1,4 +1,4 @@
-"""Animations of solved motions, in real time: a walker from its side and from ahead."""
+"""Animations of solved motions in real time, seen from the side and from the front."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Progress = Callable[[int, int], None]
 
 VIEWS: dict[str, tuple[Plane, ...]] = {"side": ("side",), "front": ("front",), "side+front": ("side", "front")}
 DPI = 100
-HOLD = 0.8
-"""Pause on the last frame of a motion that does not repeat, before the animation starts again [s]."""
+LAST_FRAME_PAUSE = 0.8
+"""Pause on the last frame of a motion that is not periodic, before the animation starts again [s]."""
 
 MOST_STEPS, SLOWEST, LARGEST_PICTURE = 1000, 0.001, 8192
-"""Steps, pace and pixels a side beyond which a file would fill a disk."""
+"""Largest number of steps, smallest speed, largest side [pixels]: limits against files that fill a disk."""
 
 FORCE_HEIGHT = 0.4
 """Length of the arrow of one body weight, in heights of the model."""
@@ -44,21 +44,23 @@ def animate(
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
 ) -> Path:
-    """Writes a motion as a looping .gif, as .html, or as .mp4 where the program ffmpeg is installed; returns the path.
+    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path.
 
-    A .html needs nothing but a browser: the motion can be stopped, slowed down and turned there.
+    A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
-    The camera follows a walker at its mean speed; the ground shows the way gone [m]. Arrows are ground
-    reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that
-    does not repeat is shown once from a fixed camera, its last frame held before it starts again.
+    The camera follows a periodic motion at its mean speed, and the ground shows the distance covered [m]. Arrows are
+    ground reaction forces at the center of pressure (one body weight: 0.4 of the model's height). A motion that is not
+    periodic is shown from a fixed camera, with a pause on its last frame.
 
-    steps: how many steps to walk, odd ones mirrored where the solution says so; use an even number for a smooth
-        loop. fps: frames per second, at most 50; a .gif counts hundredths of a second per frame, and the motion is
-        sampled to suit, so the pace stays true. view: "side" (from the walker's right), "front" (from ahead),
-        "side+front"; None takes both unless the model is planar. speed: 1 is real time, 0.5 slow motion.
-    size: pixels (width, height). progress: called with (frames done, frames in all).
+    steps: number of steps of a periodic motion; every second one is mirrored if the solution is mirrored, so an even
+        number makes a smooth loop.
+    fps: frames per second, at most 50. A .gif stores whole hundredths of a second per frame; the motion is sampled at
+        these times, so that its speed is right.
+    view: "side" (from the right), "front" (from ahead), "side+front"; None: both, unless the motion is planar.
+    speed: 1 is real time, 0.5 half of it. size: (width, height) in pixels. progress: called with (frames done, frames
+        in all).
 
-    The file appears whole or not at all. `ValueError` for another suffix, view, or number out of range;
+    The file appears complete or not at all. `ValueError` for another suffix or view, or a number out of range;
     `RuntimeError` for .mp4 without ffmpeg.
     """
     path = path_of(path)
@@ -68,31 +70,33 @@ def animate(
     if progress is not None and not callable(progress):
         raise TypeError(f"animate: progress must be a function of (frames done, frames in all), got {shown(progress)}")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
-        raise ValueError("animate: the motion holds times or positions that are not finite: there is nothing to show")
+        raise ValueError(
+            "animate needs finite times and positions, and some of this motion are not finite: solve again"
+        )
     if path.suffix.lower() == ".html":
         return _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
     ticks = max(2, round(100 / fps))  # hundredths of a second per frame
     film = _film(solution, steps, ticks / 100 * speed, speed, view)
-    stage = _Stage(film, size)
+    canvas = _Canvas(film, size)
 
     def frames() -> Iterator[Array]:
         for k in range(len(film.times)):
-            yield stage.picture(k)
+            yield canvas.picture(k)
             if progress is not None:
                 progress(k + 1, len(film.times))
 
-    hold = 0.0 if film.repeats else HOLD
+    pause = 0.0 if film.repeats else LAST_FRAME_PAUSE
     with picture_file(path) as partial:
         if ffmpeg:
-            _write_mp4(ffmpeg, partial, frames(), size, 100 / ticks, round(hold * 100 / ticks))
+            _write_mp4(ffmpeg, partial, frames(), size, 100 / ticks, round(pause * 100 / ticks))
         else:
-            few = [stage.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
-            _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * hold))
+            few = [canvas.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
+            _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * pause))
     return path
 
 
 def _writer(path: Path) -> str | None:
-    """Path of the program ffmpeg for .mp4; None for .gif and .html. Called first, so that errors come before any work.
+    """Path of the program ffmpeg for .mp4; None for .gif and .html.
 
     ValueError for another suffix, RuntimeError if ffmpeg is not installed.
     """
@@ -105,7 +109,8 @@ def _writer(path: Path) -> str | None:
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(
-            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: write a .gif instead"
+            f"{shown(path.name)}: .mp4 needs the program ffmpeg, which was not found: install it, or write a .gif or "
+            ".html"
         )
     return program
 
@@ -113,7 +118,7 @@ def _writer(path: Path) -> str | None:
 def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[int, int]) -> None:
     if not is_whole(steps, 1) or steps > MOST_STEPS:
         raise ValueError(
-            f"animate: steps must be a whole number of at least 1, got {shown(steps)} ({MOST_STEPS} at most)"
+            f"animate: steps must be a whole number of at least 1 and at most {MOST_STEPS}, got {shown(steps)}"
         )
     if not 0 < finite(fps, "animate: fps") <= 50:
         raise ValueError(
@@ -123,18 +128,19 @@ def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[i
         raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}")
     if not finite(speed, "animate: speed") >= SLOWEST:
         raise ValueError(
-            f"animate: speed must be a positive number (1: real time), {SLOWEST:g} at least, got {shown(speed)}"
+            f"animate: speed must be a positive number of at least {SLOWEST:g} (1: real time), got {shown(speed)}"
         )
     pixels = sequence(size, "animate: size must be (width, height) in pixels")
     if len(pixels) != 2 or not all(is_whole(n, 120) and n % 2 == 0 and n <= LARGEST_PICTURE for n in pixels):
         raise ValueError(
-            f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got {shown(size)}"
+            f"animate: size must be two even numbers of pixels, at least 120 and at most {LARGEST_PICTURE}, got "
+            f"{shown(size)}"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Film:
-    """All that the frames show: points (frames, n, 3) relative to a camera at x = camera (frames)."""
+    """Content of all frames: points (frames, n, 3) [m] relative to a camera at x = camera (frames) [m]."""
 
     segments: list[Segment]
     stretches: list[Stretch]
@@ -152,7 +158,7 @@ class _Film:
 
     @property
     def grounded(self) -> bool:
-        """Whether nothing shown is below the ground."""
+        """Whether all points stay above the ground z = 0, which is then drawn."""
         return bool(self.points[..., 2].min() > -0.05 * self.reach)
 
     def stretch(self, time: float) -> Stretch:
@@ -160,10 +166,10 @@ class _Film:
         return next(s for s in self.stretches if time < s.t[-1] or s is self.stretches[-1])
 
     def forces(self, time: float) -> list[tuple[Array, Array]]:
-        """(place, arrow) [m] of the ground reaction forces at a time [s]."""
-        body = weight(self.motion.model)
-        meters = FORCE_HEIGHT * self.reach / body
-        return [(p, meters * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body)]
+        """(center of pressure, arrow) [m] of every ground reaction force at a time [s]."""
+        body_weight = weight(self.motion.model)
+        meters = FORCE_HEIGHT * self.reach / body_weight
+        return [(p, meters * f) for _, p, f in ground_forces(self.stretch(time), time, 0.01 * body_weight)]
 
 
 def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | None) -> _Film:
@@ -171,7 +177,7 @@ def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | Non
     repeats = bool(motion.step_length)
     total = motion.duration * (steps if repeats else 1)
     count = max(2, round(total / pace))
-    # a loop's last frame comes one before the first again; a single motion shows its end
+    # the last frame of a loop comes one before its first; a single motion includes its end
     times = np.linspace(0.0, total, count + (not repeats), endpoint=not repeats)
     segments = skeleton(model)
     points = locate(model, used_points(segments), motion.sample(times))
@@ -187,8 +193,8 @@ def _film(motion: Motion, steps: int, pace: float, speed: float, view: str | Non
     return _Film(segments, unroll(motion, steps), times, points, camera, VIEWS[view], motion, speed, reach)
 
 
-class _Stage:
-    """The figure, and what moves in it."""
+class _Canvas:
+    """The figure and its moving parts; `picture` draws one frame."""
 
     def __init__(self, film: _Film, size: tuple[int, int]) -> None:
         self.film = film
@@ -206,9 +212,9 @@ class _Stage:
             arrows = Arrows(axes, plane, 0.011 * film.reach)
             self.views.append((plane, axes, limits[0], Puppet(axes, film.segments, plane), arrows))
         top = 1 - 17 / size[1]
-        letters = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
-        self.caption = self.figure.text(12 / size[0], top, "", fontsize=letters, color=INK, va="center")
-        legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, letters, forces)
+        fontsize = min(9.0, 9.0 * size[0] / 480)  # caption and legend share a line
+        self.caption = self.figure.text(12 / size[0], top, "", fontsize=fontsize, color=INK, va="center")
+        legend(self.figure, side_words(film.motion.model), 1 - 12 / size[0], top, fontsize, forces)
 
     def picture(self, k: int) -> Array:
         """Frame k as (height, width, 3) bytes."""
@@ -228,7 +234,7 @@ class _Stage:
 
 
 def caption(film: _Film, time: float, stretch: Stretch) -> str:
-    """Time, speed and phase."""
+    """The caption of a frame: time, speed and phase."""
     motion = film.motion
     parts = [f"{time:4.2f} s"]
     if motion.step_length:
@@ -240,7 +246,7 @@ def caption(film: _Film, time: float, stretch: Stretch) -> str:
 
 
 def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[Any, Any]]:
-    """For every view its rectangle in the figure and its limits [m]: one scale for all, the side view takes the rest."""
+    """Rectangle in the figure and limits [m] of every view; all have one scale, and the first takes the spare width."""
     width, height = size
     margin, head, foot = 10.0, 32.0, 30.0 if grounded else 12.0
     pad = 0.02 * film.reach + max((max(s.radii) for s in film.segments), default=0.0)
@@ -269,7 +275,7 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
 
 
 def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> Path:
-    """The scene as data, and the page that plays it, side view first unless only the front is wanted."""
+    """Writes the page that plays the motion; it opens with the side view unless only the front view is requested."""
     model, count = film.motion.model, len(film.times)
     scene = Scene(
         title=(model.name or "motion").replace("_", " "),
@@ -292,29 +298,31 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
 
 
 def _palette(frames: list[Array]) -> Any:
-    """One palette for all frames, as an image: the colors of a few of them."""
+    """One palette for all frames, as an image, from the colors of a few frames."""
     from PIL import Image
 
     mixed = Image.fromarray(np.concatenate(frames)).quantize(96, dither=Image.Dither.NONE)
     colors = np.array(mixed.getpalette()).reshape(-1, 3)
-    colors[colors.min(axis=1) > 246] = 255  # the background is white, not nearly so
+    colors[colors.min(axis=1) > 246] = 255  # makes the background pure white
     palette = Image.new("P", (1, 1))
     palette.putpalette(colors.ravel().tolist())
     return palette
 
 
-def _write_gif(path: Path, frames: Iterator[Array], palette: Any, milliseconds: int, hold: int) -> None:
-    """Without dithering, which would flicker."""
+def _write_gif(path: Path, frames: Iterator[Array], palette: Any, milliseconds: int, pause: int) -> None:
+    """Writes a .gif without dithering, which would flicker; `pause` [ms] is added to the last frame."""
     from PIL import Image
 
     images = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [milliseconds] * len(images)
-    durations[-1] += hold
+    durations[-1] += pause
     images[0].save(path, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
 
 
-def _write_mp4(program: str, path: Path, frames: Iterator[Array], size: tuple[int, int], fps: float, hold: int) -> None:
-    """Raw frames into ffmpeg's standard input."""
+def _write_mp4(
+    program: str, path: Path, frames: Iterator[Array], size: tuple[int, int], fps: float, pause: int
+) -> None:
+    """Writes raw frames to ffmpeg's standard input; the last one is repeated `pause` times."""
     command = [program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.10g}", "-i", "-"]
     command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(path)]
@@ -324,10 +332,10 @@ def _write_mp4(program: str, path: Path, frames: Iterator[Array], size: tuple[in
         try:
             for frame in frames:
                 process.stdin.write(frame.tobytes())
-            for _ in range(hold):
+            for _ in range(pause):
                 process.stdin.write(frame.tobytes())
             process.stdin.close()
-        except BrokenPipeError:  # its own words, below, say why
+        except BrokenPipeError:  # the error message of ffmpeg, read below, gives the reason
             with suppress(BrokenPipeError):
                 process.stdin.close()
         message = process.stderr.read().decode(errors="replace").strip()

@@ -24,8 +24,8 @@ LANDMARKS = {
 }
 """(percent of the gait cycle, degrees) of adults who walk at a comfortable speed, rounded to 5 degrees as in textbooks.
 
-Flexion and dorsiflexion are positive. D. Neumann, Kinesiology of the Musculoskeletal System, 2010, ch. 15; J. Perry & J.
-Burnfield, Gait Analysis: Normal and Pathological Function, 2010, for knee and ankle. These are landmarks, not
+Flexion and dorsiflexion are positive. D. Neumann, Kinesiology of the Musculoskeletal System, 2010, ch. 15; J. Perry &
+J. Burnfield, Gait Analysis: Normal and Pathological Function, 2010, for knee and ankle. These are landmarks, not
 recordings: they contain no variation between people.
 """
 
@@ -89,12 +89,12 @@ def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmar
 def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
     """Times at which a side touches down and leaves the ground [% of the cycle]."""
     stands = [any(s.side == side for s in stretch.supports) for stretch in stretches]
-    down = [k for k, here in enumerate(stands) if here and not stands[k - 1]]
-    off = [k for k, here in enumerate(stands) if not here and stands[k - 1]]
+    down = [k for k, on_ground in enumerate(stands) if on_ground and not stands[k - 1]]
+    off = [k for k, on_ground in enumerate(stands) if not on_ground and stands[k - 1]]
     if len(down) != 1 or len(off) != 1:
         raise ValueError(
-            f"plot_gait_cycle needs legs that leave the ground once per cycle, the {side} one leaves it {len(off)} times: "
-            "use plot"
+            f"plot_gait_cycle needs legs that leave the ground once per cycle, the {side} one leaves it {len(off)} "
+            "times: use plot"
         )
     landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
     return landing, lifting

@@ -200,6 +200,7 @@ def used_points(segments: Sequence[Segment]) -> tuple[Point, ...]:
     """All points of the segments in the order in which `Puppet` takes them; `ValueError` if there are none."""
     if not segments:
         raise ValueError(
-            "there is nothing to draw: all joints and frames of the model lie at one point; add a frame, such as the tip"
+            "there is nothing to draw: all joints and frames of the model lie at one point; add a frame, such as the "
+            "tip"
         )
     return tuple(p for segment in segments for p in segment.points)

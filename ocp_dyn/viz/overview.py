@@ -1,4 +1,4 @@
-"""A small motion in one picture: its poses on top of one another, and positions and torques over time beside them."""
+"""Overview of a short motion in one picture: superposed poses, and positions and torques over time."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_POSES = 200
-"""Poses that a picture can hold."""
+"""Largest number of poses in a picture."""
 
 PALEST = 0.15
 """Strength of the colors of the first pose; the last has full strength."""
 
 CURVES = (COLORS["left"], COLORS["right"], FORCE, INK, "#CC79A7", "#E69F00")
-"""Colors of the curves of a panel, in turn."""
+"""Colors of the curves of a panel, in order."""
 
 NEGLIGIBLE = 1e-6
 """Torques below this fraction of the model's weight times its size are drawn as zero."""
 
-WIDTH, POSES, PANEL, HEAD = 10.0, 5.9, 1.55, 0.45
-"""Inches: the figure, the picture of the poses, the height of a panel of curves, the title."""
+WIDTH, POSES_WIDTH, PANEL_HEIGHT, TITLE_HEIGHT = 10.0, 5.9, 1.55, 0.45
+"""Sizes of the figure, the picture of the poses, a panel of curves, and the title [inches]."""
 
 
 class Shape(Protocol):
-    """A body that stands still in the world; `ocp_dyn.ocp.Obstacle` is one."""
+    """A ball or capsule fixed in the world, such as `ocp_dyn.ocp.Obstacle`."""
 
     @property
     def start(self) -> Vector: ...
@@ -61,7 +61,7 @@ class Shape(Protocol):
 
 
 class _Group(NamedTuple):
-    """Curves of one unit: title, unit, and (label, abscissa, values) of each."""
+    """Curves of one panel: title, unit, and (label, abscissa, values) of each curve."""
 
     title: str
     unit: str
@@ -78,14 +78,13 @@ def overview(
     spread: float = 0.0,
     title: str = "",
 ) -> Figure:
-    """Poses of a motion where they are in the x-z plane, the first pale, the last dark; beside them positions, torques
-    and forces of the joints over time. Written to `path` (.png, .pdf, .svg) if given.
+    """Superposed poses of a motion in the x-z plane, the first pale, the last dark, beside curves of joint positions,
+    torques and forces over time. Written to `path` (.png, .pdf, .svg) if given.
 
-    For mechanisms that stay in place or travel a few body lengths; `stick_figure` sets the poses of a walker side by
-    side. poses: how many. trace: frames whose paths are drawn. obstacles: shapes that stand in the way, such as
-    `ocp.Obstacle`. spread [m]: shifts the poses along x with time, for motions up and down. title: default: name of
-    the model and duration. KeyError for a frame that
-    the model lacks.
+    For mechanisms that stay in place or travel a few body lengths; for walkers, `stick_figure` draws the poses side by
+    side. poses: their number. trace: names of frames whose paths are drawn. obstacles: shapes to draw, such as
+    `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by
+    default the name of the model and the duration. KeyError for a frame that the model does not have.
     """
     check_motion(solution)
     picture_format(path)
@@ -98,16 +97,16 @@ def overview(
     points = tuple(Point(f.body, *np.array(f.X.r.full()).ravel().tolist()) for f in frames)
     chart = Chart(solution)
     groups = _groups(chart)
-    height = HEAD + PANEL * max(2, len(groups))
+    height = TITLE_HEIGHT + PANEL_HEIGHT * max(2, len(groups))
     made = figure(WIDTH, height)
-    axes = made.add_axes((0.1 / WIDTH, 0.1 / height, POSES / WIDTH, 1 - (HEAD + 0.25) / height))
+    axes = made.add_axes((0.1 / WIDTH, 0.1 / height, POSES_WIDTH / WIDTH, 1 - (TITLE_HEIGHT + 0.25) / height))
     bare(axes)
     reach = _poses(axes, chart, poses, spread)
     reach += _traces(axes, chart, points, spread) + _obstacles(axes, obstacles)
     _frame(axes, np.vstack(reach), 0.06 * size(solution.model))
     for k, group in enumerate(groups):
-        bottom = height - HEAD - PANEL * (k + 1) + 0.5
-        panel = made.add_axes((6.75 / WIDTH, bottom / height, 3.05 / WIDTH, (PANEL - 0.75) / height))
+        bottom = height - TITLE_HEIGHT - PANEL_HEIGHT * (k + 1) + 0.5
+        panel = made.add_axes((6.75 / WIDTH, bottom / height, 3.05 / WIDTH, (PANEL_HEIGHT - 0.75) / height))
         _curves(panel, chart, group, last=k == len(groups) - 1)
     y = 1 - 0.22 / height
     made.text(0.15 / WIDTH, y, title or chart.title, fontsize=10.5, color=INK, va="center", weight="bold")
@@ -118,20 +117,24 @@ def overview(
 
 
 def _groups(chart: Chart) -> list[_Group]:
-    """Positions of the joints, then torques and forces that are not zero, in panels of one unit each.
+    """Panels of joint positions, then of torques and forces that are not zero; each panel has one unit.
 
-    A root that moves in several directions is left out: its way is seen in the poses.
+    A root joint with several dofs is left out: the poses show its motion.
     """
     root = chart.model.joints[1].nv
-    found = [c for c in coordinates(chart.model) if root == 1 or c.qd_index >= root]
+    shown_coordinates = [c for c in coordinates(chart.model) if root == 1 or c.qd_index >= root]
     negligible = NEGLIGIBLE * weight(chart.model) * size(chart.model)
     groups = []
-    for turns, title, unit in ((True, "angles", "degrees"), (False, "positions", "m")):
-        factor = 180 / np.pi if turns else 1.0
-        curves = [(_name(c), *_scaled(chart.positions(c.q_index), factor)) for c in found if c.is_rotation == turns]
+    for is_rotation, title, unit in ((True, "angles", "degrees"), (False, "positions", "m")):
+        factor = 180 / np.pi if is_rotation else 1.0
+        curves = [
+            (_name(c), *_scaled(chart.positions(c.q_index), factor))
+            for c in shown_coordinates
+            if c.is_rotation == is_rotation
+        ]
         groups.append(_Group(title, unit, curves))
-    for turns, title, unit in ((True, "torques", "N m"), (False, "forces", "N")):
-        efforts = [(_name(c), *chart.torques(c.qd_index)) for c in found if c.is_rotation == turns]
+    for is_rotation, title, unit in ((True, "torques", "N m"), (False, "forces", "N")):
+        efforts = [(_name(c), *chart.torques(c.qd_index)) for c in shown_coordinates if c.is_rotation == is_rotation]
         efforts = [(label, x, np.where(np.abs(y) < negligible, 0.0, y)) for label, x, y in efforts if np.any(y)]
         groups.append(_Group(title, unit, efforts))
     return [group for group in groups if group.curves]
@@ -147,7 +150,7 @@ def _scaled(curve: tuple[Array, Array], factor: float) -> tuple[Array, Array]:
 
 
 def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
-    """One panel: curves in colors of their own; thin lines where a phase ends."""
+    """Draws one panel: a color for every curve, thin lines at the ends of phases."""
     for k, (label, x, y) in enumerate(group.curves):
         style = "-" if k < len(CURVES) else (0, (4.5, 1.6))
         axes.plot(x, y, color=CURVES[k % len(CURVES)], linewidth=1.6, linestyle=style, label=label)
@@ -160,7 +163,7 @@ def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
 
 
 def _poses(axes: Axes, chart: Chart, poses: int, spread: float) -> list[Array]:
-    """Draws the poses; returns the corners (., 2) of what they cover [m]."""
+    """Draws the poses; returns points (., 2) that bound them [m]."""
     segments = skeleton(chart.model)
     times = np.linspace(0.0, chart.motion.duration, poses)
     places = locate(chart.model, used_points(segments), chart.motion.sample(times))
@@ -176,7 +179,7 @@ def _poses(axes: Axes, chart: Chart, poses: int, spread: float) -> list[Array]:
 
 
 def _traces(axes: Axes, chart: Chart, points: tuple[Point, ...], spread: float) -> list[Array]:
-    """Draws the paths of points; returns what they cover."""
+    """Draws the paths of points; returns these paths [m]."""
     fractions = np.linspace(0.0, 1.0, 200)
     places = locate(chart.model, points, chart.motion.sample(fractions * chart.motion.duration))
     places[..., 0] += spread * fractions[:, None]
@@ -187,7 +190,7 @@ def _traces(axes: Axes, chart: Chart, points: tuple[Point, ...], spread: float) 
 
 
 def _obstacles(axes: Axes, obstacles: Sequence[Shape]) -> list[Array]:
-    """Draws the obstacles; returns their outlines."""
+    """Draws the obstacles; returns their outlines [m]."""
     outlines = []
     for shape in obstacles:
         ends = np.array([shape.start] if shape.end is None else [shape.start, shape.end], dtype=float)
@@ -198,7 +201,7 @@ def _obstacles(axes: Axes, obstacles: Sequence[Shape]) -> list[Array]:
 
 
 def _frame(axes: Axes, seen: Array, pad: float) -> None:
-    """Limits of the axes about all that is seen, at one scale in both directions."""
+    """Sets the limits of the axes around all drawn points, with one scale in both directions."""
     low, high = seen.min(axis=0) - pad, seen.max(axis=0) + pad
     box = axes.get_window_extent()
     room = np.array([box.width, box.height])

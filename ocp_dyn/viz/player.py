@@ -1,4 +1,4 @@
-"""A motion as one .html file that needs nothing else: it plays, stops, slows down and turns in any browser."""
+"""A motion as one self-contained .html page, which plays it in a browser and lets the user stop, slow and turn it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from .._types import Array
 from .drawing import COLORS, FAINT, FORCE, INK
 from .skeleton import Segment
 
-MILLIMETER = 1000.0
-"""Places are written as whole millimeters: a tenth of a pixel for a human."""
+MILLIMETERS = 1000.0
+"""Millimeters per meter: positions are written as whole millimeters, a tenth of a pixel for a human."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A motion to be played.
+    """Content of a page.
 
-    points (frames, n, 3) [m], in the order of the segments; camera: its x (frames) [m]; forces per frame, each as
-    (place (3), arrow (3)) [m]; captions per frame; dt: seconds between frames; azimuth: direction of the first view
-    [degrees].
+    points (frames, n, 3) [m]: positions relative to the camera, in the order of the points of the segments. camera
+    (frames): its x [m]. forces: for every frame, pairs (center of pressure (3), arrow (3)) [m]. captions: a text for
+    every frame. dt: time between frames [s]. repeats: whether the motion is a loop. grounded: whether to draw the
+    ground. azimuth: direction of the first view [degrees], 0 from the right, 90 from ahead. words: names of the sides.
     """
 
     title: str
@@ -40,7 +41,7 @@ class Scene:
 
 
 def page(scene: Scene, size: tuple[int, int], speed: float) -> str:
-    """The text of the file; `size` of the picture [pixels], `speed` at which it begins (1: real time)."""
+    """The text of the page. size: of the picture [pixels]; speed: the initial one (1: real time)."""
     data = json.dumps(_data(scene), separators=(",", ":"), allow_nan=False)
     legend = "".join(
         f'<span style="color:{color}">&#9679; {html.escape(word)}</span>' for color, word in _legend(scene)
@@ -67,12 +68,12 @@ def _legend(scene: Scene) -> list[tuple[str, str]]:
 
 
 def _data(scene: Scene) -> dict[str, Any]:
-    """Everything that moves, as whole numbers."""
+    """The data that the page's script reads, with lengths in whole millimeters."""
     order = {"left": 0, "middle": 1, "right": 2}
     shapes = [
         {
             "n": len(segment.points),
-            "r": [round(MILLIMETER * r) for r in segment.radii],
+            "r": [round(MILLIMETERS * r) for r in segment.radii],
             "c": FAINT if segment.kind in ("rail", "pivot") else COLORS[segment.side],
             "k": order[segment.side] - 3 * (segment.kind in ("rail", "pivot")),
         }
@@ -94,7 +95,7 @@ def _data(scene: Scene) -> dict[str, Any]:
 
 
 def _whole(x: Array) -> list[int]:
-    found: list[int] = np.round(MILLIMETER * x).astype(int).tolist()
+    found: list[int] = np.round(MILLIMETERS * x).astype(int).tolist()
     return found
 
 
@@ -121,9 +122,10 @@ button { width: 64px; }
 <footer>
 <button id="play">pause</button>
 <input id="time" type="range" min="0" step="1" value="0" aria-label="time">
-<label>speed <select id="speed"><option>0.1</option><option>0.25</option><option>0.5</option><option>1</option>
-<option>2</option></select></label>
-<label>view <input id="view" type="range" min="-180" max="180" step="5" value="@AZIMUTH@"></label>
+<label title="1 is real time">speed <select id="speed"><option>0.1</option><option>0.25</option>
+<option>0.5</option><option>1</option><option>2</option></select></label>
+<label title="direction of view: 0 degrees from the right, 90 degrees from the front">view
+<input id="view" type="range" min="-180" max="180" step="5" value="@AZIMUTH@"></label>
 </footer>
 </main>
 <script>
@@ -135,7 +137,7 @@ const frames = data.points.length, directions = [];
 for (let k = 0; k < 40; k++) directions.push([Math.cos(k * Math.PI / 20), Math.sin(k * Math.PI / 20)]);
 let width = @WIDTH@, height = @HEIGHT@, scale = 1, frame = 0, playing = true, last = null;
 
-// screen coordinates are meters to the right (u) and up (v) of the camera; depth grows towards the viewer
+// screen coordinates: millimeters to the right (u) and up (v) of the camera; depth increases towards the viewer
 function seen(x, y, z, a) { return [x * Math.cos(a) + y * Math.sin(a), z, x * Math.sin(a) - y * Math.cos(a)]; }
 
 function bounds() {
@@ -177,7 +179,7 @@ function fill(outline, color, line) {
   pen.stroke();
 }
 
-// the outline of the convex hull of discs: in every direction, the point that reaches furthest
+// outline of the convex hull of discs: its farthest point in every direction
 function hull(discs) {
   return directions.map(([c, s]) => {
     let best = discs[0], reach = -Infinity;

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NOTHING = 1e-9
-"""Curves smaller than this are zero but for rounding: they are drawn as a line at zero."""
+ROUNDING_ERROR = 1e-9
+"""Curves below this value are zero up to rounding errors: they are drawn as a line at zero."""
 
 Paint = Callable[["Axes", "Chart"], None]
 
 
 def plot(solution: Motion, path: str | Path | None = None) -> Figure:
-    """One figure of a motion, written to `path` (.png, .pdf, .svg) if there is one.
+    """Figure of a motion, written to `path` (.png, .pdf, .svg) if given.
 
     For a model with hips, knees and ankles on both sides: angles [degrees] and torques [N m] of both legs, ground
-    reaction forces [% of body weight], center of pressure, trunk and arms over the gait cycle: two steps, the
-    second mirrored, if the motion repeats so. Any other model: position, velocity and torque of every joint
-    over time. Double support is shaded. `ValueError` for another suffix, before anything is drawn.
+    reaction forces [% of body weight], center of pressure, trunk and arms. For other models: position, velocity and
+    torque of every joint. The abscissa is the gait cycle of a periodic motion (of a mirrored one, two steps), otherwise
+    the time. Double support is shaded. `ValueError` for another suffix.
     """
     chart = Chart(solution)
     if not chart.joints:
@@ -42,27 +42,29 @@ def plot(solution: Motion, path: str | Path | None = None) -> Figure:
 
 
 def plot_angles(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Flexion angles of hip, knee and ankle of both legs [degrees]; see `plot`. Other models: all joints' positions."""
+    """Flexion angles of hip, knee and ankle of both legs [degrees], or positions of all joints of other models; see
+    `plot`."""
     chart = Chart(solution)
     return _page(chart, [_angle_panels(chart)], path) if chart.joints else _everything(chart, path, (0,))
 
 
 def plot_torques(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Torques of hip, knee and ankle of both legs [N m]; see `plot`. Other models: all joints' torques."""
+    """Torques of hip, knee and ankle of both legs [N m], or of all joints of other models; see `plot`."""
     chart = Chart(solution)
     return _page(chart, [_torque_panels(chart)], path) if chart.joints else _everything(chart, path, (2,))
 
 
 def plot_forces(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Ground reaction forces [% of body weight] and center of pressure [cm]; `ValueError` if nothing is in contact."""
+    """Ground reaction forces [% of body weight] and center of pressure [cm]; `ValueError` for a motion without
+    contacts."""
     chart = Chart(solution)
     if not chart.feet:
-        raise ValueError("plot_forces: this motion has no contacts with the ground, so no forces to plot")
+        raise ValueError("plot_forces needs contacts with the ground, and this motion has no contacts with the ground")
     return _page(chart, [_force_panels(chart)], path)
 
 
 class Chart:
-    """A motion laid out for plotting: a full gait cycle on the abscissa, or the time if it does not repeat."""
+    """The curves of a motion, over a full gait cycle if it is periodic, otherwise over time."""
 
     def __init__(self, motion: Motion) -> None:
         check_motion(motion)
@@ -77,7 +79,7 @@ class Chart:
         self.words = side_words(self.model)
 
     def abscissa(self, t: Array) -> Array:
-        """Positions of times t [s] on the abscissa: percent of the cycle if the motion is one, otherwise seconds."""
+        """Times t [s] in the unit of the abscissa: percent of the cycle of a periodic motion, otherwise seconds."""
         return 100 * t / self.end if self.cycle else t
 
     @property
@@ -89,23 +91,25 @@ class Chart:
         return f"{name} at {speed:.2f} m/s, steps of {self.motion.step_length:.2f} m in {self.motion.duration:.2f} s"
 
     def positions(self, k: int) -> tuple[Array, Array]:
-        """An entry of q at all nodes."""
+        """(abscissa, values) of entry k of q at all nodes."""
         return self._joined((s.t, s.q[:, k]) for s in self.stretches)
 
     def velocities(self, k: int) -> tuple[Array, Array]:
+        """(abscissa, values) of entry k of qd at all nodes."""
         return self._joined((s.t, s.qd[:, k]) for s in self.stretches)
 
     def torques(self, k: int) -> tuple[Array, Array]:
-        """An entry of tau at the midpoints of its intervals."""
+        """(abscissa, values) of entry k of tau at the midpoints of the intervals."""
         return self._joined((s.middle, s.tau[:, k]) for s in self.stretches)
 
     def contact(self, name: str, value: Callable[[Support], Array]) -> tuple[Array, Array]:
-        """A foot's quantity at the midpoints; nan, a gap in the line, while it is in the air."""
+        """(abscissa, values) of a quantity of a foot at the midpoints of the intervals; nan, a gap, while it is in the
+        air."""
 
         def pieces() -> Iterable[tuple[Array, Array]]:
             for stretch in self.stretches:
-                held = [s for s in stretch.supports if s.name == name]
-                yield (stretch.middle, value(held[0])) if held else (stretch.middle[:1], np.array([np.nan]))
+                support = [s for s in stretch.supports if s.name == name]
+                yield (stretch.middle, value(support[0])) if support else (stretch.middle[:1], np.array([np.nan]))
 
         return self._joined(pieces())
 
@@ -115,14 +119,14 @@ class Chart:
 
 
 class _Panel:
-    """A title, what it shows in which unit, and how to draw it."""
+    """One panel of a page: its title, the unit of its ordinate, and the function that draws its curves."""
 
     def __init__(self, title: str, unit: str, paint: Paint) -> None:
         self.title, self.unit, self.paint = title, unit, paint
 
 
 def _coincide(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
-    """Whether two curves cannot be told apart: to a hundredth of their range."""
+    """Whether two curves differ by less than a hundredth of their range, so that one hides the other."""
     if one[0].shape != other[0].shape or not np.array_equal(one[0], other[0], equal_nan=True):
         return False
     width = np.ptp(one[1][np.isfinite(one[1])]) if np.any(np.isfinite(one[1])) else 0.0
@@ -130,7 +134,7 @@ def _coincide(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
 
 
 def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
-    """Lines in the colors of their sides; more than one of a side are told apart by dashes and named."""
+    """Lines in the colors of their sides; several lines of one side differ in their dashes and have a legend."""
 
     def paint(axes: Axes, _: Chart) -> None:
         styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
@@ -139,11 +143,11 @@ def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
             n = seen.get(side, 0)
             seen[side] = n + 1
             hidden = any(side != other[2] and _coincide((x, y), other[:2]) for other in curves[k + 1 :])
-            width = 4.2 if hidden else 1.7  # legs that do the same: the left shows beneath the right
+            width = 4.2 if hidden else 1.7  # a curve below an equal one of the other leg is drawn broader
             axes.plot(x, y, color=COLORS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
         if any(label for *_, label in curves):
             low, high = axes.get_ylim()
-            axes.set_ylim(low, high + 0.22 * (high - low))  # room for the names above the curves
+            axes.set_ylim(low, high + 0.22 * (high - low))  # space for the legend above the curves
             axes.legend(
                 fontsize=7, frameon=False, loc="upper left", ncols=3, handlelength=2.2, borderpad=0.1, columnspacing=1.2
             )
@@ -152,7 +156,7 @@ def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
 
 
 def _angle_panels(chart: Chart) -> list[_Panel]:
-    """Clinical signs: flexion, and dorsiflexion, positive."""
+    """Panels of joint angles with clinical signs: flexion and dorsiflexion are positive."""
     found = []
     for joint, words in (("hip", "hip flexion"), ("knee", "knee flexion"), ("ankle", "ankle dorsiflexion")):
         found.append(_Panel(words, "degrees", _lines(_degrees(chart, joint))))
@@ -160,7 +164,7 @@ def _angle_panels(chart: Chart) -> list[_Panel]:
 
 
 def _torque_panels(chart: Chart) -> list[_Panel]:
-    """Clinical signs, too: extending, and plantar flexing, torques are positive."""
+    """Panels of torques with clinical signs: extending and plantar flexing torques are positive."""
     found = []
     for joint, words in (("hip", "hip extension"), ("knee", "knee extension"), ("ankle", "ankle plantar flexion")):
         curves = []
@@ -180,7 +184,7 @@ def _degrees(chart: Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
 
 
 def _force_panels(chart: Chart) -> list[_Panel]:
-    body = weight(chart.model)
+    body_weight = weight(chart.model)
     sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
 
     def curves(value: Callable[[Support], Array]) -> list[tuple[Array, Array, Side, str]]:
@@ -188,18 +192,22 @@ def _force_panels(chart: Chart) -> list[_Panel]:
 
     def along(support: Support) -> Array:
         yaw = 0.0 if support.place is None else support.place[2]
-        offset: Array = support.pressure(0.03 * body) @ np.array([np.cos(yaw), np.sin(yaw)])
+        offset: Array = support.pressure(0.03 * body_weight) @ np.array([np.cos(yaw), np.sin(yaw)])
         return 100 * offset
 
     flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
     found = [
-        _Panel("vertical ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 2] / body))),
-        _Panel("fore-aft ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 0] / body))),
+        _Panel(
+            "vertical ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 2] / body_weight))
+        ),
+        _Panel(
+            "fore-aft ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 0] / body_weight))
+        ),
     ]
-    if flat:  # a point foot has its center of pressure nowhere else
+    if flat:  # the center of pressure of a point foot is always the contact point
         found.append(_Panel("center of pressure along the foot", "cm", _lines(curves(along))))
     else:
-        lateral = curves(lambda s: 100 * s.force[:, 1] / body)
+        lateral = curves(lambda s: 100 * s.force[:, 1] / body_weight)
         found.append(_Panel("lateral ground force", "% of body weight", _lines(lateral)))
     return found
 
@@ -210,32 +218,32 @@ def _upper_panels(chart: Chart) -> list[_Panel]:
 
 
 def _everything(chart: Chart, path: str | Path | None, columns: tuple[int, ...] = (0, 1, 2)) -> Figure:
-    """Small multiples of every joint entry: position, velocity, torque."""
+    """A page with position, velocity and torque of every joint coordinate; columns: which of these three to draw."""
     rows = []
     for c in coordinates(chart.model):
         factor, unit = (180 / np.pi, "degrees") if c.is_rotation else (1.0, "m")
         x, y = chart.positions(c.q_index)
-        xv, yv = chart.velocities(c.qd_index)
+        x_rate, rate = chart.velocities(c.qd_index)
         panels = [
             _Panel(c.label, unit, _lines([(x, factor * y, c.side, "")])),
-            _Panel(f"{c.label} rate", f"{unit}/s", _lines([(xv, factor * yv, c.side, "")])),
+            _Panel(f"{c.label} rate", f"{unit}/s", _lines([(x_rate, factor * rate, c.side, "")])),
             _Panel(f"{c.label} torque" if c.is_rotation else f"{c.label} force", "N m" if c.is_rotation else "N",
                    _lines([(*chart.torques(c.qd_index), c.side, "")])),
         ]  # fmt: skip
         rows.append([panels[k] for k in columns])
-    if len(columns) == 1:  # one kind of panel: three abreast
+    if len(columns) == 1:  # one kind of panel: three side by side
         flat = [panel for row in rows for panel in row]
         rows = [flat[k : k + 3] for k in range(0, len(flat), 3)]
-    else:  # a page is no longer than it is wide
+    else:  # several coordinates side by side keep the page from becoming too long
         abreast = min(3, 1 + (len(rows) - 1) // 12)
         rows = [[p for row in rows[k : k + abreast] for p in row] for k in range(0, len(rows), abreast)]
     if not rows:
-        raise ValueError(f"{chart.model!r} has no joint entries to plot")
+        raise ValueError(f"{chart.model!r} has no joint coordinates to plot (joints with quaternions have none)")
     return _page(chart, rows, path, height=1.45)
 
 
 def _page(chart: Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
-    """Panels row by row under one title and one legend."""
+    """A figure of panels, row by row, with one title and one legend."""
     picture_format(path)
     columns, head, foot = max(len(row) for row in rows), 0.32, 0.42
     size = (3.35 * columns + 0.35, height * len(rows) + head + foot)
@@ -255,7 +263,7 @@ def _page(chart: Chart, rows: list[list[_Panel]], path: str | Path | None, heigh
 
 
 def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
-    """Double support shaded, and what `dress` does."""
+    """Styles a panel with `dress` and shades double support."""
     for stretch in chart.stretches:
         a, b = chart.abscissa(stretch.t[[0, -1]])
         if len(stretch.supports) > 1:
@@ -267,8 +275,9 @@ def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
 
 
 def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, float]) -> None:
-    """Title, units, ticks: quiet, so that the curves speak. below: what the abscissa is, "" where another panel says it."""
-    if all(np.abs(line.get_ydata()).max(initial=0.0) < NOTHING for line in axes.lines):
+    """Sets title, units and ticks of axes; below: label of the abscissa, "" if a panel below has it; span: its
+    limits."""
+    if all(np.abs(line.get_ydata()).max(initial=0.0) < ROUNDING_ERROR for line in axes.lines):
         axes.set_ylim(-1.0, 1.0)
     low, high = axes.get_ylim()
     if low < 0 < high:
@@ -287,7 +296,7 @@ def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, floa
 
 
 def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
-    """Title, what the colors mean, and what the shading does."""
+    """Writes the title, and the meaning of colors and shading."""
     y = 1 - 0.24 / size[1]
     made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
     x = 1 - 0.2 / size[0]

@@ -18,23 +18,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ABREAST = 4
-"""Panels in a row, at most."""
+PANELS_PER_ROW = 4
+"""Largest number of panels in a row."""
 
 
 def plot_phase_portrait(
     solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None
 ) -> Figure:
-    """Rate over position of joints: closed curves where the motion repeats; impacts are dotted, the start is a dot.
+    """Velocity over position of joints; impacts are dotted, and a dot marks the start.
 
-    A motion that repeats mirrored is shown over two steps; where the root moves on, its entries do not close. joints:
-    names of joints (default: all but the root of a floating or planar model). Written to `path` (.png, .pdf, .svg)
-    if there is one. KeyError for a joint that the model lacks, ValueError if nothing is left to plot.
+    The curves of a periodic motion are closed, except those of a root that moves on; a mirrored motion is shown over
+    two steps. joints: names of joints (default: all except the root of a floating or planar model). Written to `path`
+    (.png, .pdf, .svg) if given. KeyError for a joint that the model does not have, ValueError if no coordinate is left
+    to plot.
     """
     picture_format(path)
     chart = Chart(solution)
     chosen = _chosen(chart, joints)
-    columns = min(ABREAST, len(chosen))
+    columns = min(PANELS_PER_ROW, len(chosen))
     rows = -(-len(chosen) // columns)
     width, height = max(3.6, 2.75 * columns + 0.25), 2.6 * rows + 0.45
     made = figure(width, height)
@@ -52,7 +53,10 @@ def plot_phase_portrait(
 
 
 def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure:
-    """Floquet multipliers and the unit circle: inside it disturbances die out. See `Solution.floquet_multipliers`."""
+    """Floquet multipliers in the complex plane with the unit circle, inside which disturbances die out.
+
+    multipliers: as `Solution.floquet_multipliers` returns them. Written to `path` (.png, .pdf, .svg) if given.
+    """
     picture_format(path)
     values = _complex(multipliers)
     made = figure(3.6, 3.6)
@@ -72,13 +76,13 @@ def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure
 
 
 def _complex(multipliers: Any) -> Any:
-    """Numbers, complex ones perhaps, as an array."""
+    """Real or complex numbers as a complex array; ValueError for anything else."""
     try:
-        given = np.asarray(multipliers)
-        values = given.astype(complex).ravel() if given.dtype.kind not in "US" else np.zeros(0, complex)
+        array = np.asarray(multipliers)
+        values = array.astype(complex).ravel() if array.dtype.kind not in "US" else np.zeros(0, complex)
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
         values = np.zeros(0, complex)
-    if not values.size or not np.all(np.abs(values) <= LARGEST):  # nan is not less either
+    if not values.size or not np.all(np.abs(values) <= LARGEST):  # false for nan, too
         raise ValueError(f"plot_multipliers needs finite numbers, real or complex, got {shown(multipliers)}")
     return values
 
@@ -87,13 +91,16 @@ def _chosen(chart: Chart, joints: Sequence[str] | None) -> list[Coordinate]:
     model = chart.model
     if joints is not None:
         names = sequence(joints, "joints must be a sequence of names of joints")
-        wanted = {k for name in names for k in range(*model.qd_slice(name).indices(model.nv))}
+        dofs = {k for name in names for k in range(*model.qd_slice(name).indices(model.nv))}
     else:
         root = model.joints[1]
-        wanted = set(range(root.nv if root.nv > 1 else 0, model.nv))
-    found = [c for c in coordinates(model) if c.qd_index in wanted]
+        dofs = set(range(root.nv if root.nv > 1 else 0, model.nv))
+    found = [c for c in coordinates(model) if c.qd_index in dofs]
     if not found:
-        raise ValueError(f"plot_phase_portrait: no joint of {model!r} among {shown(joints)} has a rate to plot it over")
+        which = " besides its root" if joints is None else f" among {shown(joints)}"
+        raise ValueError(
+            f"plot_phase_portrait needs joints with as many positions as velocities, and {model!r} has none{which}"
+        )
     return found
 
 
@@ -107,7 +114,7 @@ def _curve(axes: Axes, chart: Chart, c: Coordinate) -> None:
     following = ends[1:] + (ends[:1] if chart.cycle else [])
     span = max(float(np.ptp(factor * stretch.q[:, c.q_index])) for stretch in chart.stretches)
     for (_, (q, qd)), ((q_next, qd_next), _) in zip(ends, following, strict=False):
-        if abs(q_next - q) > 0.02 * span:  # the root moves on: no impact leads back
+        if abs(q_next - q) > 0.02 * span:  # a root that moves on: the curve is not closed
             continue
         axes.plot([q, q_next], [qd, qd_next], color=COLORS[c.side], linewidth=1.0, linestyle=(0, (1.2, 1.4)), zorder=2)
     axes.plot(*ends[0][0], "o", color=COLORS[c.side], markersize=4, zorder=4)

@@ -1,7 +1,7 @@
-"""Shapes that represent a model in pictures: for every body a few round-ended ones through its joints and named frames.
+"""Shapes that represent a model in pictures: for every body a few rounded ones through its joints and named frames.
 
-A shape is the convex hull of balls, so its picture in any plane is the hull of discs: a limb consists of two, a foot of
-three, a head of one, and a trunk of one at every joint that it carries. Widths follow the masses.
+A shape is the convex hull of balls, so its projection is the convex hull of discs. A limb has two balls, a foot three,
+a head one, and a trunk one at every joint that it carries. Heavier bodies are drawn wider.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Side = Literal["left", "right", "middle"]
 Kind = Literal["limb", "trunk", "foot", "head", "ball", "rail", "pivot"]
 
 LEFT, RIGHT = {"l", "left", "swing"}, {"r", "right", "stance"}
-"""Words in a body's name that give its side. Planar walkers have a swing and a stance leg: swing is drawn as left."""
+"""Words in the name of a body that tell its side; the swing leg of planar walkers is drawn as left."""
 
 DENSITY = 1000.0
 SLIMNESS = 0.62
@@ -56,10 +56,11 @@ class Segment:
 def skeleton(model: Model) -> list[Segment]:
     """The shapes to draw for any model, from the root outwards.
 
-    Within a body, its joint, its children's joints and its named frames are joined by the shortest tree. A body that
-    carries children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their
-    names make a foot, a frame called `head` (the vertex) a round head. A body with nothing but a mass ends
-    at its center of mass, and is a ball if that lies at its joint. Sliding joints show as a thin rail, joints to the ground as a pivot.
+    The shortest tree connects the joint of a body, the joints of its children and its named frames. A body with
+    children on both sides is a trunk, drawn as one shape; frames with `heel` and `toe` in their names form a foot, a
+    frame called `head` (the top of the head) a round head. A body without children and frames ends at its center of
+    mass, and is a ball if that lies at its joint. A sliding joint is a thin rail, a rotational joint to the ground a
+    pivot.
     """
     places, side = neutral_places(model), sides(model)
     anatomy = _Anatomy(model, places, side)
@@ -71,7 +72,7 @@ def skeleton(model: Model) -> list[Segment]:
 
 
 def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
-    """World positions (N, len(points), 3) [m] of points at configurations q (N, nq), by one mapped Function."""
+    """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq)."""
     if not points:
         return np.zeros((len(q), 0, 3))
     positions = function(_positions, model, points, name="viz_points", signature="q -> p")
@@ -93,9 +94,10 @@ def neutral_places(model: Model) -> Array:
 
 
 def sides(model: Model) -> tuple[Side, ...]:
-    """The side of every body, entry 0 the ground: by its name, else by place if a body lies mirrored, else its parent's.
+    """The side of every body; entry 0 is the ground.
 
-    Names count by whole words: `thigh_l`, `leftFoot`, `R_ARM`.
+    A whole word of the body's name tells its side (`thigh_l`, `leftFoot`, `R_ARM`); else its position, if another body
+    lies at the mirrored position; else it has the side of its parent.
     """
     places = neutral_places(model)
     tolerance = 1e-3 * size(model)
@@ -108,14 +110,14 @@ def sides(model: Model) -> tuple[Side, ...]:
             by_place = "left" if y > 0 else "right"
         by_name = _named_side(model.body_names[i - 1])
         found.append(next((s for s in (by_name, by_place, found[p]) if s != "middle"), "middle"))
-    for i, p in reversed(list(model.edges)):  # what carries the other side and is not named after one is the middle
+    for i, p in reversed(list(model.edges)):  # a body that carries the other side, and whose name tells none
         if found[i] != found[p] and _named_side(model.body_names[p - 1]) == "middle":
             found[p] = "middle"
     return tuple(found)
 
 
 def side_words(model: Model) -> dict[Side, str]:
-    """Names of the two sides in a legend: left and right, or swing and stance; empty if the model has no sides."""
+    """Names of the two sides for a legend: left and right, or swing and stance; empty if the model has no sides."""
     present = set(sides(model))
     if not {"left", "right"} <= present:
         return {}
@@ -156,7 +158,7 @@ def _com(model: Model, i: int) -> tuple[float, float, float]:
 
 
 class _Anatomy:
-    """The shapes of one body after the other; `reach` is the size of the whole model [m]."""
+    """Makes the shapes of single bodies of a model; `reach` is the size of the whole model [m]."""
 
     def __init__(self, model: Model, places: Array, side: tuple[Side, ...]) -> None:
         self.model, self.places, self.side, self.reach = model, places, side, size(model)
@@ -165,7 +167,8 @@ class _Anatomy:
             self.children[p].append(i)
 
     def joint(self, i: int) -> list[Segment]:
-        """A rail from where a sliding joint starts to where it is; a pivot where the ground holds a turning one."""
+        """A rail from the zero position of a sliding joint to its position; a pivot for a rotational joint to the
+        ground."""
         model, p = self.model, self.model.parent[i]
         start = Point(p, *_floats(model.X_tree[i].r))
         rng = np.random.default_rng(0)
@@ -180,7 +183,7 @@ class _Anatomy:
         return []
 
     def body(self, i: int) -> list[Segment]:
-        """Trunk or limbs, foot, head of body i."""
+        """Trunk or limbs, foot and head of body i."""
         model, origin = self.model, Point(i)
         frames = {f.name: Point(i, *_floats(f.X.r)) for f in model.frames.values() if f.body == i}
         joints = [Point(i, *_floats(model.X_tree[c].r)) for c in self.children[i]]
@@ -199,7 +202,7 @@ class _Anatomy:
         return found or self._ball(i)
 
     def _ball(self, i: int) -> list[Segment]:
-        """A ball of the body's mass and the density of water, within reasonable bounds, for a body without extent."""
+        """A ball of the body's mass and the density of water, within reasonable limits, for a body of one point."""
         volume = float(self.model.I[i].m) / DENSITY
         radius = float(np.clip((3 * volume / (4 * math.pi)) ** (1 / 3), 0.02 * self.reach, 0.1 * self.reach))
         return [self._segment(i, "ball", (Point(i),), (radius,))] if volume > 0 else []
@@ -208,7 +211,7 @@ class _Anatomy:
         return Segment(self.model.body_names[i - 1], kind, self.side[i], points, radii)
 
     def _radius(self, i: int, points: list[Point]) -> float:
-        """Radius [m] of a cylinder with the body's length and mass, times SLIMNESS, within reasonable bounds."""
+        """Radius [m] of a cylinder with the body's length and mass, times SLIMNESS, within reasonable limits."""
         length = max((math.dist(a, b) for a in points for b in points), default=0.0)
         mass = float(self.model.I[i].m)
         natural = math.sqrt(mass / (math.pi * DENSITY * length)) if length > 1e-6 else 0.0
@@ -217,7 +220,7 @@ class _Anatomy:
     def _hull(
         self, i: int, origin: Point, joints: list[Point], ends: list[Point], frames: dict[str, Point], thickness: float
     ) -> tuple[list[Segment], list[Point]]:
-        """The body's one large shape, if it is a foot or a trunk, and the points it covers."""
+        """The large shape of a foot or a trunk, if the body is one, and the points that it covers."""
         heels, toes = ([p for n, p in frames.items() if word in _words(n)] for word in ("heel", "toe"))
         soles = [p for n, p in frames.items() if "sole" in _words(n)]
         if heels and toes:
@@ -225,13 +228,13 @@ class _Anatomy:
         if {"left", "right"} <= {self.side[c] for c in self.children[i]}:
             points = _distinct([origin, *ends], [])
             center = np.mean([p[1:] for p in joints], axis=0)
-            # slimmer at the sides than along the middle, or shoulders become too broad
+            # slimmer at the sides than in the middle, so that shoulders do not become too broad
             radii = tuple((0.5 if abs(p.y - center[1]) > thickness else 0.95) * thickness for p in points)
             return [self._segment(i, "trunk", tuple(points), radii)], points
         return [], [origin]
 
     def _foot(self, i: int, ankle: Point, heels: list[Point], toes: list[Point]) -> Segment:
-        """Ankle, heel and toe; the balls lie on the sole, not half below it."""
+        """A foot of ankle, heel and toe; its balls touch the sole from above."""
         radius = 0.009 * self.reach
         heel, toe = (np.mean([p[1:] for p in points], axis=0) for points in (heels, toes))
         along = (toe - heel) / max(float(np.linalg.norm(toe - heel)), 1e-9)
@@ -247,12 +250,12 @@ class _Anatomy:
         return self._segment(i, "foot", tuple(points), tuple(radii))
 
     def _head(self, i: int, top: Point, vertex: Point, thickness: float) -> list[Segment]:
-        """A ball below the vertex, on a neck from the nearest point of the body."""
+        """A head, a ball whose top is the vertex, and a neck from the nearest point of the body."""
         gap = math.dist(top, vertex)
         radius = min(0.4 * gap, 0.066 * self.reach)
         x, y, z = (v - radius / gap * (v - t) for v, t in zip(vertex[1:], top[1:], strict=True))
         neck = min(0.42 * radius, 0.8 * thickness)
-        reach = max(0.0, 1 - (2 * radius + 0.7 * neck) / gap)  # ends just below the ball, which is drawn apart from it
+        reach = max(0.0, 1 - (2 * radius + 0.7 * neck) / gap)  # the neck ends just below the ball
         a, b, c = (t + reach * (v - t) for v, t in zip(vertex[1:], top[1:], strict=True))
         return [
             self._segment(i, "limb", (top, Point(i, a, b, c)), (neck, neck)),
@@ -261,7 +264,7 @@ class _Anatomy:
 
 
 def _distinct(points: list[Point], others: list[Point]) -> list[Point]:
-    """Those of the points that differ from one another and from the others, in order."""
+    """The points that differ from one another and from the others, in order."""
     kept: list[Point] = []
     for p in points:
         if all(math.dist(p, other) > 1e-6 for other in others + kept):
@@ -270,7 +273,7 @@ def _distinct(points: list[Point], others: list[Point]) -> list[Point]:
 
 
 def _tree(joined: list[Point], loose: list[Point]) -> list[tuple[Point, Point]]:
-    """Edges of the shortest tree that ties the loose points to the joined ones (Prim)."""
+    """Edges of the shortest tree that connects the loose points to the joined ones (Prim's algorithm)."""
     joined, loose, edges = list(joined), list(loose), []
     while loose:
         a, b = min(((a, b) for a in joined for b in loose), key=lambda edge: math.dist(*edge))

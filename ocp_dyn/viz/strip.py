@@ -1,4 +1,4 @@
-"""A film strip of a solved motion: its poses side by side, as chronophotography shows them."""
+"""A strip of stick figures: poses of a solved motion side by side."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 X = np.array([1.0, 0.0, 0.0])
 
-WIDEST = 300
-"""Inches of a picture that can still be drawn."""
+LARGEST_WIDTH = 300
+"""Largest width of a picture [inches]."""
 
-MOST = 1000
-"""Poses, and ghosts between two of them, that a picture can hold."""
+MOST_POSES = 1000
+"""Largest number of poses, and of ghosts between two poses."""
 
-TITLE_ROOM, LETTER = 3.0, 0.075
-"""Inches that the legend takes, and a letter of the title."""
+LEGEND_WIDTH, LETTER_WIDTH = 3.0, 0.075
+"""Widths of the legend and of a letter of the title [inches]."""
 
 
 def stick_figure(
@@ -40,21 +40,22 @@ def stick_figure(
 ) -> Figure:
     """Poses of a motion side by side, seen from the walker's right; written to `path` (.png, .pdf, .svg) if given.
 
-    A motion that repeats is shown over a whole stride (two steps), another one from start to end. Time runs
-    to the right: below every pose stands the fraction of the stride that has passed, or the time. Arrows are ground
-    reaction forces (one body weight: 0.4 of the model's height).
+    A periodic motion is shown over a whole stride (two steps), any other from start to end. Time increases to the
+    right; the number below a pose is the fraction of the stride, or the time. Arrows are ground reaction forces (one
+    body weight: 0.4 of the model's height).
 
-    poses: how many; None: nine, or five of a body that is longer than tall. ghosts: pale poses between one and the next. spacing: from one pose to the next [m]; None puts
-    them clear of one another, 0 superposes a motion on the spot. forces: whether to draw them.
+    poses: their number; None: nine, or five if the body is longer than tall. ghosts: number of pale poses between two
+    poses. spacing [m]: distance between two poses; None keeps them apart, 0 superposes them. forces: whether to draw
+    the forces.
     """
     check_motion(solution)
-    if poses is not None and not (is_whole(poses, 2) and poses <= MOST):
+    if poses is not None and not (is_whole(poses, 2) and poses <= MOST_POSES):
         raise ValueError(
-            f"stick_figure: poses must be a whole number of at least 2 and at most {MOST}, got {shown(poses)}"
+            f"stick_figure: poses must be a whole number of at least 2 and at most {MOST_POSES}, got {shown(poses)}"
         )
-    if not (is_whole(ghosts) and ghosts <= MOST):
+    if not (is_whole(ghosts) and ghosts <= MOST_POSES):
         raise ValueError(
-            f"stick_figure: ghosts must be a whole number of at least 0 and at most {MOST}, got {shown(ghosts)}"
+            f"stick_figure: ghosts must be a whole number of at least 0 and at most {MOST_POSES}, got {shown(ghosts)}"
         )
     if spacing is not None and finite(spacing, "stick_figure: spacing [m]") < 0:
         raise ValueError(f"stick_figure: spacing must not be negative, got {shown(spacing)} m")
@@ -62,7 +63,7 @@ def stick_figure(
     picture_format(path)
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
         raise ValueError(
-            "stick_figure: the motion holds times or positions that are not finite: there is nothing to show"
+            "stick_figure needs finite times and positions, and some of this motion are not finite: solve again"
         )
     strip = _Strip(solution, poses or 9, ghosts, spacing)
     if poses is None and strip.is_long:
@@ -80,7 +81,7 @@ def stick_figure(
 
 
 class _Strip:
-    """The poses, and where each stands in the picture: `along` (count), x = world x - `origin` + `along` [m]."""
+    """The poses and their positions in the picture, x = world x - `origin` + `along` [m], each (count)."""
 
     def __init__(self, motion: Motion, poses: int, ghosts: int, spacing: float | None) -> None:
         self.motion, self.model = motion, motion.model
@@ -99,12 +100,12 @@ class _Strip:
         self.along = spacing * np.linspace(0.0, poses - 1, count)
         self.places = self.places + self.along[:, None, None] * X
         middle = (self.places[:, :, 0].min(axis=1) + self.places[:, :, 0].max(axis=1)) / 2
-        # captions stand evenly below a walker, and below each pose of a motion that goes its own way
+        # captions of a periodic motion have equal distances; those of other motions are centered below the poses
         self.centers = self.along + (middle - self.along).mean() if motion.step_length else middle
         self.poses = range(0, count, ghosts + 1)
         self.ghosts = [k for k in range(count) if k not in self.poses]
         self.grounded = bool(places[..., 2].min() > -0.05 * self.reach)
-        # one step more than is shown: the last pose of a stride is the first of the next, its forces too
+        # one step more than shown: the forces of the last pose are those of the first pose of the next stride
         self.stretches, self.weight = unroll(motion, self.steps + 1), weight(self.model)
 
     def canvas(self, forces: bool) -> Figure:
@@ -114,14 +115,14 @@ class _Strip:
         left, right, high = left - pad, right + pad, high + pad + 0.1 * self.reach
         low = (0.0 if self.grounded else low - pad) - 0.13 * self.reach
         height = 3.0 * (high - low) / (1.3 * self.reach)
-        # title and legend need room beside each other, however short the steps
-        lacking = (TITLE_ROOM + LETTER * len(self.title)) * (high - low) / height - (right - left)
+        # title and legend need space side by side, even if the steps are short
+        lacking = (LEGEND_WIDTH + LETTER_WIDTH * len(self.title)) * (high - low) / height - (right - left)
         left, right = left - max(0.0, lacking) / 2, right + max(0.0, lacking) / 2
         width = height * (right - left) / (high - low)
-        if not width <= WIDEST:
+        if not width <= LARGEST_WIDTH:
             raise ValueError(
-                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {WIDEST} at most: ask for fewer "
-                "poses, or a smaller spacing"
+                f"stick_figure: the poses need {width:.3g} inches of width, and a picture has {LARGEST_WIDTH} at most: "
+                "choose fewer poses, or a smaller spacing"
             )
         made = figure(width, height)
         axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -139,7 +140,7 @@ class _Strip:
 
     @property
     def is_long(self) -> bool:
-        """Whether the body reaches farther along than up."""
+        """Whether the body is longer than tall in its first pose."""
         along, up = (float(np.ptp(self.places[0, :, k])) for k in (0, 2))
         return along > up
 
@@ -155,7 +156,7 @@ class _Strip:
         Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
 
     def caption(self, axes: Axes, k: int) -> None:
-        """Below the pose: how much of the stride has passed, or the time."""
+        """Writes the fraction of the stride, or the time, below a pose."""
         fraction = self.times[k] / self.total
         text = f"{100 * fraction:.3g} %" if self.motion.step_length else f"{self.times[k]:.2f} s"
         y = self.floor + 0.055 * self.reach
@@ -163,7 +164,7 @@ class _Strip:
         axes.text(x, y, text, fontsize=9, color=INK, ha="center", va="center")
 
     def forces(self, axes: Axes, k: int) -> None:
-        """Ground reaction forces at this pose."""
+        """Draws the ground reaction forces of a pose."""
         time = float(self.times[k])
         stretch = next((s for s in self.stretches if time < s.t[-1]), self.stretches[-1])
         shift, newton = (self.along[k] - self.origin[k]) * X, FORCE_HEIGHT * self.reach / self.weight

@@ -1,7 +1,7 @@
-"""A constraint of your own is a frozen dataclass with the methods of `od.Constraint`.
-`rows` names its rows; `position` is phi(q), zero where it is met; `jacobian` is G, `G qd = d(phi)/dt`; `hessian` is gamma
-= -(dG/dt) qd. All algorithms take it, and so does a phase: `ocp.Phase(..., constraints=Rod(...))`. To load a file of a
-solution with it, give the class: `ocp.Solution.load(path, constraints=(Rod,))`.
+"""A constraint of your own is a frozen dataclass with the methods of `od.Constraint`. `rows` names its rows; `position`
+is phi(q), zero where the constraint holds; `jacobian` is G, `G qd = d(phi)/dt`; `hessian` is gamma = -(dG/dt) qd. All
+algorithms take it, and a phase too: `ocp.Phase(..., constraints=Rod(...))`. To load a solution with it from a file,
+give the class: `ocp.Solution.load(path, constraints=(Rod,))`.
 
     python -m problems.extending.constraint
 """

@@ -1,7 +1,7 @@
 """A cost of your own is a function, `ocp.Integral(function, weight, name)`, or a class with `weight` and `integrand`.
-`integrand(instant)` is integrated over the phase and multiplied by the weight. If it is a sum of squares, `residual(instant)`
-gives the vector that is squared: solvers for least squares need it. A cost of the first and the last state is
-`ocp.Terminal(function)` in `Problem(terminal=...)`.
+`integrand(instant)` is integrated over the phase and multiplied by the weight. If it is a sum of squares,
+`residual(instant)` gives the vector that is squared: solvers for least squares need it. A cost of the first and the
+last state is `ocp.Terminal(function)` in `Problem(terminal=...)`.
 
     python -m problems.extending.cost
 """

@@ -1,6 +1,6 @@
-"""A foothold lies on any plane: `ocp.Foothold(contact, x, y, yaw, plane=ocp.Plane(point, normal))`, a stair, ramp or wall.
-x, y and yaw are coordinates of the plane, which begin at its point; friction cones and centers of pressure are those of the
-plane. Without `plane` the foothold lies on the ground z = 0.
+"""A foothold lies on any plane: `ocp.Foothold(contact, x, y, yaw, plane=ocp.Plane(point, normal))`, a stair, ramp or
+wall. x, y and yaw are coordinates in the plane, x = y = 0 at its point; friction cones and centers of pressure refer to
+the plane. Without `plane` the foothold lies on the ground z = 0.
 
     python -m problems.extending.foothold
 """
@@ -26,7 +26,7 @@ def monopod() -> od.Model:
 
 
 def hop(plane: ocp.Plane, mu: float = 0.6) -> ocp.Problem:
-    """From rest on the ground onto the point of a plane, and to rest there."""
+    """A hop from rest on the ground to rest at the point of a plane."""
     first, second = (ocp.Foothold(od.Contact("foot", axes="xz"), 0.0, 0.0, plane=p) for p in (ocp.Plane(), plane))
     rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.qd[2:], end.qd[2:]), 0.0, 0.0), "rest")
     hold, cost = (ocp.Unilateral(), ocp.FrictionCone(mu)), (ocp.TorqueSquared(1e-4), ocp.AccelerationSquared(1e-4))

@@ -1,8 +1,8 @@
 """An integrator of your own is a value: the tableau of a Runge-Kutta scheme, `ocp.Scheme(name, A, b)`.
 
-A (s x s) and the weights b (s) are checked: b sums to 1, the fractions c = A 1 of the step lie between 0 and 1. The order
-is found from the tableau. The scheme stands wherever the name of an integrator does, in both forms of a problem, and is
-kept in the files of solutions: `ocp.Solution.load(path).stats["integrator"]`.
+A (s x s) and the weights b (s) are checked: b sums to 1, the fractions c = A 1 of the step lie between 0 and 1. The
+order is computed from the tableau. A scheme can replace the name of an integrator everywhere, in both forms of a
+problem, and files of solutions keep it: `ocp.Solution.load(path).stats["integrator"]`.
 
     python -m problems.extending.integrator
 """

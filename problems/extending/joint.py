@@ -37,4 +37,4 @@ class Screw(od.Joint):
 if __name__ == "__main__":
     nut = od.ModelBuilder("nut")
     nut.add_body("nut", Screw(0.01), mass=0.1, inertia=(1e-5, 1e-5, 2e-5))
-    print("torque that holds its weight [N m]:", od.gravity_force(nut.build(), DM([0.0])))
+    print("torque that holds the nut [N m]:", od.gravity_force(nut.build(), DM([0.0])))

@@ -1,6 +1,6 @@
 """A path constraint of your own is a function, `ocp.Path(function, lower, upper)`, or a class with `where` and `rows`.
-`rows(instant)` returns (expression, lower, upper); the instant holds q and v at a "node", also a, tau and contact wrenches in
-an "interval". `check(model, feet)`, if there is one, raises KeyError or ValueError when the problem is made.
+`rows(instant)` returns (expression, lower, upper). With `where = "node"` the instant has q and qd; with "interval" also
+qdd, tau and contact wrenches. `check(model, feet)` may raise KeyError or ValueError when the problem is made.
 
     python -m problems.extending.path_constraint
 """

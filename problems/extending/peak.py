@@ -1,8 +1,9 @@
-"""A cost of the largest value that a quantity reaches is `ocp.Peak(function, weight, scale)`: the peak torque of a motor.
+"""A cost of the largest value that a quantity reaches is `ocp.Peak(function, weight, scale)`: the peak torque of a
+motor.
 
-A variable s is minimized under |function(instant)| / scale <= s throughout the phase, so that all functions stay smooth. With
-each=True every entry has its own s. The same Peak in several phases is one peak over all of them. The value found is
-`solution.variables()[name]`.
+A variable s is minimized under |function(instant)| / scale <= s throughout the phase, so that all functions stay
+smooth. With each=True every entry has its own s. The same Peak in several phases is one peak over all of them. The
+result is `solution.variables()[name]`.
 
     python -m problems.extending.peak
 """

@@ -1,8 +1,9 @@
-"""A cost of the rate of any quantity is `ocp.Rate(function, weight, scale)`: the integral of |d(function)/dt / scale|^2.
+"""A cost of the rate of any quantity is `ocp.Rate(function, weight, scale)`: the integral of |d(function)/dt /
+scale|^2.
 
-`function(instant)` is any expression of the instant: a torque, a contact force, the velocity of the mass center. The rate is a
-difference quotient over the intervals of a phase, so that the cost converges to the integral as the intervals become
-shorter. `ocp.TorqueRateSquared`, `ocp.JerkSquared` and `ocp.ForceRateSquared` are ready cases.
+`function(instant)` is any expression of the instant: a torque, a contact force, the velocity of the mass center. The
+rate is a difference quotient over the intervals of a phase, so that the cost converges to the integral as the intervals
+become shorter. `ocp.TorqueRateSquared`, `ocp.JerkSquared` and `ocp.ForceRateSquared` are ready cases.
 
     python -m problems.extending.rate
 """

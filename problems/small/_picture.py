@@ -1,4 +1,4 @@
-"""The end of every small problem: a line about the solution, and its picture."""
+"""Common end of all small problems: prints two lines about the solution and draws its picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ocp_dyn import ocp, viz
 def show(solution: ocp.Solution, file: str, **options: Any) -> None:
     """Prints cost and time, and writes NAME.png to the folder of `--out` (default: the working directory).
 
-    file: `__file__` of the problem, for its name. options: of `ocp_dyn.viz.overview`.
+    file: `__file__` of the problem, which gives its name. options: those of `ocp_dyn.viz.overview`.
     """
     name = Path(file).stem
     arguments = argparse.ArgumentParser(prog=f"python -m problems.small.{name}")

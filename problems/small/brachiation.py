@@ -1,8 +1,8 @@
-"""An ape swings from bar to bar and spends nothing: arms of 1 m and 1 kg, a body of 2 kg and a motor between them.
+"""An ape swings from bar to bar without work: arms of 1 m and 1 kg, a body of 2 kg and a motor between the arms.
 
-Shows: a free parameter of the design, the distance of the bars, beside one of the model, the body's mass. At 0.804 m
-the motor has nothing to do: after a passive swing of 1.273 s the hand meets the next bar at rest, and the cost is 0.
-Gomes and Ruina, J. Theoretical Biology 237 (2005), found such motions of apes.
+Shows: a free parameter of the design, the distance of the bars, and a parameter of the model, the body's mass. At a
+distance of 0.804 m no torque is needed: after a passive swing of 1.273 s the hand meets the next bar at rest, and the
+cost is 0. Gomes and Ruina, J. Theoretical Biology 237 (2005), found such motions of apes.
 """
 
 import casadi as ca

@@ -1,8 +1,8 @@
-"""Swing-up of a pole on a cart: the motor pushes the cart only, and the pole has to follow.
+"""Swing-up of a pole on a cart: the motor moves only the cart.
 
-Shows: a joint without a motor (`unactuated`), limits of the rail and of the motor. Masses, lengths and limits are
-those of Kelly, SIAM Review 59 (2017): a cart of 1 kg, a point mass of 0.3 kg at 0.5 m, 1 m to go in 2 s. The integral of
-the squared force is 58.0 N^2 s on a fine grid; swung up on the other side of the cart it is 82.5.
+Shows: a joint without a motor (`unactuated`), limits of the rail and of the motor. Masses, lengths and limits are those
+of Kelly, SIAM Review 59 (2017): a cart of 1 kg, a point mass of 0.3 kg at 0.5 m, 1 m to go in 2 s. The integral of the
+squared force is 58.0 N^2 s on a fine grid; swung up on the other side of the cart it is 82.5.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""A hopper on one leg travels at 1 m/s: a quarter of a second on the ground at most, and one in the air at least.
+"""A hopper on one leg travels at 1 m/s: at most 0.25 s on the ground, at least 0.25 s in the air.
 
-Shows: phases with and without a contact, the impact that joins them, and a period whose step length is free. Over a
-period T the ground gives back the momentum m g T that gravity takes, by its force and by the impulse of the landing.
+Shows: phases with and without a contact, the impact that joins them, and a periodic motion of free step length. In a
+period T the force of the ground and the impulse of the landing together give the momentum m g T that gravity takes.
 """
 
 import ocp_dyn as od

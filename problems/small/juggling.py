@@ -1,7 +1,7 @@
-"""Juggling a ball on a paddle: once in 0.6 s the ball falls on the paddle and bounces up again, for ever.
+"""Juggling a ball on a paddle: every 0.6 s the ball falls on the paddle and bounces up again.
 
-Shows: a transition of one's own (`Jump`, here an impact with restitution), and a motion that repeats (`Periodic`).
-Before and after the impact the ball moves at g T / 2, so momentum and restitution determine the paddle's velocity v0
+Shows: a transition of your own (`Jump`, here an impact with restitution), and a periodic motion (`Periodic`).
+Before and after the impact the ball's speed is g T / 2, so momentum and restitution determine the paddle's velocity v0
 after the impact and v1 before it. Between them it moves as a cubic in time, and with D = v1 - v0 the integral of the
 squared force is M^2 (4 (v0^2 + v0 v1 + v1^2) / T + 2 g D + g^2 T).
 """
@@ -16,7 +16,7 @@ PADDLE, BALL, RESTITUTION, TIME = 1.0, 0.2, 0.8, 0.6
 
 
 def bounce(end: ocp.Instant, start: ocp.Instant) -> tuple[ca.SX, float, float]:
-    """Both meet at height zero; momentum is kept, and the speed of separation is the restitution times that of approach."""
+    """Ball and paddle meet at height zero; momentum is conserved; separation speed = restitution x approach speed."""
     before, after = end.qd, start.qd
     momentum = PADDLE * (after[0] - before[0]) + BALL * (after[1] - before[1])
     speeds = after[1] - after[0] + RESTITUTION * (before[1] - before[0])

@@ -1,7 +1,7 @@
-"""A three-link arm lifts a load of 2 kg by 0.8 m in a second; how it folds on the way is left to the solver.
+"""A three-link arm lifts a load of 2 kg by 0.8 m in a second; the solver chooses how it folds on the way.
 
-Shows: a parameter of the model. `problem.solve(values={"payload:grip": ...})` takes another load and builds nothing
-again. Least squared torque, 468 (N m)^2 s, hauls the load close by the shoulder.
+Shows: a parameter of the model. `problem.solve(values={"payload:grip": ...})` takes another load without a new build.
+The motion of least squared torque, 468 (N m)^2 s, moves the load close past the shoulder.
 """
 
 import casadi as ca

@@ -1,7 +1,7 @@
 """The weakest motor that swings a pendulum up in three seconds: a rod of 1 kg and 1 m, from hanging to upright.
 
-Shows: a free parameter of one's own. It bounds the torque of the whole motion, and it is the cost: the peak is
-minimized. The answer is about 1.57 N m, while holding the rod level takes 4.9 N m.
+Shows: a free parameter of your own. It bounds the torque of the whole motion, and it is the cost, so that the peak
+torque is minimized. The answer is about 1.57 N m; to hold the rod level takes 4.9 N m.
 """
 
 import math

@@ -1,6 +1,6 @@
 """A two-link arm reaches past a ball, from rest to rest in one second, at least squared torque.
 
-Shows: a distance kept along the path (`NoCollision`), and a guess of one's own that says how to pass: the arm folds.
+Shows: a least distance along the path (`NoCollision`), and a first guess of your own, in which the arm folds.
 The cost is 1.65 (N m)^2 s without the ball, and about 2.5 with it.
 """
 

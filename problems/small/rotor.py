@@ -1,7 +1,7 @@
 """The quickest half turn of a rotor: a motor of limited torque turns a wheel from rest to rest in the least time.
 
-Shows: a duration that is free, and a limit of the model (`effort`) that the solver keeps. The answer is bang-bang, full
-torque forwards for half of the way and backwards for the rest, and takes T = 2 sqrt(I angle / torque) = 2.5066 s.
+Shows: a free duration, and a limit of the model (`effort`) that bounds the torque. The answer is bang-bang: full torque
+forwards for half of the way, then backwards; it takes T = 2 sqrt(I angle / torque) = 2.5066 s.
 """
 
 import math

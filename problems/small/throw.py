@@ -1,7 +1,7 @@
 """A two-link arm throws a ball as far as it can, from hanging at rest: torques up to 40 and 15 N m.
 
-Shows: a cost of one's own of the last state (`Terminal`), here the distance at which the ball lands: it leaves the hand
-with its last position and velocity. The answer is about 23 m, with one swing back.
+Shows: a cost of the last state (`Terminal`), here the distance at which the ball lands; its flight begins with the last
+position and velocity of the hand. The answer is about 23 m, with one swing back.
 """
 
 import casadi as ca
@@ -21,7 +21,7 @@ def arm() -> od.Model:
 
 
 def distance(start: ocp.Instant, end: ocp.Instant) -> ca.SX:
-    """Distance from the shoulder at which a ball released now meets the ground [m]."""
+    """Distance from the shoulder at which the ball meets the ground if the hand releases it at `end` [m]."""
     place = od.point_position(end.model, "ball", end.q)
     speed = od.point_velocity(end.model, "ball", end.q, end.qd)
     g = -end.model.gravity[2]

@@ -1,1 +1,1 @@
-"""What `bench_dynamics.py` measures with: clocks, models, our functions, other libraries, tables and figures."""
+"""Parts of the benchmarks: clocks, models, functions of this library and of others, tables and figures."""

@@ -1,4 +1,4 @@
-"""What CasADi's own code generator makes of a function, compiled with -O2 for this processor."""
+"""Functions by CasADi's code generator, compiled with -O2 for this processor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ int repeat(long long states, const double *const *x, const long long *stride, do
     return 0;
 }}
 """
-"""One state after the other, results always to the same place."""
+"""C code of the loop: one state after the other, results always written to the same place."""
 
 
 def measure(functions: Mapping[str, ca.Function], drawn: Mapping[str, Array]) -> dict[str, float]:
@@ -73,7 +73,7 @@ def _text(f: ca.Function) -> str:
 
 
 def library(text: str) -> Path:
-    """A C text, compiled once and kept."""
+    """Shared library of a C text, compiled once and kept."""
     compiler = find_compiler()
     if compiler is None:
         raise RuntimeError("no C compiler was found")
@@ -90,7 +90,7 @@ def library(text: str) -> Path:
 
 
 def run(command: list[str]) -> str:
-    """What a command prints; RuntimeError with what it said if it fails."""
+    """Output of a command; RuntimeError with its error messages if it fails."""
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if result.returncode:
         said = "\n".join(result.stderr.strip().splitlines()[:5])

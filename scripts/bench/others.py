@@ -121,7 +121,7 @@ def adam(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
 
     joints = ElementTree.parse(robot.urdf).getroot().iter("joint")
     moving = [joint.get("name") for joint in joints if joint.get("type") not in (None, "fixed")]
-    with contextlib.redirect_stderr(io.StringIO()):  # the parser of URDF tells of every tag it does not know
+    with contextlib.redirect_stderr(io.StringIO()):  # the parser of URDF prints a line for every tag it does not know
         made = KinDynComputations(str(robot.urdf), moving)
     functions = {"C": [made.bias_force_fun()], "H": [made.mass_matrix_fun()]}
     functions["G"] = [made.jacobian_fun(foot) for foot in robot.feet]
@@ -131,7 +131,7 @@ def adam(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
 
 
 def _machine(f: ca.Function) -> float:
-    """Of a function with inputs of its own: which numbers they are makes no difference to the machine."""
+    """Time of a function with inputs that ours do not have; random ones serve, since values do not change the time."""
     rng = np.random.default_rng(1)
     mapped = f.map(STATES)
     columns: Any = [ca.DM(rng.normal(size=mapped.size_in(i))) for i in range(mapped.n_in())]
@@ -152,6 +152,10 @@ def measure(robot: Robot, drawn: Mapping[str, Array], missing: set[str]) -> dict
         except ImportError as error:
             missing.add(name)
             print(f"{name} is left out ({error}): {remedy}", file=sys.stderr)
-        except (AttributeError, KeyError, ValueError) as error:  # its own trouble with a model costs only its column
+        except (
+            AttributeError,
+            KeyError,
+            ValueError,
+        ) as error:  # a library that cannot read a model has no column for it
             print(f"{name} is left out for {robot.model.name}: it fails with {error!r}", file=sys.stderr)
     return found

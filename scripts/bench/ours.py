@@ -59,7 +59,7 @@ int repeat(function *f, long long states, int inputs, const double *const *x, co
 
 
 def functions(robot: Robot, quantities: tuple[str, ...], reduce: bool = True) -> dict[str, ca.Function]:
-    """Those of the quantities that the robot has. reduce=False: on the model as it is, as any other library would."""
+    """Functions of the quantities that the robot has. reduce=False: of the model without reduction."""
     # "gamma" is also a function of C's library, which CasADi's generator does not look out for
     plain = {} if reduce else {"reduce": False}
     made = {}

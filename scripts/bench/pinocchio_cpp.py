@@ -1,7 +1,8 @@
 """Pinocchio in C++ at its best: `bench_pinocchio.cpp` by clang++ (else by g++), of two conventions the better.
 
-Clang's code is up to twice as fast; g++ takes tens of minutes and 5 GB for it, so it is asked only where there is no clang. PyPI's `pin` has its headers and libraries, `cmeel-eigen` those of Eigen. The program is compiled once, which takes
-minutes, and kept in the private cache of compiled functions. It gets the model and the states as files.
+Clang's code is up to twice as fast; g++ takes tens of minutes and 5 GB for it, so it is asked only where there is no
+clang. PyPI's `pin` has its headers and libraries, `cmeel-eigen` those of Eigen. The program is compiled once, which
+takes minutes, and kept in the private cache of compiled functions. It gets the model and the states as files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models measured, their feet, and the states at which everybody computes."""
+"""Robots of the benchmarks, their feet, and the states at which all libraries compute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ocp_dyn.mechanism.builder import ModelBuilder
 Array = NDArray[np.float64]
 
 STATES = 512
-"""Of a batch; who computes one at a time takes the first of them in turn."""
+"""States of a batch; libraries without batches take the first of them in turn."""
 
 
 class Robot(NamedTuple):
@@ -37,7 +37,7 @@ FEET = {"talos_reduced": ("left_sole_link", "right_sole_link"), "simple_humanoid
 
 
 def urdf(name: str) -> Path | None:
-    """The file of a robot of example-robot-data; None, with a line, where that is not installed."""
+    """The file of a robot of example-robot-data; None, with a line that says so, if that is not installed."""
     folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
     found = next(iter(sorted(folder.glob(f"*/**/{name}.urdf"))), None)
     if found is None:

@@ -72,7 +72,7 @@ def valid() -> dict[str, Any]:
 SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "JointState", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
            "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function", "Signature",
            "algorithm"}  # fmt: skip
-"""What is built by others, not by users; what writes files; what other kinds of input cover."""
+"""Names that are left out: classes that users do not make, functions that write files or that other inputs cover."""
 METHODS = ("with_gravity", "with_inertia", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
            "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_qd", "rest", "tangent_rate")  # fmt: skip
 READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions")
@@ -90,7 +90,7 @@ class Call(NamedTuple):
 
 
 def call_of(name: str, run: Callable[..., Any], known: dict[str, Any]) -> Call:
-    """A call with what it needs from the good values `known`; all its parameters are made wrong but words for messages."""
+    """A call with its arguments from the good values `known`; all parameters but texts for messages are made wrong."""
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = [p for p in inspect.signature(run).parameters.values() if p.kind not in several and p.name != "what"]
     good = {p.name: known[p.name] for p in parameters if p.default is p.empty}
@@ -173,7 +173,7 @@ def _built(gravity: Any) -> od.Model:
 
 
 def near(value: ca.DM) -> list[Any]:
-    """What is of nearly the right kind: other types, shapes and numbers."""
+    """Values of nearly the right kind: other types, shapes and numbers."""
     shape = value.shape
     return [
         ca.SX.sym("x", *shape), ca.MX.sym("x", *shape), ca.SX(value), ca.MX(value), value.full(), value.full().ravel().tolist(), value.T,

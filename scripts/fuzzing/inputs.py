@@ -28,4 +28,4 @@ PLANTED: dict[str, Callable[[Rng], Case]] = {
     "hang": lambda rng: Case("waits", lambda: time.sleep(3600)),
     "hog": lambda rng: Case("takes memory", _hog),
 }
-"""Mistakes that every run must see; in none of them by itself."""
+"""Mistakes that the script must find; only --only runs them."""

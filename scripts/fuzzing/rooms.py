@@ -21,7 +21,7 @@ from .files import Case, Rng, rotor, rotor_solution
 
 RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
            "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
-"""What the library makes itself, and what has calls of its own here."""
+"""Names that are left out: results that the library makes, and functions with calls below."""
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
          "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
 DRAWN = (
@@ -87,7 +87,7 @@ def calls() -> tuple[Call, ...]:
 
 
 def _solving(good: dict[str, Any]) -> list[Call]:
-    """What takes a problem or a solution."""
+    """Calls that take a problem or a solution."""
     problem, solution = good["problem"], good["solution"]
     options = (
         "solver",
@@ -119,7 +119,7 @@ def _solving(good: dict[str, Any]) -> list[Call]:
 
 
 def _writing(good: dict[str, Any]) -> list[Call]:
-    """Code generation; nothing is compiled, and what is written goes to a directory that is removed."""
+    """Calls of code generation; nothing is compiled, and files go to a directory that is removed."""
     generated = call_of("generate", od.codegen.generate, good)
     emitted = call_of("emit", od.codegen.emit, good | {"f": good["functions"][0]})
     options = tuple(name for name in generated.changed)
@@ -151,7 +151,7 @@ def _drawing(good: dict[str, Any]) -> list[Call]:
 
 
 def _quietly(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, where there is no compiler."""
+    """The same function in an environment without a compiler."""
 
     @wraps(run)
     def without_compiler(**given: Any) -> Any:
@@ -162,7 +162,7 @@ def _quietly(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _in_a_folder(run: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with a new folder as the current one; pictures are closed."""
+    """The same function in a new, temporary working folder."""
 
     @wraps(run)
     def inside(**given: Any) -> Any:

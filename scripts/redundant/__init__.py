@@ -1,1 +1,1 @@
-"""Random sets of constraints, rows that depend on others among them, and a dense reference for `check_redundant.py`."""
+"""Random sets of constraints, many with dependent rows, and a dense reference, for `check_redundant.py`."""

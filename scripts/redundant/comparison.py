@@ -13,7 +13,7 @@ from .sets import FAMILIES, Array
 
 SOLVERS = ("range", "kkt", "aba", "proximal")
 TOLERANCE = 1e-9
-"""Of errors relative to the accelerations."""
+"""Largest error relative to the accelerations."""
 CLEAR = 1e-5
 """A set is compared if its singular values are above this fraction of the largest, or below 1e-11."""
 
@@ -72,7 +72,7 @@ def column(x: DM) -> Array:
 
 
 def compare(seed: int, solvers: tuple[str, ...] = SOLVERS) -> tuple[str, dict[str, float] | None]:
-    """The kind of set that a seed makes, and the errors by solver; None where the reference has no clear rank."""
+    """Kind of the set of a seed, and errors by solver; None if the reference cannot determine the rank."""
     rng = np.random.default_rng(seed)
     family = list(FAMILIES)[seed % len(FAMILIES)]
     model, constraints, q = FAMILIES[family](rng)

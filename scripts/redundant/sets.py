@@ -43,9 +43,9 @@ def add(
 
 
 def closed_chain(rng: np.random.Generator, kind: str, closure: str) -> Set:
-    """Two chains from one body, closed where they happen to be.
+    """Two chains from one body, closed by a loop constraint at their random positions.
 
-    kind: "planar", all axes parallel; "spherical", all through one point, universal joints there among them.
+    kind: "planar", all axes are parallel; "spherical", all axes pass through one point, some as universal joints.
     """
     builder = od.ModelBuilder(kind, gravity=9.81 * direction(rng))
     far = 10.0 ** rng.uniform(-1, 3)
@@ -77,7 +77,7 @@ def closed_chain(rng: np.random.Generator, kind: str, closure: str) -> Set:
 def closed(
     model: od.Model, ends: list[str], q: Array, normal: Array, p: Array, closure: str, rng: np.random.Generator
 ) -> od.constraints.Loop:
-    """The loop that joins two bodies as they are at q, about the normal, at the point p of the world."""
+    """Loop constraint between two bodies that their poses at q keep, about the normal, at the point p of the world."""
     x = np.cross(normal, rng.normal(size=3))
     x /= np.linalg.norm(x)
     R = np.column_stack([x, np.cross(normal, x), normal])
@@ -135,7 +135,7 @@ def contacts(rng: np.random.Generator) -> Set:
 
 
 def along_the_axis(rng: np.random.Generator) -> Set:
-    """A body held along the axis of the joint that it turns about: a row that is zero but for rounding."""
+    """A body that is held along the axis of its joint: a row that is zero but for rounding."""
     builder = od.ModelBuilder("rod", gravity=9.81 * direction(rng))
     axis, parent = direction(rng), "world"
     if rng.random() < 0.3:

@@ -1,1 +1,1 @@
-"""Reads files of recorded reference values and compares the library with them, for `check_reference.py` and the tests."""
+"""Comparison of the library with files of recorded reference values, for `check_reference.py` and the tests."""

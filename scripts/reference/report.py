@@ -17,12 +17,12 @@ class BadFile(Exception):
 
 
 class NotBuilt(Exception):
-    """The library lacks what the file asks for."""
+    """Raised for quantities of a file that the library cannot compute."""
 
 
 @dataclass
 class Report:
-    """What was compared of one file, and how it went."""
+    """Comparisons of one file: errors, counts and failures by quantity."""
 
     errors: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Report:
         return not self.failures
 
     def compare(self, key: str, where: str, value: Any, recorded: Any) -> None:
-        """Counts |value - recorded| / (1 + |recorded|) under `key`; `where` says where in the file it stands."""
+        """Counts |value - recorded| / (1 + |recorded|) under `key`; where: place in the file."""
         try:
             b = np.asarray(recorded, dtype=float)
         except (TypeError, ValueError):

@@ -296,15 +296,15 @@ REFUSED = [
     (KeyError, "input 'z' has no known size; known: q, qd.*z\\[3\\]", lambda: od.function(
         two, MODEL, signature="z -> E")),
     (ValueError, "signature names outputs .*returned 2", lambda: od.function(two, MODEL, signature="q -> E")),
-    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q q -> E F")),
-    (ValueError, "needs a name of its own, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
-    (ValueError, "needs a name of its own, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
+    (ValueError, "needs a different name, got q twice", lambda: od.function(two, MODEL, signature="q q -> E F")),
+    (ValueError, "needs a different name, got E twice", lambda: od.function(two, MODEL, signature="q -> E E")),
+    (ValueError, "needs a different name, got q twice", lambda: od.function(two, MODEL, signature="q -> q F")),
     (ValueError, "'mass matrix' cannot name a Function", lambda: entry("H", name="mass matrix")),
     (TypeError, r"external must be a tuple of frame names, .*write \('b1',\)", lambda: entry("ID", loads=od.Loads(external="b1"))),
     (KeyError, "no frame 'hand'", lambda: entry("ID", loads=od.Loads(external=("hand",)))),
     (ValueError, "e is a value .* or 'rows', got 'some'", lambda: entry("impact", e="some")),
     (TypeError, "must be hashable", lambda: od.function(od.constraint_jacobian, MODEL, np.zeros(3))),
-    (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*follows the model", lambda:
+    (TypeError, "missing a required argument: 'tau'; inputs of the Function are q, qd, tau.*constraint set, follow the model", lambda:
         od.function(od.constrained_dynamics, MODEL)),
     (TypeError, "unexpected keyword", lambda: entry("H", speed="high")),
 ]  # fmt: skip

@@ -76,7 +76,7 @@ def run(*command: str | None) -> str:
 
 
 def stored(x: DM, dense: bool) -> np.ndarray:
-    """What an array of C holds of a matrix."""
+    """Numbers of a matrix in the order of its C array."""
     return x.full().ravel() if dense else np.array(x.nonzeros(), dtype=float)
 
 
@@ -604,7 +604,7 @@ QP = {"print_iteration": False, "print_header": False, "print_time": False, "qps
 )
 def test_functions_that_cannot_stand_alone(tmp_path, make):
     f = make()
-    with pytest.raises(ValueError, match=rf"^{f.name()!r} cannot become C that stands alone: .+"):
+    with pytest.raises(ValueError, match=rf"^{f.name()!r} cannot become self-contained C code: .+"):
         od.codegen.export([registered("H"), f], tmp_path / "robot")
     assert list(tmp_path.iterdir()) == []
 
@@ -612,7 +612,7 @@ def test_functions_that_cannot_stand_alone(tmp_path, make):
 def test_memory_is_refused_whatever_it_includes(monkeypatch):
     room = importlib.import_module("ocp_dyn.codegen.c_export.export")
     monkeypatch.setattr(room, "ALLOWED_INCLUDES", {"math.h", "stdio.h", "stdarg.h"})
-    with pytest.raises(ValueError, match="memory of its own"):
+    with pytest.raises(ValueError, match="a solver that allocates memory"):
         od.codegen.generate([ca.nlpsol("S", "sqpmethod", {"x": X, "f": ca.sumsqr(X - 1)}, QP)], "robot")
 
 

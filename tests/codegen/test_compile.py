@@ -119,7 +119,7 @@ H = od.function(od.mass_matrix, MODEL)
 @needs_compiler
 @mostly_slow("lanes", (1, 2, 4, None), (1, 4))
 def test_lanes_and_threads_change_nothing(rng, monkeypatch, lanes):
-    monkeypatch.setattr(batch, "PIECE", 1000)  # threads for small batches too
+    monkeypatch.setattr(batch, "WORK_PER_THREAD", 1000)  # threads for small batches too
     inputs = states(ID, MODEL, 1003, rng)
     alone = od.codegen.compile([ID], lanes=lanes, threads=1).ID(*inputs)
     shared = od.codegen.compile([ID], lanes=lanes, threads=3).ID(*inputs)
@@ -220,7 +220,7 @@ def test_runners_read_and_write_where_arrays_are(rng, compiled, count, request):
             mine[...] = x
         run()
         np.testing.assert_array_equal(tau, ID_fast(*given))
-    with pytest.raises(ValueError, match="a runner reads arrays of float64 in C order where they are"):
+    with pytest.raises(ValueError, match="a runner reads its inputs in place and needs arrays of float64 in C order"):
         ID_fast.runner([x.astype(np.float32) for x in inputs], [tau])
     with pytest.raises(ValueError, match="out for tau shares memory with another argument"):
         ID_fast.runner(inputs, [inputs[1]])
@@ -238,7 +238,7 @@ REFUSED_CALLS = [
         (q4, np.zeros(3), q4),
     ),
     (ValueError, r"ID: q has the shape \(4, 1\)", (q4[:, None], q4, q4)),
-    (ValueError, "equally many states, got q 5, qd 2", (q54, q54[:2], q4)),
+    (ValueError, "the same number of states, got q 5, qd 2", (q54, q54[:2], q4)),
     (TypeError, "ID: q must hold real numbers, got an array of complex128", (q4 + 1j, q4, q4)),
     (TypeError, "ID: q must hold real numbers", (["a", "b", "c", "d"], q4, q4)),
 ]
@@ -274,9 +274,9 @@ def test_what_cannot_be_compiled(error, message, call):
 def test_unknown_names(no_compiler):
     fast = od.codegen.compile([ID, ID])
     assert len(fast) == 1
-    with pytest.raises(KeyError, match="'FD' was not compiled; there are ID"):
+    with pytest.raises(KeyError, match="'FD' was not compiled; compiled functions are ID"):
         fast["FD"]
-    with pytest.raises(AttributeError, match="'FD' was not compiled; there are ID"):
+    with pytest.raises(AttributeError, match="'FD' was not compiled; compiled functions are ID"):
         fast.FD  # noqa: B018
     with pytest.raises(TypeError, match="takes 3 arguments or none, got 1"):
         fast.ID.buffer()(q4)
@@ -289,7 +289,7 @@ def test_a_compiler_that_fails(tmp_path, monkeypatch):
     fake.write_text('#!/bin/sh\ncase "$*" in *-dM*) echo "#define FAKE";; *) echo "no disk" >&2; exit 3;; esac\n')
     fake.chmod(0o755)
     monkeypatch.setenv("CC", str(fake))
-    with pytest.raises(RuntimeError, match=r"(?s)fake failed with exit status 3 and said:\nno disk\n.*variable CC"):
+    with pytest.raises(RuntimeError, match=r"(?s)fake failed with exit status 3:\nno disk\n.*variable CC"):
         od.codegen.compile([H])
     assert list((tmp_path / "ocp_dyn").iterdir()) == [], "nothing half-made is left"
     monkeypatch.setenv("CC", str(tmp_path / "absent"))
@@ -354,7 +354,7 @@ def test_a_cache_that_is_not_private_is_refused(home, tmp_path, monkeypatch):
             cache.directory()
     home.rmdir()
     home.symlink_to(tmp_path)
-    with pytest.raises(PermissionError, match="must be a directory and no link"):
+    with pytest.raises(PermissionError, match="must be a directory and not a link"):
         cache.directory()
     home.unlink()
     home.write_text("")
@@ -431,7 +431,7 @@ def test_single_states_of_a_library_for_batches(rng, home):
 
 
 def test_processes_may_tidy_the_cache_at_once(home, monkeypatch):
-    """What another process removes, or uses, in the middle is no error, and what was just used stays."""
+    """Files that another process removes or uses during pruning cause no error, and files just used stay."""
     place = cache.directory()
     for name in ("gone.0.so", "used.0.so", "old.0.so"):
         (place / name).write_bytes(bytes(10))
@@ -458,8 +458,8 @@ print(fast.backend, float(fast.H(np.ones((9, 2)))[8].sum()))
 @needs_compiler
 def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
     """Parts share values, and the forms for one state and for lanes do not mix up theirs."""
-    monkeypatch.setattr(driver, "SHARE", 1)
-    monkeypatch.setattr(build, "QUIET", -1.0)
+    monkeypatch.setattr(driver, "CHUNKS_PER_FILE", 1)
+    monkeypatch.setattr(build, "REPORT_INTERVAL", -1.0)
     model = tree("floating")
     f = od.function(od.forward_dynamics, model)
     assert len(driver.batch_files(emit(f, "k"), 4, "double")) > 3

@@ -15,7 +15,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.codegen.kernels import driver
-from ocp_dyn.codegen.kernels.emit import CHUNK, emit
+from ocp_dyn.codegen.kernels.emit import CHUNK_LENGTH, emit
 from ocp_dyn.codegen.kernels.lanes import PRECISIONS
 from ocp_dyn.codegen.kernels.placement import by_demand, place
 from tests.helpers import tree
@@ -172,7 +172,7 @@ def test_values_pass_between_chunks(rng, tmp_path):
     """A recursion whose old values are needed much later, many chunks long."""
     x = ca.SX.sym("x", 3)
     values = ca.vertsplit(x)
-    for k in range(6 * CHUNK):
+    for k in range(6 * CHUNK_LENGTH):
         values.append(
             0.5 * values[-1] + 0.3 * (values[-(1 + 7 * k % 650)]) if k > 700 else 0.9 * values[-2] - values[-1]
         )

@@ -97,12 +97,12 @@ def blocks(f: ca.Function) -> ca.Function:
 
 
 def test_derivatives_are_named_and_shaped_as_casadi_expects():
-    for kind in differentiated.KINDS:
+    for kind in differentiated.DERIVATIVE_KINDS:
         made = differentiated.differentiated(ID, kind)
         assert made.name() == f"{kind}_ID"
     adjoint = differentiated.differentiated(odd(), "adj1")
     assert [adjoint.sparsity_out(i) for i in range(3)] == [odd().sparsity_in(i) for i in range(3)]
-    assert differentiated.kinds(True) == differentiated.KINDS
+    assert differentiated.kinds(True) == differentiated.DERIVATIVE_KINDS
     assert differentiated.kinds(["jac", "jac"]) == ("jac",)
     files = od.codegen.generate([H], "robot", derivatives=("jac",))
     assert "robot_jac_H.c" in files
@@ -322,7 +322,7 @@ def test_the_readme_tells_sizes_layouts_and_units():
     for title in ("Building", "Functions", "Batches", "From C and C++", "From Python", "From CasADi", "From Simulink", "In a real-time loop"):  # fmt: skip
         assert f"\n## {title}\n" in text
     dense = od.codegen.generate([H], "robot", dense=True, precision="double")["README.md"]
-    assert "row by row: element (i, j) at `[i*COLS + j]`" in dense
+    assert "row by row: element (i, j) is at index `[i*COLS + j]`" in dense
     assert "Batches" not in dense
 
 
@@ -370,8 +370,8 @@ def test_installed_by_cmake_found_by_pkg_config(tmp_path, monkeypatch, arch):
     [
         ({"derivatives": ("hess",)}, ValueError, "derivatives are 'jac', .*got 'hess'"),
         ({"derivatives": "jac"}, TypeError, "must be True or a tuple of names, got 'jac'"),
-        ({"derivatives": ("jac_adj1",)}, ValueError, "beside 'adj1' only"),
-        ({"derivatives": True, "precision": "single"}, ValueError, "double precision only"),
+        ({"derivatives": ("jac_adj1",)}, ValueError, "is the Jacobian of 'adj1'"),
+        ({"derivatives": True, "precision": "single"}, ValueError, "loads only double precision"),
         ({"lanes": 3}, ValueError, "lanes in double precision are 1, 2, 4, 8"),
         ({"precision": "half"}, ValueError, "precision is 'double' or 'single'"),
     ],

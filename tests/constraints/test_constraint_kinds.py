@@ -393,7 +393,7 @@ def test_constraints_refuse_a_model_they_do_not_fit():
     q = DM(model.neutral())
     for error, message, constraint in (
         (ValueError, "couples joints with one dof, 'b2_joint' has 3", od.JointCoupling("b2_joint", "b3_joint")),
-        (ValueError, "joint 'b2_joint' has 3 dofs, LockedJoint was told 1", od.LockedJoint("b2_joint")),
+        (ValueError, "joint 'b2_joint' has 3 dofs, this LockedJoint has dofs=1", od.LockedJoint("b2_joint")),
         (ValueError, "phi of 'custom' must be 1 x 1", od.CustomConstraint(lambda q: q[:2])),
         (KeyError, "no frame 'hand'", od.Loop("b1", "hand")),
     ):

@@ -133,7 +133,9 @@ def test_joint_data_are_checked():
     for message, data in wrong.items():
         with pytest.raises(od.ModelError, match=message):
             od.ModelBuilder().add_body("a", od.Revolute(), **data)
-    with pytest.raises(TypeError, match="no option stifness; for dofs there are: lower, upper"):
+    with pytest.raises(
+        TypeError, match=r"no option stifness; options of dofs are: lower, upper, .*did you mean .stiffness"
+    ):
         od.ModelBuilder().add_body("a", od.Revolute(), stifness=1.0)
 
 

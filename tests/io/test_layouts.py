@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.io.layouts import KINDS, Layout
+from ocp_dyn.io.layouts import LIBRARIES, Layout
 from tests.helpers import DATA, mostly_slow
 
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
@@ -31,7 +31,7 @@ def model(rng):
     return od.random_tree(8, 1.6, JOINTS, rng)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LIBRARIES)
 def test_there_and_back(model, rng, kind):
     q, qd, qdd, tau = states(model, rng)
     shuffled = tuple(rng.permutation(model.joint_names))
@@ -43,7 +43,7 @@ def test_there_and_back(model, rng, kind):
         assert float(ca.dot(layout.to_tau(q, tau), layout.to_qd(q, qd))) == pytest.approx(float(tau @ qd))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LIBRARIES)
 def test_accelerations_are_rates_of_velocities(model, rng, kind):
     q, qd, qdd = states(model, rng, 2)
     layout = Layout(model, kind)

@@ -10,7 +10,7 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn.io import load_model, model_from_dict, model_to_dict, save_model
-from ocp_dyn.io.json import KINDS
+from ocp_dyn.io.json import JOINT_CLASSES
 
 
 def small_model() -> od.Model:
@@ -80,7 +80,7 @@ NEED_AXES = {
 
 
 def test_round_trip_of_every_kind_of_joint():
-    for kind in KINDS.values():
+    for kind in JOINT_CLASSES.values():
         if kind is not od.Fixed:
             builder = od.ModelBuilder()
             builder.add_body("b", NEED_AXES[kind]() if kind in NEED_AXES else kind(), mass=1.0)
@@ -118,7 +118,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     builder = od.ModelBuilder()
     builder.add_body("b", Own("x"), mass=1.0)
     with pytest.raises(
-        od.ModelError, match="body 'b': a joint of class Own cannot be written to JSON: it is no frozen"
+        od.ModelError, match="body 'b': a joint of class Own cannot be written to JSON: it is not a frozen"
     ):
         save_model(builder.build(), path)
     assert path.read_bytes() == before
@@ -136,7 +136,7 @@ def test_joint_fields_that_json_cannot_hold_are_refused(monkeypatch):
     class Own(od.Translation):
         law: object = print
 
-    monkeypatch.setitem(KINDS, "Own", Own)
+    monkeypatch.setitem(JOINT_CLASSES, "Own", Own)
     builder = od.ModelBuilder()
     builder.add_body("b", Own(), mass=1.0)
     with pytest.raises(od.ModelError, match=r"body 'b': Own.law = <.*> cannot be written to JSON"):

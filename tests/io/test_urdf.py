@@ -438,7 +438,7 @@ ERRORS = {
         r"line 4: joint 'j'.*lower limit 1.0 lies above",
     ),
     "negative damping": (one_joint(inside='<dynamics damping="-1"/>'), "joint 'j'.*damping must not be negative"),
-    "negative effort": (one_joint(inside='<limit effort="-1"/>'), "joint 'j'.*tau_max must not be negative"),
+    "negative effort": (one_joint(inside='<limit effort="-1"/>'), "joint 'j': effort limit must not be negative"),
 }
 
 

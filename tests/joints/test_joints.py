@@ -227,7 +227,7 @@ def test_euler_is_a_multi_dof_joint(order, rng):
 @every_joint
 def test_chains_have_the_same_dofs(joint):
     if joint.nq > joint.nv or isinstance(joint, od.CustomJoint):
-        with pytest.raises(ValueError, match="is no chain of 1-dof joints"):
+        with pytest.raises(ValueError, match="is not a chain of 1-dof joints"):
             joint.chain()
     else:
         assert [link.nv for link in joint.chain()] == [1] * joint.nv
@@ -264,7 +264,7 @@ def test_a_joint_made_of_another_s_axis_is_the_same_joint(rng):
 
 
 def test_quaternions_cannot_be_emulated():
-    with pytest.raises(od.ModelError, match=r"body 'a': it cannot be emulated: Spherical.*no chain"):
+    with pytest.raises(od.ModelError, match=r"body 'a': it cannot be emulated: Spherical.*not a chain"):
         od.ModelBuilder().add_body("a", od.Spherical(), emulate=True)
 
 

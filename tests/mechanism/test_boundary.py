@@ -105,7 +105,7 @@ def test_a_quaternion_of_zeros_is_told():
     model = builder.build()
     held = od.Contact("ball", point=(1, 0, 0), axes="xyz").at(model, model.neutral())
     for call in (od.constraint_rank, od.assemble_q):
-        with pytest.raises(ValueError, match=r"not finite at this .* a quaternion of zeros is no rotation"):
+        with pytest.raises(ValueError, match=r"not finite at this .* a quaternion must not be zero"):
             call(model, held, np.zeros(7))
 
 

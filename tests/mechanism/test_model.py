@@ -39,10 +39,10 @@ BODIES = {
     "lower limit must be one number or 1": {"lower": (1, 2)},
     "upper limit must be one number or 1": {"upper": "much"},
     "velocity limit must be one number": {"velocity": np.nan},
-    "tau_max must not be negative": {"effort": -1},
+    "effort limit must not be negative": {"effort": -1},
     "damping must not be negative": {"damping": -1},
     "no parent 'b' yet; known: world": {"parent": "b"},
-    "joint must be one such as": {"joint": od.Revolute},
+    "joint must be a joint such as": {"joint": od.Revolute},
 }
 
 
@@ -56,15 +56,15 @@ def test_builder_refuses_names_that_clash_or_are_none():
     builder = od.ModelBuilder()
     builder.add_body("a", od.Revolute(), joint_name="j")
     for name, joint_name, message in (
-        ("a", None, "body 'a': the name is taken"),
-        ("world", None, "body 'world': the name is taken"),
+        ("a", None, "body 'a': this name is taken"),
+        ("world", None, "body 'world': this name is taken"),
         ("b", "j", "joint 'j' has the name of another joint"),
         ("", None, "non-empty string"),
         (3, None, "non-empty string"),
     ):
         with pytest.raises(od.ModelError, match=message):
             builder.add_body(name, od.Revolute(), joint_name=joint_name)
-    with pytest.raises(od.ModelError, match="frame 'a': the name is taken"):
+    with pytest.raises(od.ModelError, match="frame 'a': this name is taken"):
         builder.add_frame("a", "world")
     with pytest.raises(od.ModelError, match="frame 'c': no parent 'zz'"):
         builder.add_frame("c", "zz")

@@ -11,7 +11,7 @@ from casadi import DM, SX
 
 import ocp_dyn as od
 from ocp_dyn.mechanism import editing
-from ocp_dyn.mechanism.parts import LIMITS
+from ocp_dyn.mechanism.parts import LIMIT_FIELDS
 from ocp_dyn.mechanism.tree import Tree
 from tests.helpers import (
     JOINTS,
@@ -166,7 +166,7 @@ def test_limits_by_joint_by_entry_and_for_all(rng):
     assert not copy.dofs.q_lower.flags.writeable
     assert np.array_equal(model.with_limits(effort=7).dofs.tau_max, np.full(model.nv, 7.0))
     same(model.with_limits(lower={}, upper=None), model, rng)
-    same(copy.with_limits(**{o: getattr(model.dofs, f) for o, f in LIMITS.items()}), model, rng)
+    same(copy.with_limits(**{o: getattr(model.dofs, f) for o, f in LIMIT_FIELDS.items()}), model, rng)
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_parameters_may_be_of_any_type(rng):
         (("mass:tool",), KeyError, "no moving body 'tool': 'tool' is fixed to 'b3'"),
         (("payload:nowhere",), KeyError, "no frame 'nowhere'"),
         (("payload:post",), od.ModelError, "fixed to the ground"),
-        (("position:b3",), od.ModelError, "own frame is its origin"),
+        (("position:b3",), od.ModelError, "frame of a moving body is its origin"),
         (("origin:b3",), KeyError, "no joint 'b3'"),
         (("inertia:b2", "mass:b2"), od.ModelError, "leave out mass:b2"),
         (("gravity", "gravity"), ValueError, "gravity twice"),
@@ -305,11 +305,11 @@ def test_wrong_points_are_refused(names, error, message):
 
 
 def test_points_need_constraints_and_keep_to_their_set():
-    with pytest.raises(ValueError, match="point:b3: these parameters are of constraints, and this algorithm"):
+    with pytest.raises(ValueError, match="point:b3: these parameters belong to constraints, and this algorithm"):
         od.function(od.inverse_dynamics, MODEL, parameters=("point:b3",))
-    with pytest.raises(ValueError, match="point:b3 is of a constraint, not of a model"):
+    with pytest.raises(ValueError, match="point:b3 belongs to a constraint, not to a model"):
         od.with_parameters(MODEL, {"point:b3": (0, 0, 0)})
-    with pytest.raises(ValueError, match="mass:b2 is of a model, not of a constraint"):
+    with pytest.raises(ValueError, match="mass:b2 belongs to a model, not to a constraint"):
         od.with_constraint_parameters(constraints(), {"mass:b2": 1})
     with pytest.raises(ValueError, match="must have 3 entries in one column"):
         od.with_constraint_parameters(constraints(), {"point:b3": SX.sym("p", 2)})

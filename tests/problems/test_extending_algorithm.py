@@ -85,7 +85,7 @@ def test_inputs_by_the_constraints(rng):
     f = od.function(pull, MODEL, foot, signature="q lam -> tau")
     assert f.size_in("lam") == (2, 1)
     assert describe(f).labels["lam"].rows == od.constraint_rows(foot)
-    with pytest.raises(ValueError, match="no constraint set is given: it follows the model"):
+    with pytest.raises(ValueError, match="have the rows of a constraint set, and none is given"):
         od.function(pull, MODEL, signature="q lam -> tau")
 
 
@@ -97,14 +97,14 @@ REFUSED = [
         "q -> E", od.Quantity("F"))),
     (ValueError, "two quantities are called E", lambda: od.Signature.parse(
         "q -> E", od.Quantity("E"), od.Quantity("E", "J"))),
-    (ValueError, "rows 'dof' are none of .*did you mean 'dofs'", lambda: od.Quantity("E", rows="dof")),
+    (ValueError, "rows must be one of .*got 'dof': did you mean 'dofs'", lambda: od.Quantity("E", rows="dof")),
     (TypeError, "columns must be one of .* or names, got 1.5", lambda: od.Quantity("E", columns=1.5)),
     (TypeError, "units must be a string, got 5", lambda: od.Quantity("E", 5)),
     (ValueError, "the name of a quantity is a word", lambda: od.Quantity("E E")),
     (TypeError, "quantities are od.Quantity.*, got 'J'", lambda: od.Signature.parse("q -> E", "J")),
     (ValueError, r"the quantity p has rows already; leave out \[3\]", lambda: od.Signature.parse(
         "p[3] -> E", od.Quantity("p", rows=3))),
-    (ValueError, "output E\\[3\\]: the algorithm tells its size; write E", lambda: od.Signature.parse("q -> E[3]")),
+    (ValueError, "output E\\[3\\]: the size of an output follows from the algorithm; write E", lambda: od.Signature.parse("q -> E[3]")),
     (ValueError, "'q-d' in a signature is no name", lambda: od.Signature.parse("q-d -> E")),
     (KeyError, "input 'qdot' has no known size; .*qdot.3.: did you mean 'q", lambda: od.Signature.parse("qdot -> E")),
     (ValueError, "a signature reads", lambda: od.Signature.parse(": q -> E")),

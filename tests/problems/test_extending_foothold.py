@@ -156,7 +156,7 @@ def test_a_hopper_lands_on_a_plane(plane: ocp.Plane, tmp_path: Any) -> None:
     if plane is RAMP:  # in the axes of the plane the limit is reached, in those of the world it is passed
         assert sliding.max() == pytest.approx(mu / math.sqrt(2), rel=1e-3)
         assert np.abs(landing.wrenches["foot"][:, 3] / landing.wrenches["foot"][:, 5]).max() > 3 * mu
-        with pytest.raises(ValueError, match="feet on level planes, and foot stands on a tilted one"):
+        with pytest.raises(ValueError, match="feet on level planes, and 'foot' stands on a tilted one"):
             replace(solution, impulses=(np.zeros(0),) * 3).floquet()
     again = ocp.Solution.load(solution.save(tmp_path / "hop.npz"))
     assert again.phases[2].planes == {"foot": plane}

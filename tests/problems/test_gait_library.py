@@ -114,6 +114,6 @@ def test_a_killed_sweep_loses_nothing(tmp_path):
     second = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     numbers = json.loads(second.stdout.splitlines()[-1])
     assert numbers["gaits"] == 24
-    assert f"{len(before)} of 24 gaits are there already" in second.stderr
+    assert f"{len(before)} of 24 gaits are in the folder already" in second.stderr
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert len(list(tmp_path.glob("*.npz"))) == 24

@@ -106,7 +106,7 @@ def frames(path: Path) -> tuple[list[np.ndarray], list[int]]:
 
 
 def columns(picture: np.ndarray, color: str) -> np.ndarray:
-    """Of all pixels of that color."""
+    """Column indices of all pixels of that color."""
     distance = np.abs(picture.astype(int) - np.round(255 * np.array(to_rgb(color)))).max(axis=-1)
     return np.nonzero(distance < 20)[1]
 
@@ -271,7 +271,7 @@ def test_a_motion_that_does_not_repeat_is_shown_once_and_held(
 
 def test_mp4_goes_through_ffmpeg(walk: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: write a \.gif"):
+    with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: install it, or write a \.gif"):
         animate(walk, tmp_path / "a.mp4")
     _program(tmp_path, 'for last in "$@"; do :; done; /bin/cat > "$last"')
     path = animate(walk, tmp_path / "a.mp4", steps=1, **SMALL)
@@ -293,7 +293,7 @@ def _program(folder: Path, script: str) -> None:
     [
         ({"path": "a.webm"}, r"'a.webm': an animation is written as .gif, .html or .mp4, got '.webm'"),
         ({"path": "a"}, "got no suffix"),
-        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"steps": 0}, "steps must be a whole number of at least 1 and at most 1000, got 0"),
         ({"steps": 1.5}, "steps"),
         ({"fps": 60}, "fps must be above 0 and at most 50"),
         ({"view": "top"}, "view must be one of 'side', 'front', 'side\\+front' or None, got 'top'"),
@@ -445,7 +445,7 @@ def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
     assert len(plot_phase_portrait(once(pendulum(2), [1.0, 0.0], [0.0, 1.0])).axes) == 2
     with pytest.raises(KeyError, match="no joint 'tail'"):
         plot_phase_portrait(walk, joints=["tail"])
-    with pytest.raises(ValueError, match="has a rate to plot it over"):
+    with pytest.raises(ValueError, match="joints with as many positions as velocities"):
         plot_phase_portrait(walk, joints=["root"])
 
 

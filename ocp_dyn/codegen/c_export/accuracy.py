@@ -1,4 +1,4 @@
-"""Accuracy of single precision: compares a function's compiled code in both precisions at random states."""
+"""Errors of single precision: compares a function's compiled code in both precisions at random states."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from ...joints import Joint
 from ..machine_code.batch import Array
 from ..machine_code.compile import compile as compile_functions
 
-STATES = 256
+STATE_COUNT = 256
+"""Number of random states."""
 
 
 def single_errors(functions: Iterable[ca.Function]) -> dict[str, float]:
-    """The largest error of every function, relative to the largest entry of its output; empty without a compiler.
+    """The largest error of every function, relative to the largest entry of its output; {} without a compiler.
 
-    Rounded up to one digit, 1, 2 or 5, so that it does not depend on the compiler's choices.
+    Rounded up to 1, 2 or 5 times a power of ten, so that it does not depend on the compiler.
     """
-    listed = list(functions)
-    coarse, fine = (compile_functions(listed, lanes=1, precision=name, threads=1) for name in ("single", "double"))
+    functions = list(functions)
+    coarse, fine = (compile_functions(functions, lanes=1, precision=name, threads=1) for name in ("single", "double"))
     if fine.compiler is None:
         return {}
     errors = {}
-    for f in listed:
-        # the same numbers for both: what rounding the arguments costs is not the code's
+    for f in functions:
+        # both precisions get the rounded arguments, so that the error is that of the code alone
         inputs = [x.astype(np.float32) for x in _states(f)]
         results = (outputs if isinstance(outputs, tuple) else (outputs,) for outputs in
                    (coarse[f.name()](*inputs), fine[f.name()](*(x.astype(np.float64) for x in inputs))))  # fmt: skip
@@ -36,15 +37,16 @@ def single_errors(functions: Iterable[ca.Function]) -> dict[str, float]:
 
 
 def _states(f: ca.Function) -> list[Array]:
-    """Random states: configurations some way from neutral, everything else normal."""
+    """Random inputs (STATE_COUNT, ...): configurations q random steps from neutral, other inputs normally
+    distributed."""
     rng = np.random.default_rng(0)
     description = describe(f)
     inputs = []
     for i, name in enumerate(f.name_in()):
         rows, columns = f.size_in(i)
-        values = rng.normal(size=(STATES, rows) if columns == 1 else (STATES, rows, columns))
+        values = rng.normal(size=(STATE_COUNT, rows) if columns == 1 else (STATE_COUNT, rows, columns))
         if name == "q" and description is not None:
-            steps = rng.normal(size=(STATES, sum(joint.nv for joint in description.joints)))
+            steps = rng.normal(size=(STATE_COUNT, sum(joint.nv for joint in description.joints)))
             values = np.array([_configuration(description.joints, step) for step in steps])
         inputs.append(values)
     return inputs
@@ -61,7 +63,7 @@ def _configuration(joints: Iterable[Joint], step: Array) -> Array:
 
 
 def _error(a: Array, b: Array) -> float:
-    """The largest over all states."""
+    """The largest relative error over all states."""
     if not b.size:
         return 0.0
     a, b = (x.reshape(len(x), -1).astype(float) for x in (a, b))

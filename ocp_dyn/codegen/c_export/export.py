@@ -1,4 +1,4 @@
-"""`export`: Functions as C files with a readable interface, written all or not at all."""
+"""`export`: writes Functions as C files with a readable interface; either all files appear or none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import external, manual, project, text
 from .accuracy import single_errors
 
 ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
-"""Headers that generated code may include: no memory allocation, no threads, no printing, no solver library."""
+"""Headers that generated code may include; others would bring memory allocation, threads, printing or a solver."""
 
 
 def export(
@@ -38,37 +38,39 @@ def export(
 ) -> Path:
     """Writes `functions` as C99 into `directory` and returns its path.
 
-    PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and says what
-    every argument holds: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program
-    that calls each function and prints the outputs, README.md how to call them from C, C++, Python, CasADi, Simulink
-    and a real-time loop; CMakeLists.txt and PREFIX.pc build and find the library. The code of single states keeps no
-    state, allocates nothing and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the
-    library loads as `casadi.external("ID", "libPREFIX.so")`.
+    PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and describes every
+    argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program that calls each
+    function and prints the outputs; README.md shows how to call them from C, C++, Python, CasADi, Simulink and a
+    real-time loop; CMakeLists.txt builds the library, and PREFIX.pc lets pkg-config find it. The code for single states
+    keeps no state, allocates no memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that
+    the library loads as `casadi.external("ID", "libPREFIX.so")`.
 
-    functions: from `od.function` or any other casadi.Function of expressions; the same one twice counts once. What
-    does not expand to scalar operations (linear solvers inside, interpolation) CasADi's generator writes.
-    prefix: of files and C names; default: made of the directory's name. dense: arguments are dense and
-    row-major; default: CasADi's layout, column-major and only structural nonzeros (whose places are tables).
-    lanes: 2, 4, 8, or 16 in single precision, add PREFIX_ID_batch for many states, with a state in every lane of a
-    vector; instruction set chosen when built, or when run. precision: "single" for float throughout, without
-    CasADi's convention; README.md states the errors. derivatives: those that CasADi looks for beside a function,
-    of ("jac", "fwd1", "adj1", "jac_adj1"), or True for all: 3 to 100 times the size of the function itself.
+    functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
+    not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
+    prefix: first part of file names and C names; default: made from the directory's name.
+    dense: arguments are dense and row-major; default: CasADi's layout, column-major, with the structural nonzeros only
+        (tables hold their rows and columns).
+    lanes: 2, 4, 8, or 16 in single precision: adds PREFIX_ID_batch for many states, one state in every lane of a
+        vector. The instruction set is chosen when the library is built, or when it runs.
+    precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
+    derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
+        3 to 100 times the size of the function itself.
 
-    Everything is generated before anything is written, and files appear complete or not at all. Files of an
-    earlier export are replaced, others in the directory left alone. The same functions give the same bytes.
-    Cost: about 10 us and 50 bytes per instruction, again for lanes.
+    Everything is generated before anything is written, and files appear complete or not at all. Files of an earlier
+    export are replaced, other files in the directory stay. The same functions give the same bytes.
+    Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
 
-    Raises TypeError or ValueError for what cannot be exported: an empty list, two different functions of one
-    name (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file
-    in the way that export did not make.
+    Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
+    (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
+    name that `export` did not write.
     """
-    given = path_of(directory, "directory")
-    target = given.resolve()
+    folder = path_of(directory, "directory")
+    target = folder.resolve()
     chosen = prefix_of(target) if prefix is None else prefix
     files = generate(functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives)
     _check_target(target, files)
     _write(target, files)
-    return given
+    return folder
 
 
 def generate(
@@ -80,20 +82,24 @@ def generate(
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
 ) -> dict[str, str]:
-    """The files of an export, name -> text; nothing is written. Arguments as for `export`."""
+    """The texts of an export by file name, without writing them. Arguments as for `export`."""
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
     sought = kinds(derivatives)
     if sought and precision != "double":
-        raise ValueError("derivatives are for CasADi, which loads double precision only: leave them out")
+        raise ValueError(
+            "derivatives serve CasADi, which loads only double precision: leave out derivatives, or export in double "
+            "precision"
+        )
     real = "double" if precision == "double" else "float"
     interface = entries(functions, check_prefix(prefix), dense=dense, real=real, derivatives=sought)
     kernels = {entry.name: _kernel(entry) for entry in interface}
     foreign = [entry for entry in interface if kernels[entry.name] is None]
     if foreign and (precision == "single" or lanes > 1):
         raise ValueError(
-            f"{shown(foreign[0].name)} does not expand to scalar operations that the emitter can write, as "
-            f"{'single precision' if precision == 'single' else 'lanes'} would need: export it apart"
+            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
+            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
+            "in double precision and with lanes=1"
         )
     code = _casadi_code(foreign, prefix) if foreign else ""
     files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
@@ -105,7 +111,7 @@ def generate(
                 in_rows = kernel if dense else emit(entry.source, f"{entry.public}_kernel")
                 files |= dispatch.files(text.MARK, prefix, entry, in_rows, lanes, precision)
     if foreign:
-        files[f"{prefix}_casadi.c"] = f"/* {text.MARK}: what CasADi generated; see {prefix}.h. */\n{code}"
+        files[f"{prefix}_casadi.c"] = f"/* {text.MARK}: code generated by CasADi; see {prefix}.h. */\n{code}"
     if precision == "double":
         files[f"{prefix}_external.c"] = external.text(text.MARK, interface)
     sizes = {entry.name: _stack(entry, kernels[entry.name], code) for entry in interface}
@@ -119,7 +125,7 @@ def generate(
 def _rest(
     interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str]
 ) -> dict[str, str]:
-    """Texts of the files beside the library, by file name: example, build files, manual.
+    """Texts of example, build files and README.md, by file name.
 
     large: C names of functions that take long to compile.
     """
@@ -134,10 +140,10 @@ def _rest(
 
 
 def _kernel(entry: Entry) -> Kernel | None:
-    """The emitter's text, or None for what it cannot write."""
+    """The emitter's code for a function; None if the emitter cannot write the function."""
     try:
         scalar = entry.source if entry.source.is_a("SXFunction") else entry.source.expand()
-    except RuntimeError:  # CasADi's word for a function that holds more than scalar operations
+    except RuntimeError:  # CasADi's error for a function that contains other than scalar operations
         return None
     try:
         return emit(scalar, f"{entry.public}_kernel", dense=entry.dense)
@@ -146,7 +152,7 @@ def _kernel(entry: Entry) -> Kernel | None:
 
 
 def _stack(entry: Entry, kernel: Kernel | None, code: str) -> int:
-    """Bytes of the arrays that a call puts on the stack."""
+    """Size of the arrays that a call puts on the stack [bytes]."""
     if kernel is None:
         sz_arg, sz_res, sz_iw, sz_w = _work_sizes(code, entry)
         return 8 * (sz_arg + sz_res + sz_iw + sz_w)
@@ -157,12 +163,13 @@ def _stack(entry: Entry, kernel: Kernel | None, code: str) -> int:
 def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
     code = _generated([entry.relaid for entry in interface], prefix)
     if _obstacle(code):
-        for entry in interface:  # one at a time, to name the culprit
+        for entry in interface:  # one at a time, to name the function in the error
             reason = _obstacle(_generated([entry.relaid], prefix))
             if reason:
                 raise ValueError(
-                    f"{shown(entry.name)} cannot become C that stands alone: {reason}. Export functions of expressions; "
-                    "linear systems inside them with the solvers 'ldl' or 'qr', maps of the kind 'serial'; no monitors"
+                    f"{shown(entry.name)} cannot become self-contained C code: {reason}. Export functions of "
+                    "expressions; use the linear solvers 'ldl' or 'qr' and maps of the kind 'serial' in them, and no "
+                    "monitors"
                 )
     return code
 
@@ -175,7 +182,7 @@ def _generated(functions: Iterable[ca.Function], prefix: str) -> str:
 
 
 def _obstacle(code: str) -> str | None:
-    """Why generated code does not stand alone, or None if it does."""
+    """The reason why generated code is not self-contained, or None if it is."""
     error = re.search(r"^\s*#error\s+(.*)", code, re.MULTILINE)
     if error:
         return error[1].strip().strip('"')
@@ -185,12 +192,13 @@ def _obstacle(code: str) -> str | None:
     if "/* External functions */" in code:
         return "it calls an external function"
     if re.search(r"^#define casadi_\w+_checkout\b", code, re.MULTILINE):
-        return "it holds a solver with memory of its own"
+        return "it contains a solver that allocates memory"
     return None
 
 
 def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
-    """Lengths of the work arrays the generated function asks for; those of `Function.sz_w` are for CasADi itself."""
+    """Lengths of the work arrays of the generated function, which differ from `Function.sz_w`, the lengths inside
+    CasADi."""
     found = re.search(rf"int {entry.internal}_work\(.*?\n}}", code, re.DOTALL)
     sizes = [int(size) for size in re.findall(r"\*sz_\w+ = (\d+);", found[0])] if found else []
     if len(sizes) != 4:
@@ -206,7 +214,8 @@ def _check_target(target: Path, files: Iterable[str]) -> None:
     for path in (target / name for name in files):
         if path.exists() and not _is_ours(path):
             raise ValueError(
-                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or prefix"
+                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or "
+                "prefix"
             )
 
 
@@ -218,13 +227,14 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write(target: Path, files: dict[str, str]) -> None:
-    """A new directory appears at once; in one that exists, each file is replaced at once, by one export at a time."""
+    """Writes all files: a new directory appears in one step; in an existing one, each file is replaced in one step, and
+    exports into it wait for each other."""
     exists = target.exists()
     target.parent.mkdir(parents=True, exist_ok=True)
-    # the stage must be on the same disk: an existing target may be a mount of its own
+    # the temporary directory must be on the same disk: an existing target may be a mount
     with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
         complete = Path(stage) / "files"
-        complete.mkdir()  # unlike the stage itself, with the user's usual permissions
+        complete.mkdir()  # with the user's usual permissions, unlike the temporary directory
         for name, content in files.items():
             (complete / name).write_bytes(content.encode())
         if not exists and _appears(complete, target):
@@ -236,7 +246,7 @@ def _write(target: Path, files: dict[str, str]) -> None:
 
 
 def _appears(complete: Path, target: Path) -> bool:
-    """Whether the directory `complete` could become `target`; False if another export has just made that one."""
+    """Renames the directory `complete` to `target`; False if another export has just made that directory."""
     try:
         complete.rename(target)
     except OSError:

@@ -1,7 +1,8 @@
-"""The text that lets CasADi load an export: `casadi.external("ID", library)`.
+"""PREFIX_external.c of an export, with which CasADi loads the library: `casadi.external("ID", library)`.
 
-CasADi finds a function of its own calling convention by symbols: `ID` computes, `ID_n_in`, `ID_name_in`,
-`ID_sparsity_in`, ... describe. It finds the derivatives of ID likewise, by the names jac_ID, fwd1_ID, adj1_ID.
+CasADi's calling convention consists of the function `ID`, which computes, and of `ID_n_in`, `ID_name_in`,
+`ID_sparsity_in`, ..., which describe its inputs and outputs. The derivatives of ID are functions with the names jac_ID,
+fwd1_ID, adj1_ID.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _HEAD = [
 
 
 def text(mark: str, entries: Sequence[Entry]) -> str:
-    """PREFIX_external.c: all entries by their own names, without the prefix, as CasADi calls them."""
-    lines = [f"/* {mark}: the functions as CasADi's external() loads them. */", "", *_HEAD]
+    """PREFIX_external.c: all functions by their names without the prefix, in CasADi's calling convention."""
+    lines = [f"/* {mark}: functions for casadi.external, without the prefix in their names. */", "", *_HEAD]
     for entry in entries:
         if entry.name in C_KEYWORDS | CPP_KEYWORDS | {"main"}:
-            lines += ["", f"/* {entry.name} cannot be the name of a function of C */"]
+            lines += ["", f"/* {entry.name} is missing: C does not allow a function of this name */"]
         else:
             lines += _external(entry)
     return "\n".join(lines) + "\n"
@@ -70,7 +71,7 @@ def _exported(prototype: str) -> list[str]:
 
 def _description(name: str, side: str, labels: Sequence[str], first: int) -> list[str]:
     """Number, names and patterns of the inputs or outputs."""
-    # a label that is no word could end the string; CasADi names such ones i0, o0, ...
+    # a label with other characters could end the string: it gets CasADi's default name i0, o0, ...
     safe = [label if re.fullmatch(r"\w+", label, re.ASCII) else f"{side[0]}{k}" for k, label in enumerate(labels)]
     lines = [*_exported(f"long long {name}_n_{side}(void)"), f"    return {len(labels)};", "}"]
     lines += [*_exported(f"const char *{name}_name_{side}(long long i)"), "    switch (i) {"]
@@ -82,22 +83,24 @@ def _description(name: str, side: str, labels: Sequence[str], first: int) -> lis
 
 
 def _needs_buffer(argument: Argument, pattern: ca.Sparsity) -> bool:
-    """Whether the export keeps the argument in another order than CasADi."""
+    """Whether the export stores the argument in another order than CasADi."""
     return argument.layout == "row-major" or argument.size != pattern.nnz()
 
 
 def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequence[int]) -> list[str]:
-    """The call of a function whose arrays are dense, row by row, from arrays of nonzeros, column by column."""
-    lines = [f"    const double *given[{max(1, len(entry.inputs))}] = {{0}};"]
-    lines += [f"    double *wanted[{max(1, len(entry.outputs))}] = {{0}};", "    int failed;", "    long long j, k;"]
+    """Calls a function with dense, row-major arrays from arrays of nonzeros, column by column."""
+    lines = [f"    const double *inputs[{max(1, len(entry.inputs))}] = {{0}};"]
+    lines += [f"    double *outputs[{max(1, len(entry.outputs))}] = {{0}};", "    int failed;", "    long long j, k;"]
     lines += ["    (void)iw, (void)mem, (void)j, (void)k;"]
     places = [f"w + {sum(buffers[:k])}" for k in range(len(buffers))]
     inputs = len(entry.inputs)
     after = []
     for k, (argument, pattern, size) in enumerate(zip(entry.arguments, patterns, buffers, strict=True)):
-        caller, mine = (f"arg[{k}]", f"given[{k}]") if k < inputs else (f"res[{k - inputs}]", f"wanted[{k - inputs}]")
+        caller, array = (
+            (f"arg[{k}]", f"inputs[{k}]") if k < inputs else (f"res[{k - inputs}]", f"outputs[{k - inputs}]")
+        )
         if not size:
-            lines.append(f"    {mine} = {caller};")
+            lines.append(f"    {array} = {caller};")
             continue
         rows, columns = pattern.shape
         table = f"{entry.name}_pattern_{k}"
@@ -105,8 +108,8 @@ def _relaid_call(entry: Entry, patterns: Sequence[ca.Sparsity], buffers: Sequenc
         place = f"({places[k]})[{table}[{3 + columns} + k] * {columns} + j]"
         if argument.is_input:
             lines += [f"    if ({caller}) {{", f"        for (k = 0; k < {rows * columns}; ++k) ({places[k]})[k] = 0;"]
-            lines += [f"        {entries} {place} = {caller}[k];", f"        {mine} = {places[k]};", "    }"]
+            lines += [f"        {entries} {place} = {caller}[k];", f"        {array} = {places[k]};", "    }"]
         else:
-            lines.append(f"    {mine} = {caller} ? {places[k]} : 0;")
+            lines.append(f"    {array} = {caller} ? {places[k]} : 0;")
             after.append(f"    if ({caller}) {entries} {caller}[k] = {place};")
-    return [*lines, f"    failed = {entry.public}_arrays(given, wanted);", *after, "    return failed;"]
+    return [*lines, f"    failed = {entry.public}_arrays(inputs, outputs);", *after, "    return failed;"]

@@ -1,4 +1,4 @@
-"""Build files of an export: CMakeLists.txt, and a pkg-config file with which other projects find the library."""
+"""Build files of an export: CMakeLists.txt, and a file with which pkg-config finds the installed library."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from ..machine_code.toolchain import LARGE
 
 
 def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) -> str:
-    """CMakeLists.txt: library, install rules and, where it is the project itself, the example and a test of it.
+    """CMakeLists.txt: the library, install rules and, unless another project includes it, the example as a test.
 
-    large: those sources that hold a function of more than LARGE instructions.
+    large: the sources of functions of more than LARGE instructions.
     """
     macro = prefix.upper()
-    own = [name for name in sources if name != f"{prefix}_external.c"]
+    library_sources = [name for name in sources if name != f"{prefix}_external.c"]
     lines = [
         f"# {mark}.",
         "cmake_minimum_required(VERSION 3.11)",
         f"project({prefix} C)",
         "",
         f'set({macro}_ARCH "" CACHE STRING',
-        '  "instruction set as -march takes it, such as native; empty: any processor, batches choose when they run")',
+        '  "instruction set for -march, such as native; empty: any processor, and batches choose at run time")',
         "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)",
         "  set(CMAKE_BUILD_TYPE Release)",
         "endif()",
         "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)",
-        '  option(BUILD_SHARED_LIBS "a shared library, as Python and CasADi load it" ON)',
+        '  option(BUILD_SHARED_LIBS "build a shared library, which Python and CasADi can load" ON)',
         "endif()",
         "",
         f"set({macro}_SOURCES",
-        *(f"  {name}" for name in own),
+        *(f"  {name}" for name in library_sources),
         ")",
         *_external(prefix, sources),
         f"add_library({prefix} ${{{macro}_SOURCES}})",
@@ -70,7 +70,7 @@ def _external(prefix: str, sources: Sequence[str]) -> list[str]:
         return []
     macro = prefix.upper()
     return [
-        f'option({macro}_CASADI "functions by their own names too, without the prefix, for casadi.external" ON)',
+        f'option({macro}_CASADI "add the functions under their names without the prefix, for casadi.external" ON)',
         f"if({macro}_CASADI)",
         f"  list(APPEND {macro}_SOURCES {prefix}_external.c)",
         "endif()",
@@ -82,15 +82,15 @@ def _spared(large: Iterable[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"  # more than {LARGE} operations in a function: -O2 would take much longer, for little speed",
+        f"  # functions of more than {LARGE} operations: -O2 would compile much longer and gain little speed",
         f"  set_source_files_properties({' '.join(names)} PROPERTIES COMPILE_OPTIONS -O1)",
     ]
 
 
 def pkg_config(mark: str, prefix: str, entries: Sequence[Entry]) -> str:
-    """PREFIX.pc, for its place in lib/pkgconfig of wherever the library is installed."""
+    """PREFIX.pc, for the folder lib/pkgconfig of the place where the library is installed."""
     models = list(dict.fromkeys(printable(entry.model) for entry in entries if entry.model))
-    # $ and # mean something in this format
+    # $ and # have a meaning in this format
     of = f" of {', '.join(models)}".replace("$", "$$").replace("#", "") if models else ""
     functions = ", ".join(entry.name for entry in entries)
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Derivatives of a Function under the names by which CasADi finds them beside it in a library."""
+"""Derivatives of a Function under the names that CasADi looks for in a library."""
 
 from __future__ import annotations
 
@@ -9,35 +9,34 @@ import casadi as ca
 
 from ..._types import is_one_of, sequence, shown
 
-KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
-"""Jacobian; forward and reverse derivative along one direction; Jacobian of the latter, for Hessians."""
+DERIVATIVE_KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
+"""Jacobian; forward and reverse derivative along one direction; Jacobian of the reverse derivative, for Hessians."""
 
 
 def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
-    """`derivatives` of an export as names: True for all."""
+    """The option `derivatives` of an export as names, without duplicates; True means all kinds."""
     if isinstance(derivatives, bool):
-        return KINDS if derivatives else ()
-    given = sequence(derivatives, "derivatives must be True or a tuple of names")
-    for kind in given:
-        if not is_one_of(kind, KINDS):
-            raise ValueError(f"derivatives are {', '.join(map(repr, KINDS))}, got {shown(kind)}")
-    listed = tuple(dict.fromkeys(given))
-    if "jac_adj1" in listed and "adj1" not in listed:
-        raise ValueError("the derivative 'jac_adj1' is of use beside 'adj1' only: ask for both")
-    return listed
+        return DERIVATIVE_KINDS if derivatives else ()
+    names = tuple(dict.fromkeys(sequence(derivatives, "derivatives must be True or a tuple of names")))
+    for kind in names:
+        if not is_one_of(kind, DERIVATIVE_KINDS):
+            raise ValueError(f"derivatives are {', '.join(map(repr, DERIVATIVE_KINDS))}, got {shown(kind)}")
+    if "jac_adj1" in names and "adj1" not in names:
+        raise ValueError("the derivative 'jac_adj1' is the Jacobian of 'adj1': choose both, ('adj1', 'jac_adj1')")
+    return names
 
 
 def differentiated(f: ca.Function, kind: str) -> ca.Function:
     """The derivative `kind` of f with CasADi's name, inputs and outputs.
 
-    With x the inputs and y the outputs of f, and out_y, which only tells the shape of y:
+    With x the inputs and y the outputs of f, and out_y inputs of the shape of y whose values are not used:
 
-    jac_f(x, out_y) -> dy/dx, a block for every pair of output and input;
+    jac_f(x, out_y) -> dy/dx, one block for every pair of output and input;
     fwd1_f(x, out_y, fwd_x) -> fwd_y = dy/dx fwd_x;
     adj1_f(x, out_y, adj_y) -> adj_x = (dy/dx)' adj_y;
     jac_adj1_f(x, out_y, adj_y, out_adj_x) -> derivatives of adj_x by x, out_y and adj_y.
 
-    fwd_y and adj_x have the pattern of y and x, as CasADi demands of what it loads.
+    fwd_y has the sparsity pattern of y, and adj_x that of x, as CasADi requires from a library.
     """
     if kind == "jac":
         return f.jacobian()

@@ -1,7 +1,8 @@
-"""Batches of an export: one text for lanes, compiled for several instruction sets, the best chosen at run time.
+"""Batches of an export: one C text, compiled for several instruction sets; the best is chosen at run time.
 
-PREFIX_ID_batch.inc holds the text; PREFIX_ID_avx512.c and PREFIX_ID_avx2.c compile it for their instruction sets
-(and to nothing on other processors), PREFIX_ID_batch.c for the set the compiler was asked for, and chooses.
+PREFIX_ID_batch.inc holds the text. PREFIX_ID_avx512.c and PREFIX_ID_avx2.c compile it for these instruction sets, and
+to an empty file on other processors. PREFIX_ID_batch.c compiles it for the instruction set of the compiler's options,
+and contains the function that chooses.
 """
 
 from __future__ import annotations
@@ -11,37 +12,38 @@ from .emit import Kernel
 from .interface import Entry
 from .lanes import header
 
-SETS = {
+INSTRUCTION_SETS = {
     "avx512": ("avx512f", "avx512dq", "avx512vl", "fma"),
     "avx2": ("avx2", "fma"),
 }
-"""Instruction sets beyond that of any x86-64 processor, the best first, by what a processor must have for them."""
+"""Instruction sets that not every x86-64 processor has, the best first, with the features that they require."""
 
 ARRAYS = "(long long n, const {0} *const *arg, const long long *stride, {0} *const *res, char *lent)"
 
 
 def files(mark: str, prefix: str, entry: Entry, kernel: Kernel, lanes: int, precision: str) -> dict[str, str]:
-    """The files of one function's batches; `kernel` is dense."""
+    """The texts of the files for batches of one function, by file name; `kernel` has dense arguments."""
     text = [header(lanes, precision, kernel), kernel.text, *driver.many(kernel, lanes, "BATCH")]
     public = entry.public
     made = {
         f"{public}_batch.inc": _joined([f"/* {mark}: batches of {public}, see {prefix}.h. */", *text]),
         f"{public}_batch.c": _joined(_chooser(mark, prefix, entry, driver.memory_size(kernel, lanes, precision))),
     }
-    for name in SETS:
+    for name in INSTRUCTION_SETS:
         made[f"{public}_{name}.c"] = _joined(_variant(mark, prefix, public, name))
     return made
 
 
-def _travels(prefix: str) -> str:
+def _chooses(prefix: str) -> str:
+    """The preprocessor condition for code with several instruction sets."""
     return f"#if defined(__GNUC__) && defined(__x86_64__) && !defined({prefix.upper()}_ONE_SET)"
 
 
 def _variant(mark: str, prefix: str, public: str, name: str) -> list[str]:
-    target = ",".join(SETS[name])
+    target = ",".join(INSTRUCTION_SETS[name])
     return [
         f"/* {mark}: batches of {public} for {name.upper()}. */",
-        _travels(prefix),
+        _chooses(prefix),
         "#include <math.h>",
         "#include <stdlib.h>",
         "#include <string.h>",
@@ -65,14 +67,14 @@ def _variant(mark: str, prefix: str, public: str, name: str) -> list[str]:
 def _chooser(mark: str, prefix: str, entry: Entry, memory: int) -> list[str]:
     public, real = entry.public, entry.real
     arrays = ARRAYS.format(real)
-    given = ", ".join(a.name for a in entry.inputs) or "0"
-    wanted = ", ".join(a.name for a in entry.outputs) or "0"
+    input_names = ", ".join(a.name for a in entry.inputs) or "0"
+    output_names = ", ".join(a.name for a in entry.outputs) or "0"
     strides = ", ".join(str(a.rows * a.columns) for a in entry.inputs) or "0"
     inputs, outputs = max(1, len(entry.inputs)), max(1, len(entry.outputs))
     lines = [f"/* {mark}: batches of {public}; see {prefix}.h. */", f'#include "{prefix}.h"', ""]
-    lines += ["#if !defined(__GNUC__)", '#error "batches need the vector extension of GCC or Clang"', "#endif", ""]
-    lines += [f"int {public}_base_in{arrays};", _travels(prefix)]
-    lines += [f"int {public}_{name}_in{arrays};" for name in SETS]
+    lines += ["#if !defined(__GNUC__)", '#error "batches need the vector extensions of GCC or Clang"', "#endif", ""]
+    lines += [f"int {public}_base_in{arrays};", _chooses(prefix)]
+    lines += [f"int {public}_{name}_in{arrays};" for name in INSTRUCTION_SETS]
     lines += ["#endif", "", f"unsigned long {public}_batch_bytes(void)", "{", f"    return {memory}UL;", "}", ""]
     lines += [entry.batch_prototype, "{"]
     lines += [
@@ -82,9 +84,9 @@ def _chooser(mark: str, prefix: str, entry: Entry, memory: int) -> list[str]:
     ]
     lines += [entry.batch_in_prototype, "{"]
     lines += [f"    static const long long work_stride[{inputs}] = {{{strides}}};"]
-    lines += [f"    const {real} *const work_arg[{inputs}] = {{{given}}};"]
-    lines += [f"    {real} *const work_res[{outputs}] = {{{wanted}}};", _travels(prefix)]
-    for name, needs in SETS.items():
+    lines += [f"    const {real} *const work_arg[{inputs}] = {{{input_names}}};"]
+    lines += [f"    {real} *const work_res[{outputs}] = {{{output_names}}};", _chooses(prefix)]
+    for name, needs in INSTRUCTION_SETS.items():
         has = " && ".join(f'__builtin_cpu_supports("{need}")' for need in needs)
         lines += [
             f"    if ({has})",

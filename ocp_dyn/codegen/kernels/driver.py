@@ -1,4 +1,4 @@
-"""Whole C files around an emitted kernel: one state at a time, or batches with a state in every lane."""
+"""Complete C files around an emitted kernel: for one state, or for batches with one state in every lane."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ from .names import filled
 ONE = "int {}(const R *const *arg, R *const *res)"
 MANY = "int {}(long long n, const R *const *arg, const long long *stride, R *const *res)"
 MANY_IN = MANY[:-1] + ", char *lent)"
-"""`lent`: memory of `memory_size` bytes to work in, or null: then the function allocates it."""
+"""`lent`: work memory of `memory_size` bytes, or a null pointer: then the function allocates it."""
 
-SHARE = 40
-"""Largest number of chunks in one C file; a compiler needs some seconds for them."""
+CHUNKS_PER_FILE = 40
+"""Largest number of chunks in one C file, which a compiler takes a few seconds for."""
 
 
 def single_source(kernel: Kernel, precision: str) -> str:
-    """C99 with ocp_dyn_one: null inputs are zeros, null outputs not wanted."""
+    """C99 code of ocp_dyn_one, which computes one state; null inputs are zeros, null outputs are not computed."""
     return _joined([header(1, precision, kernel), kernel.text, *one(kernel, "ocp_dyn_one")])
 
 
 def batch_source(kernel: Kernel, lanes: int, precision: str) -> str:
-    """C with ocp_dyn_many: n states, a row of `arg[i]` each, `stride[i]` numbers apart (0: one for all)."""
+    """C code of ocp_dyn_many, which computes n states: rows of `arg[i]`, `stride[i]` numbers apart (0: one row for all
+    states)."""
     return _joined([header(lanes, precision, kernel), kernel.text, *_batch_driver(kernel, lanes)])
 
 
 def single_files(kernel: Kernel, precision: str) -> list[str]:
-    """`single_source` in files of at most SHARE chunks, which may be compiled side by side."""
+    """`single_source` in files of at most CHUNKS_PER_FILE chunks, which can be compiled in parallel."""
     return _files(kernel, "one", header(1, precision, kernel), one(kernel, "ocp_dyn_one"))
 
 
 def batch_files(kernel: Kernel, lanes: int, precision: str) -> list[str]:
-    """`batch_source` likewise."""
+    """`batch_source` in files of at most CHUNKS_PER_FILE chunks, which can be compiled in parallel."""
     return _files(kernel, "many", header(lanes, precision, kernel), _batch_driver(kernel, lanes))
 
 
 def _files(kernel: Kernel, tag: str, head: str, calls: list[str]) -> list[str]:
     chunks = kernel.chunks
-    if len(chunks) <= SHARE:
+    if len(chunks) <= CHUNKS_PER_FILE:
         return [_joined([head, kernel.text, *calls])]
-    # seen by the linker, chunks must not be called the same in both forms of a kernel
+    # the linker sees these chunks, so those of the two drivers of a kernel need different names
     renamed = [f"#define {kernel.name}_{c} {kernel.name}_{tag}_{c}" for c in range(len(chunks))]
     shared = "\n".join(["#define CHUNK NOINLINE", *renamed, head])
     prototypes = [chunk.split("\n", 1)[0] + ";" for chunk in chunks]
-    shares = [chunks[k : k + SHARE] for k in range(0, len(chunks), SHARE)]
+    shares = [chunks[k : k + CHUNKS_PER_FILE] for k in range(0, len(chunks), CHUNKS_PER_FILE)]
     return [_joined([shared, *prototypes, kernel.main, *calls])] + [_joined([shared, *share]) for share in shares]
 
 
@@ -56,12 +57,13 @@ def _batch_driver(kernel: Kernel, lanes: int) -> list[str]:
 
 
 def many(kernel: Kernel, lanes: int, name: str) -> list[str]:
-    """The function `name` that computes a batch, and all it needs beside `lanes.header` and the kernel."""
+    """The function `name`, which computes a batch, and its helpers; `lanes.header` and the kernel come before it."""
     return [*transpose(lanes), *_unrolled(_LOAD + _STORE, lanes), *_tables(kernel), *_many(kernel, name)]
 
 
 def _unrolled(lines: list[str], lanes: int) -> list[str]:
-    """EACH(statement of l) written out for every lane, so that the rows of a transpose stay in registers."""
+    """Replaces EACH(statement of l) by a statement for every lane, so that the rows of a transpose stay in
+    registers."""
     result = []
     for line in lines:
         indent, each, statement = line.partition("EACH(")
@@ -73,7 +75,7 @@ def _unrolled(lines: list[str], lanes: int) -> list[str]:
 
 
 def one(kernel: Kernel, name: str) -> list[str]:
-    """The function `name` that computes one state from and into arrays that may be null."""
+    """The function `name`, which computes one state; pointers to input and output arrays may be null."""
     inputs, outputs = kernel.inputs, kernel.outputs
     prototype = ONE.format(name)
     lines = ["", f"EXPORT {prototype};", f"EXPORT {prototype}", "{"]
@@ -104,7 +106,7 @@ def _one_by_one(kernel: Kernel) -> list[str]:
 
 _LOAD = [
     "",
-    "/* rows of states to columns of lanes; lanes without a state repeat the first */",
+    "/* rows of states to columns of lanes; unused lanes repeat the first state */",
     "static NOINLINE void load(const R *from, long long stride, int valid, int size, V *x)",
     "{",
     "    const R *rows[LANES];",
@@ -141,7 +143,7 @@ _STORE = [
 
 
 def _tables(kernel: Kernel) -> list[str]:
-    """Index of the stored value for every place of the output; zeros count as one more value."""
+    """C tables with the index of the stored value for every entry of the outputs; zeros share one more index."""
     lines = []
     for j, output in enumerate(kernel.outputs):
         entries = [str(output.stored if slot < 0 else slot) for slot in output.slots] or ["0"]
@@ -155,7 +157,7 @@ def _vectors(kernel: Kernel) -> int:
 
 
 def memory_size(kernel: Kernel, lanes: int, precision: str) -> int:
-    """Bytes of the work memory of a batch: its vectors, and space for aligning the first of them."""
+    """Size of the work memory of a batch [bytes]: its vectors, and space to align the first one."""
     return (_vectors(kernel) + 1) * lanes * PRECISIONS[precision].bits // 8
 
 

@@ -1,10 +1,10 @@
-"""C text from the instruction list of a Function: static single assignment, in chunks a compiler can digest.
+"""C code from the instruction list of a Function: static single assignment, divided into chunks that compile fast.
 
-CasADi's own generator writes one function of reused variables, which takes a compiler minutes beyond some
-50,000 instructions. Here every value is assigned once, values live in a chunk of some 500 statements, and only
-those that cross a boundary pass through the array `w`: compile time grows linearly. Nothing in the text says how
-wide a value is: `V` may be a double or a vector with a state in every lane (`lanes.header` defines it). Nor does it
-say whether its chunks share a file: `CHUNK` makes them static or not.
+CasADi's generator writes one function with reused variables, for which a compiler needs minutes beyond some 50,000
+instructions. Here every value is assigned once and is local to a chunk of some 500 statements; only values that another
+chunk needs pass through the array `w`. So the compile time grows linearly. The type `V` of a value is defined
+elsewhere, by `lanes.header`: a number, or a vector with one state in every lane. The macro `CHUNK` makes the chunks
+static, or visible to other files.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import casadi as ca
 from ..._types import shown, truth
 from . import placement
 
-CHUNK = 500
-"""Statements in one C function."""
+CHUNK_LENGTH = 500
+"""Number of statements in a chunk, one C function."""
 
 TRIGONOMETRIC = (ca.OP_SIN, ca.OP_COS)
 
@@ -36,7 +36,7 @@ ARITHMETIC = {
     ca.OP_TWICE: "{0} + {0}",
     ca.OP_INV: "K(1.0) / {0}",
 }
-"""Operators: at most one operand of two may stay a plain constant."""
+"""Arithmetic operations; at most one of two operands may be a scalar constant, K(...)."""
 
 SELECTIONS = {
     ca.OP_LT: "TRUTH({0} < {1})",
@@ -49,11 +49,11 @@ SELECTIONS = {
     ca.OP_IF_ELSE_ZERO: "PICK({0} != S(0.0), {1}, S(0.0))",
     ca.OP_FABS: "PICK({0} > S(0.0), {0}, S(0.0) - {0})",
     ca.OP_SIGN: "PICK({0} > S(0.0), S(1.0), PICK({0} < S(0.0), S(-1.0), {0}))",
-    # as fmin and fmax of C: of a number and no number, the number
+    # as fmin and fmax of C: if one operand is nan, the result is the other one
     ca.OP_FMIN: "PICK({0} < {1}, {0}, PICK({1} == {1}, {1}, {0}))",
     ca.OP_FMAX: "PICK({0} > {1}, {0}, PICK({1} == {1}, {1}, {0}))",
 }
-"""Comparisons and conditionals, all without a branch."""
+"""Comparisons and conditionals, without branches."""
 
 LIBRARY = {
     ca.OP_EXP: "exp",
@@ -89,9 +89,9 @@ BINARY_LIBRARY = frozenset({"pow", "fmod", "remainder", "copysign", "atan2", "hy
 
 @dataclass(frozen=True)
 class Output:
-    """An output of `size` numbers.
+    """An output of `size` numbers, which holds `stored` different nonzero values.
 
-    slots[k] is the slot of entry k among the `stored` different values the text computes, -1 where it is zero.
+    slots[k]: index of entry k among these values, -1 if the entry is zero.
     """
 
     size: int
@@ -101,10 +101,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Kernel:
-    """C text of a function `NAME(const V *const *x, V *const *y, V *w)`, with what its caller must know.
+    """C code of a function `NAME(const V *const *x, V *const *y, V *w)`, and facts that its caller needs.
 
-    chunks: functions NAME_0, NAME_1, ..., of which `main` calls one after the other; inputs: sizes; outputs;
-    work: length of w; statements: number of values; library: functions of libm it calls, as v_NAME; angles: whether it calls sincos_.
+    chunks: functions NAME_0, NAME_1, ..., which `main` calls in this order. inputs: their sizes. work: length of w.
+    statements: number of values. library: functions of libm that the code calls, as v_NAME. angles: whether the code
+    calls sincos_.
     """
 
     name: str
@@ -119,11 +120,12 @@ class Kernel:
 
     @property
     def text(self) -> str:
+        """The whole C code."""
         return "\n".join([*self.chunks, self.main])
 
 
 class Value(NamedTuple):
-    """One value of the list: an operation on earlier values, an input (operation -1) or a constant (-2)."""
+    """One value: an operation on earlier values, an input (operation INPUT) or a constant (CONSTANT)."""
 
     operation: int
     arguments: tuple[int, ...] = ()
@@ -135,57 +137,57 @@ KNOWN = frozenset({*ARITHMETIC, *SELECTIONS, *LIBRARY, *TRIGONOMETRIC})
 
 
 def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
-    """The text of `f` under the C name `name`.
+    """The C code of `f` as a function of the C name `name`.
 
-    f: any Function that `expand` makes scalar. dense: arguments are dense, row by row; else as CasADi keeps them,
-    structural nonzeros, column by column. Equal values are computed once (a b = b a), sin and cos of one angle
-    together, unused values not at all. Cost: about 6 us and 45 bytes per instruction.
+    f: any Function that `expand` makes scalar. dense: arguments are dense and row-major; otherwise they hold the
+    structural nonzeros, column by column, as in CasADi. Equal values are computed once (a b = b a), sine and cosine of
+    one angle together, unused values not at all. Cost: about 6 us and 45 bytes per instruction.
 
-    Raises ValueError for an operation without a counterpart in C: a call of another Function that may not be
-    inlined, printing, the inverse error function.
+    Raises ValueError for operations without a counterpart in C: a call of another Function that may not be inlined,
+    printing, the inverse error function.
     """
     if not isinstance(f, ca.Function):
         raise TypeError(f"emit needs a casadi.Function, such as od.function(algorithm, model) makes, got {shown(f)}")
     truth(dense, "dense")
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
-        raise ValueError(f"emit needs a name of C for the function, letters, digits and underscores, got {shown(name)}")
+        raise ValueError(f"emit needs a C name for the function, of letters, digits and underscores, got {shown(name)}")
     scalar = f if f.is_a("SXFunction") else f.expand()
     values, stores = _values(scalar, f.name())
     return _Writer(scalar, name, values, stores, dense).kernel()
 
 
 def _values(f: ca.Function, label: str) -> tuple[list[Value], list[tuple[int, int, int]]]:
-    """All different values, and (output, nonzero, value) for every output."""
+    """All different values, and (output, nonzero, value) for every nonzero of the outputs."""
     values: list[Value] = []
     known: dict[Value | str, int] = {}
-    slot: dict[int, int] = {}  # what a place of the machine's memory holds now
+    slot: dict[int, int] = {}  # the value that a work variable of CasADi's virtual machine holds at this instruction
     stores = []
-    identify, taken, given_back = f.instruction_id, f.instruction_input, f.instruction_output
+    operation_of, operands_of, results_of = f.instruction_id, f.instruction_input, f.instruction_output
     for k in range(f.n_instructions()):
-        operation, given, made = identify(k), taken(k), given_back(k)
+        operation, operands, results = operation_of(k), operands_of(k), results_of(k)
         key: Value | str
         if operation == ca.OP_OUTPUT:
-            stores.append((made[0], made[1], slot[given[0]]))
+            stores.append((results[0], results[1], slot[operands[0]]))
             continue
         if operation in (ca.OP_ASSIGN, ca.OP_LIFT):
-            slot[made[0]] = slot[given[0]]
+            slot[results[0]] = slot[operands[0]]
             continue
         if operation == ca.OP_INPUT:
-            key = value = Value(INPUT, tuple(given))
+            key = value = Value(INPUT, tuple(operands))
         elif operation == ca.OP_CONST:
             value = Value(CONSTANT, (), f.instruction_constant(k))
-            key = value.constant.hex()  # by its bits: 0.0 is not -0.0
+            key = value.constant.hex()  # tells 0.0 from -0.0
         else:
             if operation not in KNOWN:
                 _refuse(operation, label)
-            arguments = [slot[i] for i in given]
+            arguments = [slot[i] for i in operands]
             if operation in COMMUTATIVE:
                 arguments.sort()
             key = value = Value(operation, tuple(arguments))
         number = known.setdefault(key, len(values))
         if number == len(values):
             values.append(value)
-        slot[made[0]] = number
+        slot[results[0]] = number
     return values, stores
 
 
@@ -193,15 +195,15 @@ def _refuse(operation: int, label: str) -> None:
     names = {getattr(ca, name): name for name in dir(ca) if name.startswith("OP_")}
     remedy = "; build it from inlined Functions" if operation == ca.OP_CALL else ""
     raise ValueError(
-        f"{shown(label)} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. "
-        "od.codegen.export, which uses CasADi's generator for such functions, may be able to"
+        f"{shown(label)} uses {names.get(operation, operation)}, which the emitter cannot write as C{remedy}. Or try "
+        "od.codegen.export, which uses CasADi's generator for such functions"
     )
 
 
 class _Writer:
-    """Distributes the values of a function over chunks and writes them.
+    """Distributes the values of a function over chunks and writes the C code.
 
-    A group is what one statement makes: a value, or the sine and the cosine of one angle.
+    A group is the result of one statement: a value, or the sine and the cosine of one angle.
     """
 
     def __init__(
@@ -226,7 +228,7 @@ class _Writer:
         return int(pattern.numel() if self.dense else pattern.nnz())
 
     def _layout(self, pattern: ca.Sparsity) -> list[int]:
-        """Places of the nonzeros in memory."""
+        """Indices of the nonzeros in the array that holds a matrix of this pattern."""
         if not self.dense:
             return list(range(pattern.nnz()))
         columns = pattern.size2()
@@ -235,7 +237,7 @@ class _Writer:
     def _outputs(
         self, stores: list[tuple[int, int, int]]
     ) -> tuple[tuple[Output, ...], dict[int, list[tuple[int, int, int]]]]:
-        """Outputs, and value -> [(output, slot, place in memory)]. Entries of one value share a slot."""
+        """The outputs, and for every value its list of (output, slot, index). Equal entries share a slot."""
         patterns = [self.f.sparsity_out(j) for j in range(self.f.n_out())]
         slots = [[-1] * self._size(p) for p in patterns]
         different: list[dict[int, int]] = [{} for _ in slots]
@@ -252,7 +254,7 @@ class _Writer:
         return outputs, places
 
     def _operands(self) -> tuple[list[str], dict[int, str]]:
-        """C expressions: one for every value, as its users write it, and plain numbers for constants, by value."""
+        """C expressions of all values, and the scalar expressions K(...) of the constants by value."""
         layouts = [self._layout(self.f.sparsity_in(i)) for i in range(self.f.n_in())]
         names = []
         plain = {}
@@ -269,7 +271,7 @@ class _Writer:
         return names, plain
 
     def _needed(self) -> list[int]:
-        """Values to compute, in order: those that outputs need, inputs and constants aside."""
+        """The values that the outputs depend on, in order, without inputs and constants."""
         needed = [False] * len(self.values)
         for v in self.places:
             needed[v] = True
@@ -292,21 +294,21 @@ class _Writer:
         ]
 
     def _placement(self) -> placement.Placement:
-        """The better of two orders of evaluation: the one that keeps fewer values from one chunk to another.
+        """The better of two orders of evaluation: the one that stores fewer values for other chunks.
 
-        The orders are CasADi's own, and by demand, with the last outputs first.
+        One is CasADi's order, the other computes values by demand, for the last outputs first.
         """
         arguments = [value.arguments if value.operation >= 0 else () for value in self.values]
-        listed = self._needed()
+        needed = self._needed()
         wanted = sorted(
             self.places, key=lambda v: max((j, position) for j, _, position in self.places[v]), reverse=True
         )
-        orders = (listed, placement.by_demand(listed, arguments, wanted))
-        placed = (placement.place(self._groups(order), arguments, CHUNK) for order in orders)
-        return min(placed, key=lambda found: found.size)
+        orders = (needed, placement.by_demand(needed, arguments, wanted))
+        placements = (placement.place(self._groups(order), arguments, CHUNK_LENGTH) for order in orders)
+        return min(placements, key=lambda candidate: candidate.size)
 
     def _chunk(self, c: int) -> Iterator[str]:
-        # what is an input or a constant as it is has no statement of its own: the first chunk stores it
+        # outputs that are inputs or constants have no statement: the first chunk stores them
         direct = [v for v in self.places if v not in self.chunk_of] if c == 0 else []
         yield f"CHUNK void {self.name}_{c}(const V *const *x, V *const *y, V *RESTRICT w)"
         yield "{"
@@ -330,7 +332,7 @@ class _Writer:
         yield "}\n"
 
     def _pointers(self, c: int, direct: Iterable[int]) -> Iterator[str]:
-        """The inputs and outputs that a chunk uses."""
+        """Declarations of the inputs and outputs that a chunk uses."""
         members = [v for group in self.chunks[c] for v in group]
         used = {*(a for v in members for a in self.values[v].arguments), *direct}
         read = {self.values[v].arguments[0] for v in used if self.values[v].operation == INPUT}
@@ -353,10 +355,10 @@ class _Writer:
         operation, arguments, _ = value
         operands = [self.operands[a] for a in arguments]
         if operation in ARITHMETIC:
-            # an operator takes one plain constant, not two
-            plain = [self.constants.get(a) for a in arguments]
-            if not all(plain):
-                operands = [number or operand for number, operand in zip(plain, operands, strict=True)]
+            # an operator accepts one scalar constant, not two
+            scalars = [self.constants.get(a) for a in arguments]
+            if not all(scalars):
+                operands = [scalar or operand for scalar, operand in zip(scalars, operands, strict=True)]
             return ARITHMETIC[operation].format(*operands)
         if operation in SELECTIONS:
             return SELECTIONS[operation].format(*operands)
@@ -368,13 +370,13 @@ class _Writer:
 
 
 def instructions(f: ca.Function) -> int:
-    """Approximate number of operations in `f`: its instructions in CasADi, expanded to scalars if necessary."""
+    """Approximate number of operations in `f`: its number of CasADi instructions, after expansion if necessary."""
     counts = f.is_a("SXFunction") or f.is_a("MXFunction")
     return int((f if counts else f.expand()).n_instructions())
 
 
 def literal(x: float) -> str:
-    """`x` exactly, as C writes it."""
+    """A C literal for exactly `x`."""
     if math.isnan(x):
         return "NAN"
     if math.isinf(x):

@@ -1,4 +1,4 @@
-"""C interface of a set of Functions: entry points, arguments, layouts, names that must not clash."""
+"""C interface of a set of Functions: entry points, arguments, layouts, and a check that no names clash."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from ...casadi_functions.quantities import Label
 from .differentiated import differentiated
 from .names import macro_stems, parameters
 
-SETS = ("base", "avx2", "avx512")
-PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *SETS, *(f"{name}_in" for name in SETS))
-"""Suffixes of the C names of the functions that belong to a public function."""
+BATCH_SETS = ("base", "avx2", "avx512")
+PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *BATCH_SETS, *(f"{name}_in" for name in BATCH_SETS))
+"""Suffixes of the C names of all functions that belong to a public function."""
 
 
 @dataclass(frozen=True)
 class Argument:
     """One input or output: an array of `size` numbers.
 
-    real: "double" or "float"; label: the Function's name for it; name: the C parameter; macro: begins its macros; rows, columns: the shape;
-    layout: "dense", "row-major", "column-major" or "sparse" (the nonzeros, column by column, at `pattern`).
+    real: "double" or "float". label: its name in the Function; name: of the C parameter; macro: first part of its
+    macros. rows, columns: its shape. layout: "dense", "row-major", "column-major" or "sparse" (the nonzeros, column by
+    column; `pattern` holds their rows and columns). units, row_names, column_names: for comments. example: values for
+    the example program.
     """
 
     real: str
@@ -58,9 +60,9 @@ class Argument:
 class Entry:
     """One function of an export.
 
-    name: the Function's; public: its C name; source: the Function; internal: the name of `relaid`, the same in the
-    layout of the export, in the file that CasADi generates for what the emitter cannot write; model: the model's name
-    where known; derivative: whether it is one that CasADi looks for beside another function.
+    name: of the Function; public: its C name. source: the Function. internal: C name of `relaid`, the same Function in
+    the layout of the export, in the file that CasADi generates for functions that the emitter cannot write. model: name
+    of the model, None if unknown. derivative: whether it is a derivative that CasADi looks for beside another function.
     """
 
     name: str
@@ -92,7 +94,7 @@ class Entry:
 
     @property
     def relaid(self) -> ca.Function:
-        """`source` with names that are safe in C, in the layout of the export."""
+        """`source` with C parameter names, in the layout of the export."""
         return _relaid(self.source, self.internal, [a.name for a in self.arguments], self.dense)
 
     @property
@@ -102,8 +104,9 @@ class Entry:
 
     @property
     def batch_in_prototype(self) -> str:
-        """The same with memory to work in that the caller lends, without semicolon."""
-        return f"int {self.public}_batch_in({', '.join(['long long states', *(a.declaration for a in self.arguments), 'void *work_memory'])})"
+        """The C declaration of the function for many states in memory of the caller, without semicolon."""
+        parameters = ["long long states", *(a.declaration for a in self.arguments), "void *work_memory"]
+        return f"int {self.public}_batch_in({', '.join(parameters)})"
 
     def table(self, argument: Argument, kind: str) -> str:
         """C name of the table of row ("row") or column ("col") indices of a sparse argument."""
@@ -118,17 +121,17 @@ def entries(
     real: str = "double",
     derivatives: Iterable[str] = (),
 ) -> list[Entry]:
-    """The entry points of `functions`, in order, each with its derivatives; a Function given twice counts once."""
-    listed = _distinct(functions)
-    made = [made for f in listed for made in (f, *(differentiated(f, kind) for kind in derivatives))]
-    given = set(map(hash, listed))
-    result = [_entry(f, k, prefix, dense, real, hash(f) not in given) for k, f in enumerate(_distinct(made))]
+    """The entry points of `functions`, in order, each followed by its derivatives; duplicates count once."""
+    originals = _distinct(functions)
+    every = [g for f in originals for g in (f, *(differentiated(f, kind) for kind in derivatives))]
+    hashes = set(map(hash, originals))
+    result = [_entry(f, k, prefix, dense, real, hash(f) not in hashes) for k, f in enumerate(_distinct(every))]
     _check_clashes(result)
     return result
 
 
 def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
-    distinct: dict[int, ca.Function] = {}  # the hash of a Function that is alive is its identity
+    distinct: dict[int, ca.Function] = {}  # by hash, which differs between Functions that exist at the same time
     for f in sequence(functions, "export needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):
             raise TypeError(
@@ -142,8 +145,9 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
         _check_function(f)
         if f.name().lower() in names:
             raise ValueError(
-                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one export: names "
-                f'must differ, and by more than case. Rename one with od.function(..., name="{f.name()}_left")'
+                f"two different functions are called {shown(names[f.name().lower()])} and {shown(f.name())} in one "
+                "export: names must differ, and by more than case. Rename one with "
+                f'od.function(..., name="{f.name()}_left")'
             )
         names[f.name().lower()] = f.name()
     return list(distinct.values())
@@ -154,19 +158,22 @@ def _check_function(f: ca.Function) -> None:
         raise ValueError("export got an empty Function(): there is nothing to generate")
     if f.name().startswith("casadi_"):
         raise ValueError(
-            f"{shown(f.name())}: names that begin with casadi_ belong to CasADi's generated code; rename it"
+            f"{shown(f.name())}: names that begin with casadi_ are reserved for CasADi's generated code; rename the "
+            "function"
         )
     if f.name().lower() in ("external", "casadi"):
-        raise ValueError(f"{shown(f.name())} would share a file of the export with CasADi's conventions; rename it")
+        raise ValueError(
+            f"{shown(f.name())} would share a file of the export with CasADi's calling convention; rename the function"
+        )
     if f.has_free():
         raise ValueError(f"{shown(f.name())} has free variables {f.get_free()}: make them inputs")
-    # what the wrapper takes is renamed, but CasADi writes the labels of inner functions into comments as they are
+    # the arguments of f are renamed, but CasADi writes the labels of inner functions unchanged into comments
     for inner in (f, *f.find_functions()):
         unsafe = [label for label in inner.name_in() + inner.name_out() if not re.fullmatch(r"[A-Za-z0-9_ ]*", label)]
         if unsafe and not (inner is f and f.is_a("SXFunction")):
             raise ValueError(
-                f"{shown(f.name())}: {shown(inner.name())} inside it names an input or output {shown(unsafe[0])}, which is not safe "
-                "in C; use letters, digits and underscores"
+                f"{shown(f.name())}: the function {shown(inner.name())} inside it has an input or output "
+                f"{shown(unsafe[0])}, a name that is not safe in C; use letters, digits and underscores"
             )
 
 
@@ -216,7 +223,7 @@ def _layout(pattern: ca.Sparsity, dense: bool) -> str:
 
 
 def _configuration(description: Description) -> tuple[float, ...]:
-    """A configuration that is valid and in no way special: some way from neutral, along every dof."""
+    """A valid configuration without special values: the neutral one, moved by a different step along every dof."""
     parts: list[DM] = []
     for joint in description.joints:
         start = sum(other.nv for other in description.joints[: len(parts)])
@@ -226,14 +233,14 @@ def _configuration(description: Description) -> tuple[float, ...]:
 
 
 def row_major(f: ca.Function) -> ca.Function:
-    """f with dense arguments, matrices stored row by row."""
+    """f with dense arguments and matrices stored row by row."""
     return _relaid(f, f.name(), f.name_in() + f.name_out(), True)
 
 
 def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Function:
-    """f under another name and, if `dense`, with dense arguments whose memory is row-major.
+    """f under another name and, if `dense`, with dense, row-major arguments.
 
-    A matrix stored row by row is its transpose stored column by column, as CasADi does.
+    CasADi stores matrices column by column, so the row-major form of a matrix is its transpose.
     """
     scalar = f.is_a("SXFunction")
     kind: Any = ca.SX if scalar else ca.MX
@@ -241,8 +248,8 @@ def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Fun
     if dense:
         shapes = [f.size_in(i) for i in range(f.n_in())]
         symbols = [kind.sym("x", *(shape[::-1] if min(shape) > 1 else shape)) for shape in shapes]
-    given = [x.T if dense and min(x.shape) > 1 else x for x in symbols]
-    values: Any = f.call(given, True, False) if scalar else f.call(given)
+    inputs = [x.T if dense and min(x.shape) > 1 else x for x in symbols]
+    values: Any = f.call(inputs, True, False) if scalar else f.call(inputs)
     if dense:
         values = [ca.densify(x) for x in values]
         values = [x.T if min(x.shape) > 1 else x for x in values]
@@ -250,7 +257,7 @@ def _relaid(f: ca.Function, name: str, labels: list[str], dense: bool) -> ca.Fun
 
 
 def _check_clashes(all_entries: list[Entry]) -> None:
-    """Every C name and macro of the header is used once."""
+    """ValueError if two functions define the same C name or macro."""
     owners: dict[str, str] = {}
     for entry in all_entries:
         names = [entry.public, *(f"{entry.public}_{part}" for part in PARTS)]

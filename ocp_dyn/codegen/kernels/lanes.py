@@ -1,7 +1,7 @@
-"""Definitions for the emitted C text: the type `V` for one state or several states at once, and a batch driver.
+"""Definitions for the emitted C code: the type `V` of one state or of several states at once, and its operations.
 
-With one lane, `V` is a plain number and the text is C99. With more lanes, `V` is a vector type, an extension of GCC
-and Clang; they compile it to the instructions of the target (AVX-512, AVX2, SSE2, NEON, or plain numbers).
+With one lane, `V` is a number and the code is C99. With more lanes, `V` is a vector type, an extension of GCC and
+Clang, which they compile to the instructions of the target (AVX-512, AVX2, SSE2, NEON, or scalar ones).
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from fractions import Fraction
 
 from .emit import BINARY_LIBRARY, Kernel
 
-RANGE = 1e4
-"""Angles below it are reduced here, those beyond it by libm."""
+LARGEST_ANGLE = 1e4
+"""Angles below this size are reduced by the emitted code, larger ones by libm [rad]."""
 
 
 @dataclass(frozen=True)
 class Precision:
     """A floating-point format: its C name, mantissa bits, and how sine and cosine are computed in it.
 
-    parts: pi/2 = the sum of them; a multiple up to RANGE of all but the last two is exact, and so is its
-    difference from the angle. sine, cosine: number of Taylor terms beyond x and 1 - x^2/2.
+    parts: numbers whose sum is pi/2. Integer multiples of all but the last two are exact for angles up to
+    LARGEST_ANGLE, and so is their difference from the angle. sine, cosine: number of Taylor terms beyond
+    x and 1 - x^2/2.
     """
 
     type: str
@@ -44,7 +45,7 @@ def _half_pi() -> Fraction:
 
 
 def _parts(bits: int, count: int) -> tuple[float, ...]:
-    """pi/2 as `count` numbers of `bits` bits each, and a last one of what is left."""
+    """pi/2 as a sum of `count` numbers of `bits` bits each and a remainder."""
     rest, parts = _half_pi(), []
     for k in range(count):
         unit = Fraction(2) ** (1 - bits * (k + 1))
@@ -53,7 +54,7 @@ def _parts(bits: int, count: int) -> tuple[float, ...]:
     return (*(float(part) for part in parts), float(rest))
 
 
-# a product of 13 bits (2 RANGE / pi) with 33 or 11 bits is exact in 53 or 24
+# a product of 13 bits (2 LARGEST_ANGLE / pi) with 33 or 11 bits is exact in 53 or 24 bits
 PRECISIONS = {
     "double": Precision("double", "long long", 64, 53, "", _parts(33, 2), 8, 7),
     "single": Precision("float", "int", 32, 24, "f", _parts(11, 3), 4, 4),
@@ -61,7 +62,7 @@ PRECISIONS = {
 
 
 def header(lanes: int, precision: str, kernel: Kernel) -> str:
-    """Definitions for the emitter's text: V, its operations on `lanes` states, and what `kernel` calls."""
+    """Definitions for the emitted code: V, its operations on `lanes` states, and the functions that `kernel` calls."""
     p = PRECISIONS[precision]
     lines = ["#include <math.h>", "#include <stdlib.h>", "#include <string.h>", "", *_COMMON, f"typedef {p.type} R;"]
     unsigned = f"unsigned {p.integer}"
@@ -120,7 +121,7 @@ _MANY = [
 
 
 def _any(lanes: int) -> list[str]:
-    """Whether a mask holds in some lane: or of the halves, of the quarters, ..."""
+    """C function that tells whether a mask is set in any lane: combines the halves, then the quarters, ..."""
     lines = ["INLINE int any(I m)", "{"]
     half = lanes // 2
     while half:
@@ -144,8 +145,8 @@ def _library(name: str, suffix: str, lanes: int) -> list[str]:
 def _sincos(lanes: int, p: Precision) -> list[str]:
     """Sine and cosine together: Cody and Waite's reduction to |r| <= pi/4, then Taylor's polynomials.
 
-    The remainder is r + e, with e what r cannot hold (from Knuth's two-sum), so that it is good to the last bit
-    next to multiples of pi/2 too. n, the multiple, is read from the last bits of x 2/pi + 1.5 2^(mantissa - 1).
+    The remainder is r + e, with e the rounding error of r (Knuth's two-sum), so that it is accurate to the last bit
+    also near multiples of pi/2. The multiple n is read from the last bits of x 2/pi + 1.5 2^(mantissa - 1).
     """
     f = p.suffix
     magic = (1.5 * 2.0 ** (p.mantissa - 1)).hex()
@@ -167,7 +168,7 @@ def _sincos(lanes: int, p: Precision) -> list[str]:
     shift = p.bits - 2
     lines += [f"    *sine = number(bits(PICK((n & 1) != 0, c, s)) ^ ((n & 2) << {shift}));"]
     lines += [f"    *cosine = number(bits(PICK((n & 1) != 0, s, c)) ^ (((n + 1) & 2) << {shift}));"]
-    inside = f"(x < K({RANGE!r})) & (x > K(-{RANGE!r}))"
+    inside = f"(x < K({LARGEST_ANGLE!r})) & (x > K(-{LARGEST_ANGLE!r}))"
     return [
         *lines,
         f"    if (ANY(~({inside})))" if lanes > 1 else f"    if (!({inside}))",
@@ -177,7 +178,7 @@ def _sincos(lanes: int, p: Precision) -> list[str]:
 
 
 def _far(lanes: int, suffix: str) -> list[str]:
-    """Angles out of range, infinities and no numbers: libm, lane by lane."""
+    """C function for large angles, infinities and nan: calls libm, lane by lane."""
     lines = ["static NOINLINE void far(V x, V *sine, V *cosine)", "{"]
     if lanes == 1:
         return [*lines, f"    *sine = sin{suffix}(x), *cosine = cos{suffix}(x);", "}"]
@@ -185,7 +186,7 @@ def _far(lanes: int, suffix: str) -> list[str]:
         *lines,
         "    int k;",
         "    for (k = 0; k < LANES; ++k)",
-        f"        if (!(x[k] < K({RANGE!r}) && x[k] > K(-{RANGE!r})))",
+        f"        if (!(x[k] < K({LARGEST_ANGLE!r}) && x[k] > K(-{LARGEST_ANGLE!r})))",
         f"            (*sine)[k] = sin{suffix}(x[k]), (*cosine)[k] = cos{suffix}(x[k]);",
         "}",
     ]
@@ -199,7 +200,7 @@ def _horner(coefficients: list[float]) -> str:
 
 
 def transpose(lanes: int) -> list[str]:
-    """LANES rows to LANES columns in place: swap the off-diagonal blocks, of half the size, of a quarter, ..."""
+    """C function that transposes LANES rows in place: swaps the off-diagonal blocks of half the size, a quarter, ..."""
     lines = ["static inline __attribute__((always_inline, unused)) void transpose(V *v)", "{", "    V a, b;"]
     half = lanes // 2
     while half:

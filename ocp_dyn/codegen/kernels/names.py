@@ -1,4 +1,4 @@
-"""Names on their way into C: prefixes, parameters, comments. A model's names are text, never code."""
+"""Names in C code: prefixes, parameters, comments. Names of a model become text, never code."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CPP_KEYWORDS = _words(
     "typeid typename using virtual wchar_t xor xor_eq"
 )
 COMMON_MACROS = _words("I NULL EOF errno assert stdin stdout stderr linux unix near far min max")
-"""Names that may be macros already, defined by an old compiler or by a header that is included before ours."""
+"""Names that old compilers, or headers included before the exported one, may define as macros."""
 
 WRAPPER_LOCALS = _words("work_arg work_res work_iw work_w work_stride work_memory states")
-"""Variables of the wrapper; no parameter may be called so."""
+"""Local variables of the wrapper, which no parameter may have as a name."""
 
 STANDARD_HEADERS = _words(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
@@ -38,23 +38,24 @@ OTHER_RESERVED = _words(
     "casadi example all help install preinstall clean edit_cache rebuild_cache test run_tests package package_source "
     "all_build zero_check"
 )
-"""CasADi's own prefix, the file example.c, and the targets that CMake keeps for itself."""
+"""CasADi's prefix, the file example.c, and the reserved targets of CMake."""
 
 C_LIBRARY = _words(
-    "abort abs acos asin atan atan2 atexit atof atoi atol bsearch calloc ceil clearerr clock close cos cosh creat ctime "
-    "div dup environ exec exit exp fabs fclose feof ferror fflush fgetc fgets floor fmod fopen fork fprintf fputc fputs "
-    "fread free freopen frexp fscanf fseek ftell fwrite getc getchar getenv gets gmtime index isalnum isalpha isdigit "
-    "isspace kill labs ldexp ldiv link localtime log log10 longjmp main malloc mblen memchr memcmp memcpy memmove memset "
-    "mktime modf open perror pipe pow printf putc putchar puts qsort raise rand read realloc remove rename rewind rindex "
-    "scanf send setbuf setvbuf sin sinh sleep socket sprintf sqrt srand sscanf stat strcat strchr strcmp strcpy strlen "
-    "strncmp strncpy strstr strtod strtol strtok system tan tanh tmpfile tmpnam tolower toupper ungetc unlink va_arg "
-    "va_end va_start vprintf wait write"
+    "abort abs acos asin atan atan2 atexit atof atoi atol bsearch calloc ceil clearerr clock close cos cosh creat "
+    "ctime div dup environ exec exit exp fabs fclose feof ferror fflush fgetc fgets floor fmod fopen fork fprintf "
+    "fputc fputs fread free freopen frexp fscanf fseek ftell fwrite getc getchar getenv gets gmtime index isalnum "
+    "isalpha isdigit isspace kill labs ldexp ldiv link localtime log log10 longjmp main malloc mblen memchr memcmp "
+    "memcpy memmove memset mktime modf open perror pipe pow printf putc putchar puts qsort raise rand read realloc "
+    "remove rename rewind rindex scanf send setbuf setvbuf sin sinh sleep socket sprintf sqrt srand sscanf stat strcat "
+    "strchr strcmp strcpy strlen strncmp strncpy strstr strtod strtol strtok system tan tanh tmpfile tmpnam tolower "
+    "toupper ungetc unlink va_arg va_end va_start vprintf wait write"
 )
-"""Functions of the C library and of POSIX: files and targets of their names mislead linkers and readers."""
+"""Functions of the C library and of POSIX: files and targets with these names mislead linkers and readers."""
+
 WINDOWS_DEVICES = _words("con prn aux nul clock$ conin$ conout$") | {
     f"{d}{k}" for d in ("com", "lpt") for k in range(10)
 }
-"""Names that no file of Windows may have, whatever its ending."""
+"""Names that Windows forbids for files, with any suffix."""
 
 RESERVED_PREFIXES = C_LIBRARY | WINDOWS_DEVICES | C_KEYWORDS | CPP_KEYWORDS | STANDARD_HEADERS | OTHER_RESERVED
 
@@ -62,25 +63,24 @@ _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 
 def check_prefix(prefix: object) -> str:
-    """`prefix`, if files, CMake targets and C names can all begin with it; an error that says why not."""
+    """`prefix`, if files, CMake targets and C names can begin with it; TypeError or ValueError otherwise."""
     if not isinstance(prefix, str):
         raise TypeError(f"prefix must be a string such as 'robot', got {shown(prefix)}")
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(
-            f"prefix {shown(prefix)} is no safe C name: ASCII letters, digits and single underscores, a letter first and "
-            "no underscore last (one is put between prefix and name)"
+            f"prefix {shown(prefix)} is not a safe C name: use ASCII letters, digits and single underscores, with a "
+            "letter first and no underscore last (names get one after the prefix)"
         )
     if prefix.lower() in RESERVED_PREFIXES:
         raise ValueError(
-            f"prefix {shown(prefix)} is a keyword, the name of a standard header or function, of a device of "
-            "Windows, or a name of the build; "
-            f"take another, e.g. {shown('robot_' + prefix)}"
+            f"prefix {shown(prefix)} is a keyword, the name of a standard header or function, of a device of Windows, "
+            f"or reserved by the build files; choose another one, such as {shown('robot_' + prefix)}"
         )
     return prefix
 
 
 def prefix_of(directory: Path) -> str:
-    """A prefix made of a directory's base name: "build/left-arm" gives left_arm."""
+    """A prefix made from a directory's base name: "build/left-arm" gives left_arm."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", directory.name).strip("_")
     if _PREFIX.fullmatch(stem) and stem.lower() not in RESERVED_PREFIXES:
         return stem
@@ -88,7 +88,7 @@ def prefix_of(directory: Path) -> str:
 
 
 def parameters(labels: Iterable[str], prefix: str) -> list[str]:
-    """A C parameter name for every label, all different; a label that is one already is kept."""
+    """A C parameter name for every label, all different; labels that are valid names stay unchanged."""
     taken: set[str] = set()
     result = []
     for label in labels:
@@ -105,21 +105,21 @@ def parameters(labels: Iterable[str], prefix: str) -> list[str]:
 
 
 def macro_stems(names: list[str]) -> list[str]:
-    """Parameter names as parts of macros: in capitals, but for those that differ only by case."""
+    """Parameter names as parts of macros: in capitals, except those that differ only by case."""
     capitals = [name.upper() for name in names]
     return [name if capitals.count(c) > 1 else c for name, c in zip(names, capitals, strict=True)]
 
 
 def printable(text: str) -> str:
-    """`text` for a C comment: printable ASCII that cannot end it, start another, or continue a line.
+    """`text` for a C comment: printable ASCII that cannot end the comment, start another, or continue a line.
 
-    Everything else, so that names stay apart, by its code point: "a*/" becomes "a<U+002A>/".
+    Other characters become their code point, so that names stay different: "a*/" becomes "a<U+002A>/".
     """
     return "".join(c if " " <= c <= "~" and c not in '*\\?<>"' else f"<U+{ord(c):04X}>" for c in text)
 
 
 def filled(items: Iterable[str], separator: str = ", ", indent: str = " *   ", width: int = 110) -> list[str]:
-    """Items joined and filled into lines, each item whole; continued lines are indented alike."""
+    """Items joined and wrapped into lines of equal indent; no item is split."""
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + len(separator) + len(item) <= width:

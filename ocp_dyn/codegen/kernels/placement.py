@@ -1,7 +1,7 @@
-"""Placement of values: the order of computing them, its division into chunks, and storage for values shared by chunks.
+"""Placement of values: their order of computation, its division into chunks, and storage for values shared by chunks.
 
-A value that one chunk computes and another one reads is stored in an array and loaded again. The array should fit into
-the processor's first-level cache: of two valid orders, the one with the shorter array is better.
+A value that one chunk computes and another one needs is stored in an array and loaded again. The array should fit into
+the processor's first-level cache, so the better of two valid orders is the one with the shorter array.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 Arguments = Sequence[Sequence[int]]
-"""Operands of every value: entry k lists the numbers of the values that value k is computed from."""
+"""Operands of every value: entry k lists the indices of the values that value k is computed from."""
+
 Group = tuple[int, ...]
-"""Values that one statement makes."""
+"""Values that one statement computes."""
 
 
 class Placement(NamedTuple):
-    """chunks of groups; chunk_of every value; slots: places of the values that other chunks need; size: how many."""
+    """Result of `place`. chunks: lists of groups; chunk_of: chunk of every value; slots: index of every value that
+    other chunks need in the array of stored values; size: length of this array."""
 
     chunks: list[list[Group]]
     chunk_of: dict[int, int]
@@ -25,31 +27,31 @@ class Placement(NamedTuple):
 
 
 def by_demand(order: Sequence[int], arguments: Arguments, wanted: Sequence[int]) -> list[int]:
-    """The values of `order` anew: each just before it is first needed for `wanted`, which are computed one by one.
+    """The values of `order` in a new order: the values `wanted` one after the other, each just after its operands.
 
-    Dynamics recursions list all bodies outwards and then inwards; with the last joint's results wanted first, this
-    walks the tree limb by limb, so that only one limb waits at a time.
+    Dynamics recursions process all bodies outwards and then inwards. If the last joint's results are wanted first, the
+    new order processes the tree limb by limb, so that only the values of one limb are stored at a time.
     """
     inside = set(order)
-    made: set[int] = set()
+    computed: set[int] = set()
     result: list[int] = []
     for root in wanted:
         waiting = [root] if root in inside else []
         while waiting:
             v = waiting[-1]
-            missing = next((a for a in arguments[v] if a in inside and a not in made), None)
-            if v not in made and missing is not None:
+            missing = next((a for a in arguments[v] if a in inside and a not in computed), None)
+            if v not in computed and missing is not None:
                 waiting.append(missing)
                 continue
             waiting.pop()
-            if v not in made:
-                made.add(v)
+            if v not in computed:
+                computed.add(v)
                 result.append(v)
     return result
 
 
 def place(groups: Sequence[Group], arguments: Arguments, length: int) -> Placement:
-    """Groups in chunks of `length`; a slot is free again after the last chunk that needs its value."""
+    """Divides the groups into chunks of `length`; a slot is reused after the last chunk that needs its value."""
     chunks = [list(groups[k : k + length]) for k in range(0, len(groups), length)] or [[]]
     chunk_of = {v: c for c, chunk in enumerate(chunks) for group in chunk for v in group}
     last: dict[int, int] = {}

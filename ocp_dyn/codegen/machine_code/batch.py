@@ -1,4 +1,4 @@
-"""Functions that take numpy arrays: one state or a batch, by a compiled library or by CasADi's virtual machine."""
+"""Functions of numpy arrays, for one state or a batch, by a compiled library or by CasADi's virtual machine."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ..kernels.interface import row_major
 
 Array = NDArray[Any]
 Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A function and its arguments that make an object again, as pickles keep it."""
+"""A function and its arguments that make an object again, for pickles."""
 
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
-PIECE = 4_000_000
-"""Least work, as instructions times states, for which another thread pays off; about a millisecond without lanes."""
+WORK_PER_THREAD = 4_000_000
+"""Smallest work, instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
 
 class Backend(Protocol):
     """An evaluator of a function: compiled code or virtual machine.
 
-    Arrays are dense, row-major and of one type; None stands for an input of zeros.
+    Arrays are dense, row-major and of one type; None means an input of zeros.
     """
 
     name: str
     lanes: int
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """A callable without arguments: each call evaluates one state, reads `inputs` and writes `outputs`."""
+        """A callable without arguments, which evaluates one state: it reads `inputs` and writes `outputs`."""
 
     def run(
         self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
     ) -> None:
-        """Computes `states` states; `strides` is from state to state, in numbers."""
+        """Evaluates `states` states; strides: distance from one state to the next in every input, in numbers."""
 
 
 class Library:
@@ -50,16 +50,16 @@ class Library:
 
     def __init__(self, library: ctypes.CDLL, lanes: int) -> None:
         self.lanes = lanes
-        self._one = getattr(library, "ocp_dyn_one", None)  # not there in a library for batches only
+        self._one = getattr(library, "ocp_dyn_one", None)  # missing in a library for batches only
         self._many = library.ocp_dyn_many
         self._many.argtypes = [ctypes.c_longlong] + [ctypes.c_void_p] * 3
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
         if self._one is None:
             return self.batch_runner(1, inputs, [x.size for x in inputs], outputs)
-        given, wanted = _pointers(inputs), _pointers(outputs)
-        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in (given, wanted)))
-        call.keep = given, wanted, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
+        pointers = _pointers(inputs), _pointers(outputs)
+        call = functools.partial(self._one, *(ctypes.c_void_p(ctypes.addressof(x)) for x in pointers))
+        call.keep = *pointers, *inputs, *outputs  # type: ignore[attr-defined]  # they must outlive the call
         return call
 
     def run(
@@ -70,19 +70,19 @@ class Library:
     def batch_runner(
         self, states: int, inputs: Sequence[Array | None], strides: Sequence[int], outputs: Sequence[Array]
     ) -> Callable[[], None]:
-        """`run` on these arguments, as often as it is called."""
+        """A callable without arguments that repeats `run` on these arguments."""
         steps = (ctypes.c_longlong * max(1, len(strides)))(*strides)
-        given, wanted = _pointers(inputs), _pointers(outputs)
+        input_pointers, output_pointers = _pointers(inputs), _pointers(outputs)
 
-        def run(_alive: object = (*inputs, *outputs)) -> None:  # the pointers do not hold them
-            if self._many(states, given, steps, wanted):
+        def run(_alive: object = (*inputs, *outputs)) -> None:  # keeps the arrays alive, which the pointers do not
+            if self._many(states, input_pointers, steps, output_pointers):
                 raise MemoryError("no memory for a batch of lanes")
 
         return run
 
 
 class VirtualMachine:
-    """CasADi's virtual machine, state by state."""
+    """Evaluator that uses CasADi's virtual machine, state by state."""
 
     name = "virtual machine"
     lanes = 1
@@ -100,12 +100,12 @@ class VirtualMachine:
         for j, y in enumerate(results):
             buffer.set_res(j, memoryview(cast(Any, y)))
 
-        def evaluate(_alive: object = (buffer, self._f)) -> None:  # the trigger does not hold them
-            for mine, given in zip(arguments, inputs, strict=True):
-                mine[:] = given.ravel()
+        def evaluate(_alive: object = (buffer, self._f)) -> None:  # keeps them alive, which the trigger does not
+            for argument, value in zip(arguments, inputs, strict=True):
+                argument[:] = value.ravel()
             trigger()
-            for wanted, mine in zip(outputs, results, strict=True):
-                wanted[...] = mine.reshape(wanted.shape)
+            for output, result in zip(outputs, results, strict=True):
+                output[...] = result.reshape(output.shape)
 
         return evaluate
 
@@ -116,20 +116,20 @@ class VirtualMachine:
         results = [np.zeros(self._f.numel_out(j)) for j in range(len(outputs))]
         evaluate = self.runner(arguments, results)
         for k in range(states):
-            for mine, given, stride in zip(arguments, inputs, strides, strict=True):
-                if given is not None:
-                    mine[:] = given[k].ravel() if stride else given.ravel()
+            for argument, value, stride in zip(arguments, inputs, strides, strict=True):
+                if value is not None:
+                    argument[:] = value[k].ravel() if stride else value.ravel()
             evaluate()
-            for wanted, mine in zip(outputs, results, strict=True):
-                wanted[k] = mine.reshape(wanted.shape[1:])
+            for output, result in zip(outputs, results, strict=True):
+                output[k] = result.reshape(output.shape[1:])
 
 
 class Buffer:
-    """A function of one state with fixed input and output arrays: calling it costs nothing but the evaluation.
+    """A function of one state with fixed input and output arrays, without overhead besides the evaluation.
 
-    `b = fast.ID.buffer()`; then `b.inputs[0][:] = q` and so on, `b()`, `b.outputs[0]`; or `b(q, qd, qdd)`, which
-    copies its arguments. A call returns the outputs (one array, or a tuple), always the same arrays: copy what
-    must last. A buffer is for one thread at a time.
+    `b = fast.ID.buffer()`; then write the inputs, `b.inputs[0][:] = q`, call `b()`, and read `b.outputs[0]`; or call
+    `b(q, qd, qdd)`, which copies its arguments. A call returns the outputs (one array, or a tuple), always in the same
+    arrays: copy results before the next call. One thread at a time may use a buffer.
     """
 
     __slots__ = ("_outcome", "_run", "inputs", "outputs")
@@ -143,8 +143,8 @@ class Buffer:
         if values:
             if len(values) != len(self.inputs):
                 raise TypeError(f"this buffer takes {len(self.inputs)} arguments or none, got {len(values)}")
-            for i, (mine, value) in enumerate(zip(self.inputs, values, strict=True)):
-                mine[:] = _fitting(value, mine, f"argument {i} of this buffer")
+            for i, (target, value) in enumerate(zip(self.inputs, values, strict=True)):
+                target[:] = _fitting(value, target, f"argument {i} of this buffer")
         self._run()
         return self._outcome
 
@@ -152,8 +152,9 @@ class Buffer:
 class CompiledFunction:
     """A Function of numpy arrays: one state, or a batch of them along the first axis.
 
-    name; name_in, name_out; shape_in, shape_out: of one state, a column being flat; dtype; backend. Copies and pickles hold
-    the Function: where they are unpacked, its library is found in the cache or built again.
+    name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,)
+    for a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function;
+    when it is loaded, the library is found in the cache or built again.
     """
 
     def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
@@ -176,10 +177,10 @@ class CompiledFunction:
         return f"{self.name}:({given})->({made}) {self.dtype}, {self.backend}"
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
-        """Results for one state, or for N where an argument has N of them; a tuple if there are several outputs.
+        """Results for one state, or for N states if an argument has N; a tuple if there are several outputs.
 
-        out: arrays to write to instead of new ones, one or a tuple, of the right shape and type, in C order and
-        apart from the arguments; saves the making of new memory where results are large.
+        out: an array, or a tuple of arrays, to write the results to, of the right shapes and type, in C order, without
+        common memory with the arguments; saves the allocation of large results.
 
         Raises TypeError or ValueError that names the argument whose type or shape does not fit.
         """
@@ -191,25 +192,32 @@ class CompiledFunction:
         states = self._states(arrays)
         lead = () if states is None else (states,)
         shapes = [lead + shape for shape in self.shape_out]
-        outputs = [np.empty(shape, self.dtype) for shape in shapes] if out is None else self._given(out, shapes, arrays)
+        outputs = (
+            [np.empty(shape, self.dtype) for shape in shapes]
+            if out is None
+            else self._checked_outputs(out, shapes, arrays)
+        )
         if states is None:
-            given = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
-            self._backend.runner(given, outputs)()
+            inputs = [np.zeros(s, self.dtype) if a is None else a for a, s in zip(arrays, self.shape_in, strict=True)]
+            self._backend.runner(inputs, outputs)()
         else:
             self._run(states, arrays, outputs)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def runner(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Callable[[], object]:
-        """A callable that evaluates `self(*inputs, out=outputs)` on these arrays; they are checked only once, here.
+        """A callable without arguments that evaluates `self(*inputs, out=outputs)`; checks the arrays once, here.
 
         For loops in which the overhead of a call matters: 2 microseconds instead of 40.
         """
         arrays = [self._array(i, value) for i, value in enumerate(inputs)]
-        if any(mine is not given for mine, given in zip(arrays, inputs, strict=True)):
-            raise ValueError(f"{self.name}: a runner reads arrays of {self.dtype} in C order where they are; copy them")
+        if any(array is not x for array, x in zip(arrays, inputs, strict=True)):
+            raise ValueError(
+                f"{self.name}: a runner reads its inputs in place and needs arrays of {self.dtype} in C order: convert "
+                "them with np.ascontiguousarray"
+            )
         states = self._states(arrays)
         lead = () if states is None else (states,)
-        self._given(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
+        self._checked_outputs(tuple(outputs), [lead + shape for shape in self.shape_out], arrays)
         if states is None:
             return self._backend.runner(inputs, outputs)
         batched = [x.ndim > len(shape) for x, shape in zip(inputs, self.shape_in, strict=True)]
@@ -219,7 +227,7 @@ class CompiledFunction:
         return functools.partial(self._run, states, inputs, outputs)
 
     def buffer(self) -> Buffer:
-        """Arrays for one state, all zeros, and the call between them."""
+        """A `Buffer` for one state, with inputs and outputs of zeros."""
         inputs = [np.zeros(shape, self.dtype) for shape in self.shape_in]
         outputs = [np.zeros(shape, self.dtype) for shape in self.shape_out]
         return Buffer(inputs, outputs, self._backend.runner(inputs, outputs))
@@ -236,13 +244,15 @@ class CompiledFunction:
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
             one = ", ".join(map(str, shape))
             raise ValueError(
-                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected ({one}{',' * (len(shape) == 1)}) "
-                f"for one state or (N, {one}) for N"
+                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected "
+                f"({one}{',' * (len(shape) == 1)}) for one state or (N, {one}) for N"
             )
         return np.ascontiguousarray(array, self.dtype)
 
-    def _given(self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]) -> list[Array]:
-        """The arrays of `out`, if results can be written to them."""
+    def _checked_outputs(
+        self, out: Any, shapes: Sequence[tuple[int, ...]], arrays: Sequence[Array | None]
+    ) -> list[Array]:
+        """The arrays of `out`; TypeError or ValueError if results cannot be written to them."""
         outputs = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(outputs) != len(shapes):
             raise TypeError(
@@ -253,7 +263,8 @@ class CompiledFunction:
             if not (fits and y.flags.c_contiguous and y.flags.writeable):
                 got = f"{y.shape} of {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
                 raise ValueError(
-                    f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got {got}"
+                    f"{self.name}: out for {name} must be a writable array {shape} of {self.dtype} in C order, got "
+                    f"{got}"
                 )
         for k, y in enumerate(outputs):
             if any(np.may_share_memory(y, other) for other in (*arrays, *outputs[:k]) if other is not None):
@@ -270,8 +281,8 @@ class CompiledFunction:
             if array is not None and array.ndim > len(shape)
         }
         if len(set(counts.values())) > 1:
-            held = ", ".join(f"{name} {count}" for name, count in counts.items())
-            raise ValueError(f"{self.name}: all batches must hold equally many states, got {held}")
+            sizes = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise ValueError(f"{self.name}: all batches must have the same number of states, got {sizes}")
         return next(iter(counts.values()), None)
 
     def _run(self, states: int, arrays: Sequence[Array | None], outputs: Sequence[Array]) -> None:
@@ -293,19 +304,19 @@ class CompiledFunction:
                 task.result()
 
     def _pieces(self, states: int) -> int:
-        """Number of threads that pay off for this many states; 1 for the virtual machine, which holds Python's lock."""
+        """Number of threads that pay off for this many states; 1 for the virtual machine, which holds Python's GIL."""
         work = states * self._instructions // self._backend.lanes
-        return min(self._threads, work // PIECE) if self.backend == Library.name else 1
+        return min(self._threads, work // WORK_PER_THREAD) if self.backend == Library.name else 1
 
 
-def _fitting(value: Any, mine: Array, what: str) -> Array:
-    """`value` as an array of the shape of `mine`; one number fits one entry only, it does not stand for all."""
+def _fitting(value: Any, target: Array, what: str) -> Array:
+    """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
-    if array.shape != mine.shape and not array.size == mine.size == 1:
-        raise ValueError(f"{what} has the shape {array.shape}, expected {mine.shape}")
-    return array.reshape(mine.shape)
+    if array.shape != target.shape and not array.size == target.size == 1:
+        raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}")
+    return array.reshape(target.shape)
 
 
 def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:

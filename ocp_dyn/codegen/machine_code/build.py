@@ -1,4 +1,4 @@
-"""Libraries of Functions: their C files written, compiled side by side, linked, and put in the cache."""
+"""Builds libraries of Functions: writes their C files, compiles these in parallel, links, and fills the cache."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..kernels.emit import emit, instructions
 from . import cache, processes
 from .toolchain import Compiler
 
-QUIET = 2.0
-"""Seconds after which a build starts to report its progress."""
+REPORT_INTERVAL = 2.0
+"""Time after which a build reports its progress, and between two reports [s]."""
 
 
 class Kind(NamedTuple):
-    """Kind of a library: lanes of a batch, precision, and whether it also has separate code for single states."""
+    """Kind of a library. width: lanes of a batch; single: whether it also has separate code for single states."""
 
     width: int
     precision: str
@@ -30,15 +30,15 @@ class Kind(NamedTuple):
 def build(
     functions: list[ca.Function], keys: list[str], place: Path, compiler: Compiler, kind: Kind, workers: int
 ) -> list[Path]:
-    """Libraries in the cache `place`, by `keys`.
+    """Builds the libraries of `functions` and stores them in the cache `place` by their `keys`; returns their paths.
 
-    All C files of all functions are compiled side by side by `workers` processes, while further ones are written.
+    `workers` processes compile the C files of all functions in parallel, while further files are written.
     """
-    # the largest first, so that no long one is left alone at the end
+    # the largest first, so that the last compilations are short
     sizes = [instructions(f) for f in functions]
     order = sorted(range(len(functions)), key=lambda k: -sizes[k])
     made: dict[int, Path] = {}
-    # the group ends before the pool does, which waits for the compilers of its threads
+    # the group of compilers must end before the pool, which waits for them
     with cache.stage(place) as stage, ThreadPoolExecutor(workers) as pool, processes.group() as group:
         running: dict[int, list[Future[Path]]] = {}
         progress = _Progress(len(functions))
@@ -63,10 +63,10 @@ def build(
 
 
 def _sources(f: ca.Function, kind: Kind) -> list[str]:
-    """The C files of a function's library: for lanes, and for one state at a time."""
+    """The C files of a function's library: for batches, and for one state."""
     kernel = emit(f, "kernel")
     many = driver.batch_files(kernel, kind.width, kind.precision)
-    # with one lane, a batch calls what computes one state: that file has both
+    # with one lane, a batch calls the code for one state: that file has both
     return many + (driver.single_files(kernel, kind.precision) if kind.single and kind.width > 1 else [])
 
 
@@ -78,7 +78,7 @@ def _object(compiler: Compiler, group: processes.Group, source: Path, text: str,
 
 
 class _Progress:
-    """Lines on stderr about a build that takes longer than QUIET."""
+    """Reports on stderr about a build that takes longer than REPORT_INTERVAL."""
 
     def __init__(self, functions: int) -> None:
         self.functions, self.done = functions, 0
@@ -86,7 +86,7 @@ class _Progress:
 
     def tell(self, what: str) -> None:
         now = time.monotonic()
-        if now - self._said > QUIET:
+        if now - self._said > REPORT_INTERVAL:
             self._said = now
             print(
                 f"ocp_dyn: {what}; {self.done} of {self.functions} functions, {now - self._begin:.0f} s",

@@ -1,4 +1,4 @@
-"""A private directory of compiled libraries: its files belong to the user, are complete, and match their names."""
+"""Cache of compiled libraries: a private directory of the user, with complete files that match their digests."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 UNUSED_DAYS = 90
-"""Libraries that nobody has loaded for so long are removed when another is built."""
+"""Time after which unused libraries are removed, when another is built [days]."""
 
 SIZE_MB = 512
-"""Size of the cache unless the environment variable OCP_DYN_CACHE_MB names another: beyond, what was used least recently
-is removed when something is built."""
+"""Largest size of the cache, unless the environment variable OCP_DYN_CACHE_MB sets another [MB].
+
+Beyond it the least recently used files are removed, when another is built.
+"""
 
 RECENT = 600.0
-"""Seconds from its last use in which a file stays in any case: from finding to loading it takes far less."""
+"""Time after its last use during which a file is never removed, much longer than a process needs to load it [s]."""
 
 
 def directory() -> Path:
-    """The cache, made if it is not there: ocp_dyn in XDG_CACHE_HOME, or in ~/.cache, with the mode 0700.
+    """The directory of the cache, created if missing: ocp_dyn in XDG_CACHE_HOME or in ~/.cache, with the mode 0700.
 
-    Where that cannot be written, a new private directory that lasts as long as this process.
-    Raises PermissionError if the directory belongs to somebody else or others can write to it or read it.
+    If it is not writable: a new private directory, which is removed when this process ends.
+    Raises PermissionError if the directory belongs to another user, or if other users can read or write it.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if os.path.isabs(named) else Path("~/.cache").expanduser()
@@ -40,7 +42,7 @@ def directory() -> Path:
         path.mkdir(mode=0o700, exist_ok=True)
         usable = os.access(path, os.W_OK)
     except OSError:
-        usable = os.path.lexists(path) and not path.is_dir()  # something else stands there: say so
+        usable = os.path.lexists(path) and not path.is_dir()  # a file or link of this name: _check_private raises
     if not usable and not os.path.lexists(path):
         return _of_this_process()
     _check_private(path)
@@ -49,21 +51,22 @@ def directory() -> Path:
 
 def _check_private(path: Path) -> None:
     found = path.lstat()
-    remedy = "remove it, or name another place in the environment variable XDG_CACHE_HOME"
+    remedy = "remove it, or set the environment variable XDG_CACHE_HOME to another directory"
     if not stat.S_ISDIR(found.st_mode):
         raise PermissionError(
-            f"the cache of compiled functions, {str(path)!r}, must be a directory and no link: {remedy}"
+            f"the cache of compiled functions, {str(path)!r}, must be a directory and not a link: {remedy}"
         )
     if not hasattr(os, "getuid"):
         return  # the permissions below are those of POSIX
     if found.st_uid != os.getuid():
         raise PermissionError(
-            f"the cache of compiled functions, {str(path)!r}, belongs to user {found.st_uid}, not to {os.getuid()}: {remedy}"
+            f"the cache of compiled functions, {str(path)!r}, belongs to user {found.st_uid}, not to {os.getuid()}: "
+            f"{remedy}"
         )
     if stat.S_IMODE(found.st_mode) & 0o077:
         raise PermissionError(
             f"the cache of compiled functions, {str(path)!r}, has the mode {stat.S_IMODE(found.st_mode):04o}, expected "
-            f"0700: others could have put code there. Remove it"
+            f"0700: other users could have put code there. Remove it"
         )
 
 
@@ -75,7 +78,7 @@ def _of_this_process() -> Path:
 
 
 def find(cache: Path, key: str, suffix: str = ".so") -> Path | None:
-    """The complete file of `key`, or None. Files whose content does not fit the digest in their name go."""
+    """The complete file of `key`, or None. Removes files whose content does not fit the digest in their name."""
     for path in sorted(cache.glob(f"{key}.*{suffix}")):
         with contextlib.suppress(OSError):
             if _digest(path) == path.name.split(".")[1]:
@@ -87,15 +90,15 @@ def find(cache: Path, key: str, suffix: str = ".so") -> Path | None:
 
 @contextlib.contextmanager
 def stage(cache: Path) -> Iterator[Path]:
-    """A directory of this build's own, on the disk of the cache, gone afterwards."""
+    """A temporary directory for one build, on the disk of the cache."""
     with tempfile.TemporaryDirectory(dir=cache, prefix="build-") as path:
         yield Path(path)
 
 
 def store(cache: Path, key: str, made: Path) -> Path:
-    """Moves a file from a stage into the cache in one step.
+    """Moves a file from a `stage` into the cache in one step.
 
-    Two processes that do so at once each put a complete file; one remains or both do, and each serves.
+    If two processes do this at the same time, each stores a complete file; one or both remain, and each is usable.
     """
     path = cache / f"{key}.{_digest(made)}{made.suffix}"
     os.replace(made, path)
@@ -103,22 +106,22 @@ def store(cache: Path, key: str, made: Path) -> Path:
 
 
 def bound() -> int:
-    """Bytes that the cache may take: OCP_DYN_CACHE_MB from the environment, in 10^6 bytes, or SIZE_MB."""
-    given = os.environ.get("OCP_DYN_CACHE_MB", "").strip() or str(SIZE_MB)
+    """Largest size of the cache [bytes]: OCP_DYN_CACHE_MB of the environment, in 10^6 bytes, or SIZE_MB."""
+    setting = os.environ.get("OCP_DYN_CACHE_MB", "").strip() or str(SIZE_MB)
     try:
-        size = float(given)
+        size = float(setting)
     except ValueError:
         size = math.nan
     if not 0 <= size < math.inf:
-        raise ValueError(f"OCP_DYN_CACHE_MB is the size of the cache in megabytes, 0 or more, got {given!r}")
+        raise ValueError(f"OCP_DYN_CACHE_MB is the size of the cache in megabytes, 0 or more, got {setting!r}")
     return int(size * 1e6)
 
 
 def prune(cache: Path) -> None:
-    """Removes what builds that were cut off have left for a day, files long unused, and, until the rest is within the
-    bound, those used least recently; never a file that some process may be about to load.
+    """Removes temporary directories of interrupted builds after a day, files that were not used for UNUSED_DAYS, and
+    the least recently used files until the rest is within the bound; never a file that a process may be about to load.
 
-    Several processes may do so at once: what another has removed is gone, what another has just used stays.
+    Several processes may do this at the same time: files that another process has removed or just used are skipped.
     """
     now, most = time.time(), bound()
     kept: list[tuple[float, int, Path]] = []
@@ -138,7 +141,7 @@ def prune(cache: Path) -> None:
         if total <= most or now - used < RECENT:
             break
         with contextlib.suppress(OSError):
-            if path.stat().st_mtime == used:  # nobody has used it since
+            if path.stat().st_mtime == used:  # not used since
                 path.unlink()
                 total -= size
 

@@ -1,4 +1,4 @@
-"""`compile`: Functions as machine code in this process, for one state or many, from numpy arrays to numpy arrays."""
+"""`compile`: runs Functions as machine code in this process, for one state or many, on numpy arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ..._types import is_one_of, is_whole, sequence, shown, truth
+from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
 from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
@@ -18,10 +18,10 @@ from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
 
 MAKERS = (build.__module__,)
-"""Modules that write the C text and call the compiler, with all that they import."""
+"""Modules that write the C code and call the compiler; keys of the cache cover them and all modules they import."""
 
 MOST_THREADS = 4096
-"""More of them than a machine has processors."""
+"""Largest number of threads; more than a machine has processors."""
 
 LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
 
@@ -41,13 +41,13 @@ class Compiled(Mapping[str, CompiledFunction]):
         try:
             return self._functions[name]
         except KeyError:
-            raise KeyError(f"{shown(name)} was not compiled; there are {', '.join(self._functions)}") from None
+            raise KeyError(_unknown(name, self._functions)) from None
 
     def __getattr__(self, name: str) -> CompiledFunction:
         functions: dict[str, CompiledFunction] = self.__dict__.get("_functions", {})
         if name in functions:
             return functions[name]
-        raise AttributeError(f"{shown(name)} was not compiled; there are {', '.join(functions)}")
+        raise AttributeError(_unknown(name, functions))
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -62,6 +62,11 @@ class Compiled(Mapping[str, CompiledFunction]):
         return f"Compiled({', '.join(self)}; {self.compiler or self.backend})"
 
 
+def _unknown(name: object, functions: Iterable[str]) -> str:
+    names = list(functions)
+    return f"{shown(name)} was not compiled; compiled functions are {', '.join(names)}{meant(name, names)}"
+
+
 def compile(
     functions: Iterable[ca.Function],
     *,
@@ -73,40 +78,44 @@ def compile(
 ) -> Compiled:
     """`functions` as machine code for this processor: `fast = compile([ID]); tau = fast.ID(q, qd, qdd)`.
 
-    Arguments are numpy arrays, a state (n,) or a batch (N, n); matrices (rows, columns) or (N, rows, columns).
-    Results have the same form, dense. In a batch, an argument that is one state serves for all, None for zeros.
-    Arrays in C order of the precision asked for are read where they are. The interpreter lock is released, and
-    large batches are shared among threads. For a loop of single states there is `fast.ID.buffer()`.
+    Arguments are numpy arrays: one state (n,) or a batch (N, n); matrices (rows, columns) or (N, rows, columns).
+    Results have the same form, dense. In a batch, an argument of one state is used for all states, and None means
+    zeros. Arrays in C order and of the chosen precision are read without a copy. The interpreter lock is released, and
+    large batches are divided among threads. For loops over single states see `fast.ID.buffer()`.
 
-    functions: from `od.function`, or any casadi.Function that `expand` makes scalar. lanes: states a batch
-    computes at once, in a vector: 1, 2, 4, 8, or 16 in single precision; default 8 and 16. precision: "double", or
-    "single": errors of 1e-6 or so relative to the largest result, half the time. threads: at most so many; default:
-    the processors this process may use. single=False: for batches only, at half the cost of compiling.
-    keys: texts that tell the functions apart in the cache, one each, where they are known; else their whole graphs do.
+    functions: from `od.function`, or any casadi.Function that `expand` makes scalar.
+    lanes: number of states that a batch computes at a time in a vector: 1, 2, 4, 8, or 16 in single precision; default
+        8 and 16.
+    precision: "double", or "single": errors of about 1e-6 relative to the largest result, in half the time.
+    threads: largest number of threads; default: the number of processors that this process may use.
+    single: False: for batches only, at half the compile time.
+    keys: texts, one for each function, that identify the functions in the cache; default: their whole graphs.
 
-    The compiler is what the environment variable CC names, or cc, gcc or clang. Libraries are kept in the directory
-    ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or what OCP_DYN_CACHE_MB
-    names, the least recently used of them go. Builds beyond two seconds tell their progress on stderr. Without a
+    The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
+    directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
+    the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
     compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
-    Cost: once, about 0.15 ms of a processor per instruction (half for one state, half for lanes); then some 10 ms.
-    Raises TypeError or ValueError for what cannot be compiled, RuntimeError if the compiler fails, PermissionError
-    if the cache is not private.
+    Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
+    about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler
+    fails, PermissionError if the cache is not private.
     """
-    listed = _listed(functions)
+    distinct = _distinct(functions)
     width = check_lanes(lanes, precision)
-    workers, keys = _threads(threads), _checked_keys(keys, len(listed))
+    workers, keys = _threads(threads), _checked_keys(keys, len(distinct))
     truth(single, "single")
     compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
-    recipe = (_again, (listed, options, keys))
+    recipe = (_again, (distinct, options, keys))
     if compiler is None:
-        backends: list[Backend] = [VirtualMachine(f) for f in listed]
+        backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
         kind = Kind(width, precision, single or width == 1)
-        paths = _libraries(listed, [_key(text, compiler, kind) for text in _identities(listed, keys)], compiler, kind)
+        paths = _libraries(
+            distinct, [_key(text, compiler, kind) for text in _identities(distinct, keys)], compiler, kind
+        )
         backends = [Library(ctypes.CDLL(str(path)), width) for path in paths]
-    recipes = _recipes(listed, options, keys)
-    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(listed, backends, recipes, strict=True)]
+    recipes = _recipes(distinct, options, keys)
+    made = [CompiledFunction(f, b, precision, workers, r) for f, b, r in zip(distinct, backends, recipes, strict=True)]
     return Compiled(made, None if compiler is None else compiler.name, recipe)
 
 
@@ -119,18 +128,18 @@ def cached(
     single: bool = True,
     keys: Sequence[str] | None = None,
 ) -> dict[str, CompiledFunction]:
-    """Those of `functions` that an earlier `compile` with the same arguments has left in the cache, by name."""
-    listed, compiler = _listed(functions), find_compiler()
+    """The functions whose libraries an earlier `compile` with the same arguments left in the cache, by name."""
+    distinct, compiler = _distinct(functions), find_compiler()
     if compiler is None:
         return {}
-    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(listed))
+    width, workers, keys = check_lanes(lanes, precision), _threads(threads), _checked_keys(keys, len(distinct))
     kind, place = Kind(width, precision, single or width == 1), cache.directory()
-    texts = _identities(listed, keys)
-    recipes = _recipes(listed, _Options(lanes, precision, threads, single), keys)
+    texts = _identities(distinct, keys)
+    recipes = _recipes(distinct, _Options(lanes, precision, threads, single), keys)
     found = (cache.find(place, _key(text, compiler, kind)) for text in texts)
     return {
         f.name(): CompiledFunction(f, Library(ctypes.CDLL(str(path)), width), precision, workers, recipe)
-        for f, path, recipe in zip(listed, found, recipes, strict=True)
+        for f, path, recipe in zip(distinct, found, recipes, strict=True)
         if path is not None
     }
 
@@ -154,9 +163,9 @@ def _one_again(f: ca.Function, options: _Options, keys: list[str] | None) -> Com
 
 
 def _recipes(functions: list[ca.Function], options: _Options, keys: list[str] | None) -> list[Recipe]:
-    """For every function, the call that makes its compiled form again: (callable, arguments), used for pickling."""
-    listed = [None] * len(functions) if keys is None else [[key] for key in keys]
-    return [(_one_again, (f, options, key)) for f, key in zip(functions, listed, strict=True)]
+    """For every function, the call (callable, arguments) that makes its compiled form again, for pickles."""
+    each_key = [None] * len(functions) if keys is None else [[key] for key in keys]
+    return [(_one_again, (f, options, key)) for f, key in zip(functions, each_key, strict=True)]
 
 
 def compiler_found() -> bool:
@@ -165,12 +174,12 @@ def compiler_found() -> bool:
 
 
 def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler, kind: Kind) -> list[Path]:
-    """A library for every function: those in the cache, and the others built."""
+    """Paths of the libraries of all functions; builds those that are missing in the cache."""
     place = cache.directory()
     found = [cache.find(place, key) for key in keys]
     missing = [k for k, path in enumerate(found) if path is None]
     if missing:
-        cache.bound()  # a wrong one is told before the compiler runs
+        cache.bound()  # raises for a wrong setting before the compiler runs
         built = build(
             [functions[k] for k in missing], [keys[k] for k in missing], place, compiler, kind, _threads(None)
         )
@@ -181,13 +190,13 @@ def _libraries(functions: list[ca.Function], keys: list[str], compiler: Compiler
 
 
 def _checked_keys(keys: Sequence[str] | None, count: int) -> list[str] | None:
-    """Texts, one for each function."""
+    """The keys as a list; ValueError unless they are texts, one for each function."""
     if keys is None:
         return None
-    listed = sequence(keys, f"keys must be texts, one for each of the {count} functions")
-    if len(listed) != count or not all(isinstance(key, str) for key in listed):
+    texts = sequence(keys, f"keys must be texts, one for each of the {count} functions")
+    if len(texts) != count or not all(isinstance(key, str) for key in texts):
         raise ValueError(f"keys must be texts, one for each of the {count} functions, got {shown(keys)}")
-    return listed
+    return texts
 
 
 def _identities(functions: list[ca.Function], keys: list[str] | None) -> list[str]:
@@ -197,11 +206,11 @@ def _identities(functions: list[ca.Function], keys: list[str] | None) -> list[st
 
 
 def _key(text: str, compiler: Compiler, kind: Kind) -> str:
-    """Digest of all that the library depends on."""
+    """Digest of everything that the library depends on."""
     return digest(text, compiler.identity, repr(kind), made_by(*MAKERS))
 
 
-def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
+def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
     different: dict[str, ca.Function] = {}
     for f in sequence(functions, "compile needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):
@@ -210,7 +219,7 @@ def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
             )
         if f.is_null() or f.has_free():
             raise ValueError(f"{shown(f)} cannot be compiled: it is empty or has free variables; make them inputs")
-        # the hash of a Function that is alive is its identity
+        # hashes of Functions that exist at the same time differ
         if hash(different.setdefault(f.name(), f)) != hash(f):
             raise ValueError(
                 f"two different functions are called {shown(f.name())}; rename one with od.function(..., name=...)"
@@ -221,7 +230,7 @@ def _listed(functions: Iterable[ca.Function]) -> list[ca.Function]:
 
 
 def check_lanes(lanes: int | None, precision: str) -> int:
-    """The number of lanes, the most there are for None; an error that says what there is."""
+    """The number of lanes, for None the largest one; ValueError for a number or precision that is not available."""
     if not is_one_of(precision, LANES):
         raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
     known = LANES[precision]

@@ -1,4 +1,4 @@
-"""Keys of what is kept between processes: digests of all that it depends on, the text of this library included."""
+"""Keys of caches: digests of everything that the cached content depends on, including the source of this library."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ IMPORT = re.compile(r"^[ \t]*from +(\.*)([\w.]*) +import +(\([^)]*\)|[^\n]*)", r
 
 
 def digest(*parts: str) -> str:
-    """A short name for texts: different ones for different texts."""
+    """A short name for a list of texts, which differs if the texts differ."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 @functools.cache
 def made_by(*modules: str) -> str:
-    """A digest that identifies the code by which these modules of the library generate something, for keys of caches.
+    """A digest of the code of modules of this library, for keys of content that they generate.
 
-    It covers the text of the modules, of all modules that they import, directly or not, and CasADi's version.
+    It covers the source of the modules and of all modules that they import, directly or not, and CasADi's version.
     """
     return digest(ca.CasadiMeta.version(), *(f"{name}\0{text}" for name, text in sorted(sources(*modules).items())))
 
 
 def sources(*modules: str) -> dict[str, str]:
-    """The texts of modules of the library and of all that they import, directly or not, by name.
+    """Sources of modules of this library and of all modules that they import, directly or not, by name.
 
-    `from package import module` leads to the module alone, `from package import name` to what the package gathers.
+    `from package import module` leads to the module only, `from package import name` to the package's __init__.
     """
     found: dict[str, str] = {}
     waiting = list(modules)
@@ -46,11 +46,11 @@ def sources(*modules: str) -> dict[str, str]:
 
 
 def _source(name: str) -> tuple[str, str]:
-    """A module's text, and the package its relative imports begin at."""
+    """Source of a module, and the package that its relative imports refer to."""
     spec = find_spec(name)
     text = None if spec is None or spec.loader is None else spec.loader.get_source(name)  # type: ignore[attr-defined]
     if spec is None or text is None:
-        raise RuntimeError(f"the source of {name} is not there: install {PACKAGE} with its .py files")
+        raise RuntimeError(f"the source of {name} is missing: install {PACKAGE} with its .py files")
     return text, spec.parent or ""
 
 

@@ -1,8 +1,8 @@
-"""Programs that end when this process does, however it ends: compilers must not go on for nobody.
+"""Groups of programs, such as compilers, that end when this process ends, even if it is killed.
 
-On POSIX systems they share a process group with a shell that waits for the end of a pipe. This process holds the other
-end and never writes: when it closes the pipe, or is killed and the system does, the shell ends the whole group,
-with what the compilers have started. Elsewhere they run as they are.
+On POSIX systems the programs share a process group with a shell that reads from a pipe. This process holds the other
+end of the pipe and never writes to it. When it closes the pipe, or when it is killed and the system does, the shell
+ends the whole group, including the children of the programs. On other systems the programs run independently.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Group:
 
     def run(self, command: Sequence[str]) -> tuple[int, str]:
         """Exit status and error output of a command. RuntimeError after `end`."""
-        with self._lock:  # what starts while the group ends would be left behind
+        with self._lock:  # a program must not start while the group ends
             if self._ended:
-                raise RuntimeError("the build was cut off")
+                raise RuntimeError("the build was interrupted")
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,  # a group in the background must not read from a terminal
@@ -46,7 +46,7 @@ class Group:
         return process.returncode, said
 
     def end(self) -> None:
-        """Ends what still runs; then nothing more can be started."""
+        """Ends all running programs; afterwards `run` raises RuntimeError."""
         with self._lock:
             self._ended = True
             if self._watch is not None:
@@ -55,7 +55,7 @@ class Group:
 
 @contextmanager
 def group() -> Iterator[Group]:
-    """A group that ends with the block."""
+    """A group whose programs end at the end of the block."""
     made = Group()
     try:
         yield made

@@ -1,4 +1,4 @@
-"""The C compiler of this machine: which one, for which processor, and how it is called."""
+"""The C compiler of this machine: search, flags, and calls."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from pathlib import Path
 from .processes import Group
 
 FLAGS = ("-std=gnu11", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-fvisibility=hidden", "-w")
-"""Contraction to fused multiply-adds is wanted; nothing that lets the compiler change the meaning of numbers."""
+"""Flags of all calls: they allow fused multiply-adds, but no other change of floating-point results."""
 
 OPTIMIZED = ("-O2",)
 OPTIMIZED_LARGE = ("-O1", "-fschedule-insns2", "-fexpensive-optimizations")
-"""The last is what lets GCC contract to fused multiply-adds at all: a sixth of the time, at no cost in compiling."""
+"""Flags for large functions. GCC needs the last one for fused multiply-adds, which save a sixth of the run time at no
+cost in compile time."""
+
 LARGE = 24_000
 """Number of instructions beyond which -O2 is not worth its compile time: it makes the code only about 10 % faster."""
 
-_SPARED = (
+_SKIPPED_PASSES = (
     *("-fno-tree-slp-vectorize", "-fno-tree-dse", "-fno-dse", "-fno-tree-pta", "-fno-tree-bit-ccp"),
     *("-fno-ipa-modref", "-fno-ipa-pure-const"),
 )
-"""Passes of GCC that find nothing in text where every value is assigned and stored once; a quarter of its time."""
+"""Flags against GCC's passes that cannot improve code in which every value is assigned once; they save a quarter of the
+compile time."""
 
 _NATIVE = (("-march=native",), ("-mcpu=native",), ())
 _HEADERS = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -34,7 +37,10 @@ _HEADERS = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
 
 @dataclass(frozen=True)
 class Compiler:
-    """command and flags; identity: digest of its path and of all it predefines: version, target, instruction set."""
+    """A C compiler: its command and flags.
+
+    identity: digest of its path and of its predefined macros, which tell version, target and instruction set.
+    """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
@@ -45,25 +51,26 @@ class Compiler:
         return " ".join(self.command)
 
     def compile(self, group: Group, source: Path, made: Path, instructions: int = 0) -> None:
-        """An object file of a C file that belongs to a function of so many instructions."""
+        """Compiles a C file to an object file; instructions: size of the function that it belongs to."""
         self._run(group, *(OPTIMIZED_LARGE if instructions > LARGE else OPTIMIZED), "-c", str(source), "-o", str(made))
 
     def link(self, group: Group, objects: list[Path], made: Path) -> None:
-        """A shared library of object files."""
+        """Links object files to a shared library."""
         self._run(group, "-shared", *map(str, objects), "-o", str(made), "-lm")
 
     def _run(self, group: Group, *arguments: str) -> None:
         status, words = group.run([*self.command, *self.flags, *arguments])
         if status:
-            said = "\n".join(words.strip().splitlines()[:10]) or "nothing"
+            message = "\n".join(words.strip().splitlines()[:10]) or "no message"
             raise RuntimeError(
-                f"{self.name} failed with exit status {status} and said:\n{said}\n"
-                "Another compiler may be named in the environment variable CC"
+                f"{self.name} failed with exit status {status}:\n{message}\n"
+                "To use another compiler, set the environment variable CC"
             )
 
 
 def find_compiler() -> Compiler | None:
-    """The compiler that CC names, else cc, gcc or clang of the PATH; the first that has the C headers, or None."""
+    """The first working compiler with the C headers: CC of the environment, or cc, gcc, clang of the PATH; else
+    None."""
     return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""))
 
 
@@ -72,7 +79,7 @@ def _find(named: str, path: str) -> Compiler | None:
     for command in filter(None, (tuple(shlex.split(named)), ("cc",), ("gcc",), ("clang",))):
         program = shutil.which(command[0], path=path)
         if program:
-            for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SPARED, ())):
+            for chosen in ((*spared, *native) for native in _NATIVE for spared in (_SKIPPED_PASSES, ())):
                 identity = _identity((program, *command[1:], *FLAGS, *OPTIMIZED_LARGE, *chosen))
                 if identity:
                     return Compiler((program, *command[1:]), (*FLAGS, *chosen), identity)
@@ -80,7 +87,7 @@ def _find(named: str, path: str) -> Compiler | None:
 
 
 def _identity(command: tuple[str, ...]) -> str | None:
-    """None if the compiler does not take these flags or lacks the headers."""
+    """Digest of a compiler's path and predefined macros; None if it rejects these flags or has no C headers."""
     try:
         result = subprocess.run(
             [*command, "-dM", "-E", "-x", "c", "-"],

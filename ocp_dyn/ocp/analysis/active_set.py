@@ -115,8 +115,8 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
             entry = r.labels[r.label[k]] if r.label[k] >= 0 else str(r.entry[k])
             bound = (r.upper if side == "upper" else r.lower)[k]
             press = abs(lam_x[k]) / r.scale[k]
-            found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k, x[k] * r.scale[k],
-                                bound, side, press))  # fmt: skip
+            found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k,
+                                x[k] * r.scale[k], bound, side, press))  # fmt: skip
     equal = r.row_lower == r.row_upper
     for k, side in _active(r.value, r.row_lower, r.row_upper, lam_g, tolerance):
         if equal[k] and not equalities:

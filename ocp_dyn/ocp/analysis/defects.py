@@ -23,9 +23,9 @@ class Defects:
 
     Every interval is integrated from its first node, with the torques of the solution and recomputed contact forces.
     `angle` [rad] and `length` [m] are the largest differences from the solution at the ends of the intervals, over the
-    dofs that are angles and over those that are lengths; by_interval (N, 2) holds both for every interval. `open_loop_*`
-    are the same differences after every phase is integrated as a whole, which an unstable walker amplifies. inf if no
-    integrator reaches the end.
+    dofs that are angles and over those that are lengths; by_interval (N, 2) holds both for every interval.
+    `open_loop_*` are the same differences after every phase is integrated as a whole, which an unstable walker
+    amplifies. inf if no integrator reaches the end.
     """
 
     angle: float
@@ -37,7 +37,8 @@ class Defects:
 
 @dataclass(frozen=True)
 class Drift:
-    """Errors of the contacts at the nodes: the largest entries of |phi| [m, sine of the angle] and |G qd| [m/s, rad/s]."""
+    """Errors of the contacts at the nodes: the largest entries of |phi| [m, sine of the angle] and |G qd| [m/s,
+    rad/s]."""
 
     position: float
     velocity: float

@@ -3,17 +3,17 @@
 The map P of one period takes the state just after the start to the state just after the next start. During a phase the
 motion follows its torques, functions of the time since the start of the phase, while the contacts hold, G qdd = gamma.
 If the next phase sets a foot down, the phase ends when this foot reaches the ground, otherwise at its solved duration.
-The impact and, at the end of the period, the mirror image follow. To first order, with Phi the derivative of the flow of
-an interval and f the rate of the state [P. Muller, Calculation of Lyapunov exponents for dynamic systems with
+The impact and, at the end of the period, the mirror image follow. To first order, with Phi the derivative of the flow
+of an interval and f the rate of the state [P. Muller, Calculation of Lyapunov exponents for dynamic systems with
 discontinuities, Chaos, Solitons & Fractals 5, 1995; for walkers see `step_map`],
 
     S = 1 - f g' / (g' f)      for the event g(x) = 0, which a disturbed motion meets earlier or later,
     DP = product over the phases of (impact) (placing of the foot) S (product of Phi over the intervals).
 
 States are differentiated in tangent coordinates (delta of q, delta of qd). A flat foot that would touch down tilted is
-placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing feet
-flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances: their
-multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
+placed flat by the shortest step in the metric of the mass matrix. A disturbance at the start must keep the standing
+feet flat on the ground and at rest. Shifts along the ground and turns about the vertical do not count as disturbances:
+their multipliers, 1 or in a mirrored motion -1, are listed separately. `jumps` linearizes the rows of a `Jump`.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Floquet:
 
     multipliers (k): the eigenvalues, complex numbers, largest first; zero for directions that touch-down and contacts
     remove. neutral: multipliers of "x" and "y", shifts along the ground, and of "yaw", the turn about the vertical, if
-    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at the
-    start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the basis
-    and the neutral directions; a measure of the error of the grid.
+    the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
+    the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
+    basis and the neutral directions; a measure of the error of the grid.
     """
 
     multipliers: Any
@@ -73,12 +73,13 @@ class Floquet:
 
 
 def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = None) -> Floquet:
-    """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the result.
+    """The multipliers of a periodic solution; see `ocp_dyn.ocp.analysis.floquet` for the map and `Floquet` for the
+    result.
 
     step [s]: largest step of the fourth-order Runge-Kutta method, which restarts at every node; steps are shorter if
-    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a `Jump`.
-    ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted plane, and for
-    a Jump whose equality rows do not determine the next state.
+    springs and losses of the joints have shorter time constants. problem: the solved problem, needed if it has a
+    `Jump`. ValueError for a motion that is not periodic, holds numbers that are not finite, or stands on a tilted
+    plane, and for a Jump whose equality rows do not determine the next state.
     """
     _check(solution, step)
     model, nv = solution.model, solution.model.nv
@@ -88,15 +89,15 @@ def floquet(solution: Motion, step: float = 0.0025, problem: Statement | None = 
             DP = A @ DP
         DP = _transition(solution, p, problem) @ DP
     start = solution.phases[0]
-    held = _held_directions(model, start.contacts, start.q[0], start.qd[0])
+    foot_rows = _foot_rows(model, start.contacts, start.q[0], start.qd[0])
     neutral = _neutral_directions(model, start.q[0], start.qd[0])
     bound = _bound_by_joints(solution.equations)
     neutral = {
         name: d
         for name, d in neutral.items()
-        if np.linalg.norm(held @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
+        if np.linalg.norm(foot_rows @ d) < 1e-6 * np.linalg.norm(d) and not bound(name, d)
     }
-    return _split(DP, _null_space(held), neutral)
+    return _split(DP, _null_space(foot_rows), neutral)
 
 
 def _check(solution: Motion, step: float) -> None:
@@ -104,13 +105,13 @@ def _check(solution: Motion, step: float) -> None:
         raise ValueError("floquet multipliers need a periodic motion: give the problem periodic=Periodic(...)")
     if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q, phase.qd, phase.tau)):
         raise ValueError(
-            f"floquet multipliers need a motion of finite numbers, and this one is not finite ({solution.status}): solve "
-            "it again"
+            f"floquet multipliers need a motion of finite numbers, and this one is not finite ({solution.status}): "
+            "solve it again"
         )
     tilted = [name for phase in solution.phases for name, plane in phase.planes.items() if not plane.level]
     if tilted:
         raise ValueError(
-            f"floquet multipliers are implemented for feet on level planes, and {', '.join(tilted)} "
+            f"floquet multipliers are implemented for feet on level planes, and {', '.join(map(repr, tilted))} "
             f"{'stands' if len(tilted) == 1 else 'stand'} on a tilted one"
         )
     positive(step, "step [s]")
@@ -179,10 +180,10 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     if last:
         q[0] -= solution.step_length
     if solution.stats.get("transitions", ["Impact"] * (p + 1))[p] == "Jump":
-        free = _null_space(_held_directions(model, phase.contacts, phase.q[-1], phase.qd[-1]))
-        held = _held_directions(model, following.contacts, following.q[0], following.qd[0])
+        free = _null_space(_foot_rows(model, phase.contacts, phase.q[-1], phase.qd[-1]))
+        foot_rows = _foot_rows(model, following.contacts, following.q[0], following.qd[0])
         start = (following.q[0], following.qd[0])
-        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, held) @ both
+        return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
     steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
     S = _saltation(model, steps, q, rate) @ both
     if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
@@ -232,7 +233,7 @@ def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, ZERO_VALUE, hermitian=True) @ b)
 
 
-def _held_directions(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
+def _foot_rows(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
     """Rows (., 2 nv) whose products with a direction are zero if it keeps the standing feet flat on the ground and at
     rest."""
     delta = SX.sym("delta", model.nv)
@@ -269,8 +270,8 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
 
 
 def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
-    """A predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which is then
-    not neutral."""
+    """A predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which is
+    then not neutral."""
     model, root = equations.model, list(equations.model.dofs_of(1))
     dofs = model.dofs
     losses = bool((dofs.damping[root] + dofs.friction[root]).any())

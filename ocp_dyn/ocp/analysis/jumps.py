@@ -6,8 +6,8 @@ R_e of all these rows (m, 2 nv), in tangent coordinates,
 
     R_s ds + R_e (de + f dT) = 0,
 
-with f the rate of the last state and dT the delay of the end of the phase. If m > 2 nv, the combinations of rows that do
-not contain ds, N' R_e with N the null space of R_s', determine when the phase ends: they are the event.
+with f the rate of the last state and dT the delay of the end of the phase. If m > 2 nv, the combinations of rows that
+do not contain ds, N' R_e with N the null space of R_s', determine when the phase ends: they are the event.
 """
 
 from __future__ import annotations
@@ -52,24 +52,24 @@ def jump_of(problem: Statement | None, p: int) -> Jump:
 
 def jump_derivative(
     jump: Jump, solution: Motion, end: tuple[Array, Array], start: tuple[Array, Array], rate: Array, reach: Array,
-    held: Array,
+    foot_rows: Array,
 ) -> Array:  # fmt: skip
     """ds/de (2 nv, 2 nv) of a jump, with the change of the time of its event included.
 
     end, start: (q, qd) before and after the jump. rate (2 nv): f. reach (2 nv, .): directions in which the last state
-    can differ. held (., 2 nv): rows that keep the feet of the next phase flat on the ground and at rest. ValueError if
-    the equality rows do not determine the next state, or fix more of the last state than one event.
+    can differ. foot_rows (., 2 nv): rows that keep the feet of the next phase flat on the ground and at rest.
+    ValueError if the equality rows do not determine the next state, or fix more of the last state than one event.
     """
     A_e, A_s = _slopes(jump, solution, end, start)
     n = 2 * solution.model.nv
-    R_s, R_e = np.vstack([A_s, held]), np.vstack([A_e, np.zeros_like(held)])
+    R_s, R_e = np.vstack([A_s, foot_rows]), np.vstack([A_e, np.zeros_like(foot_rows)])
     U, values, Vt = np.linalg.svd(R_s)
     rank = int(np.sum(values > SINGULAR * values.max(initial=0.0)))
     if rank < n:
-        feet = f" and the {len(held)} of its feet" if len(held) else ""
+        feet = f" and the {len(foot_rows)} of its feet" if len(foot_rows) else ""
         raise ValueError(
-            f"Jump {jump.name!r}: its {len(A_s)} equality rows{feet} determine {rank} of the {n} numbers (positions and "
-            "velocities) of the next state, and floquet multipliers need all: add the missing ones as equalities"
+            f"Jump {jump.name!r}: its {len(A_s)} equality rows{feet} determine {rank} of the {n} numbers (positions "
+            "and velocities) of the next state, and floquet multipliers need all: add the missing ones as equalities"
         )
     left = U[:, rank:].T @ R_e
     S = np.eye(n) - _event(jump, left, reach, rate)
@@ -83,8 +83,8 @@ def _event(jump: Jump, left: Array, reach: Array, rate: Array) -> Array:
     count = int(np.sum(values > SINGULAR * max(1.0, float(values.max(initial=0.0)))))
     if count > 1:
         raise ValueError(
-            f"Jump {jump.name!r}: besides the next state its equality rows fix {count} numbers of the last state, and only "
-            "the duration can adapt: keep the row of the event that ends the phase, and leave out the others"
+            f"Jump {jump.name!r}: besides the next state its equality rows fix {count} numbers of the last state, and "
+            "only the duration can adapt: keep the row of the event that ends the phase, and leave out the others"
         )
     if not count:
         return np.zeros((rate.size, rate.size))

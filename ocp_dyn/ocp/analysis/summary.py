@@ -38,11 +38,11 @@ class Figure(NamedTuple):
 class Summary:
     """The main figures of a solution; `print` shows them as a table, `numbers` gives a flat dict for a report in JSON.
 
-    objective, and `cost` by term; duration of the motion, and of the `phases` by name [s]; step_length [m], speed [m/s];
-    cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an
-    interval; peak_vertical_force [N], the largest on one foot, and the same as a multiple of the model's weight.
-    infeasibility: the largest violation of a row, in its scale. worst_fault: the constraint that is violated most, "" if
-    none is.
+    objective, and `cost` by term; duration of the motion, and of the `phases` by name [s]; step_length [m], speed
+    [m/s]; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean
+    over an interval; peak_vertical_force [N], the largest on one foot, and the same as a multiple of the model's
+    weight. infeasibility: the largest violation of a row, in its scale. worst_fault: the constraint that is violated
+    most, "" if none is.
 
     Figures that do not apply are None: step length, speed and cost of transport without a step length, vertical forces
     without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were

@@ -18,15 +18,16 @@ _RENAMED = {"v": "qd", "a": "qdd"}
 
 
 def from_format_1(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The JSON object and the arrays of a file of format 1, renamed as in format 2. Malformed entries stay unchanged."""
-    found = dict(about)
-    if isinstance(lost := about.get("not_finite"), list):
-        found["not_finite"] = [_array_name(name) for name in lost]
+    """The JSON object and the arrays of a file of format 1, renamed as in format 2. Malformed entries stay
+    unchanged."""
+    renamed = dict(about)
+    if isinstance(names := about.get("not_finite"), list):
+        renamed["not_finite"] = [_array_name(name) for name in names]
     if isinstance(record := about.get("record"), dict) and isinstance(record.get("variables"), list):
-        found["record"] = record | {"variables": [_variable_name(name) for name in record["variables"]]}
+        renamed["record"] = record | {"variables": [_variable_name(name) for name in record["variables"]]}
     if isinstance(phases := about.get("phases"), list):
-        found["phases"] = [_phase(phase) for phase in phases]
-    return found, {_array_name(name): value for name, value in arrays.items()}
+        renamed["phases"] = [_phase(phase) for phase in phases]
+    return renamed, {_array_name(name): value for name, value in arrays.items()}
 
 
 def _array_name(name: Any) -> Any:

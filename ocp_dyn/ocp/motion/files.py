@@ -111,11 +111,12 @@ class _LaterFormat(ValueError):
 
 
 class _Content(NamedTuple):
-    """Content of a file. lost: names of the arrays and entries that may hold numbers that are not finite; None: all."""
+    """Content of a file. not_finite: names of the arrays and entries that may hold numbers that are not finite; None:
+    all."""
 
     about: dict[str, Any]
     arrays: dict[str, Array]
-    lost: frozenset[str] | None
+    not_finite: frozenset[str] | None
 
     @staticmethod
     def of(arrays: dict[str, Array]) -> _Content:
@@ -127,19 +128,19 @@ class _Content(NamedTuple):
         if not is_one_of(written, FORMATS):
             if isinstance(written, str) and re.fullmatch(LATER_FORMAT, written):
                 raise _LaterFormat(
-                    f"a later version of ocp_dyn wrote this file in the format {written!r}; this version reads {READABLE}: "
-                    "update ocp_dyn"
+                    f"a later version of ocp_dyn wrote this file in the format {written!r}; this version reads "
+                    f"{READABLE}: update ocp_dyn"
                 )
             raise ValueError(f"its format is {shown(written)}, expected {READABLE}")
         if about["format"] == FORMAT_1:
             about, arrays = from_format_1(about, arrays)
         if "not_finite" in about:
-            lost: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
+            not_finite: frozenset[str] | None = frozenset(_texts(about["not_finite"]))
         else:  # a file older than this entry: solutions that converged are finite
             stats = about.get("stats")
             converged = isinstance(stats, dict) and stats.get("converged") is True
-            lost = frozenset() if converged else None
-        return _Content(about, arrays, lost)
+            not_finite = frozenset() if converged else None
+        return _Content(about, arrays, not_finite)
 
     def entry(self, key: str) -> Any:
         if key not in self.about:
@@ -160,7 +161,7 @@ class _Content(NamedTuple):
         return values
 
     def check_finite(self, name: str, is_finite: bool) -> None:
-        if not is_finite and self.lost is not None and name not in self.lost:
+        if not is_finite and self.not_finite is not None and name not in self.not_finite:
             raise ValueError(f"{name!r} holds numbers that are not finite")
 
 
@@ -191,7 +192,7 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
     contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
-    places = {name: np.array(_listed(place, 3)) for name, place in _mapping(saved["places"]).items()}
+    places = {name: np.array(_numbers(place, 3)) for name, place in _mapping(saved["places"]).items()}
     planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
     t = content.array(f"t{k}", (None,))
     if t.size < 2 or np.any(np.diff(t) < 0):
@@ -206,7 +207,7 @@ def _plane(saved: Any) -> Plane:
     """The plane of a foothold, from its point and its normal."""
     if not isinstance(saved, list) or len(saved) != 2:
         raise _wrong("a point and a normal of a plane", saved)
-    point, normal = (_listed(part, 3) for part in saved)
+    point, normal = (_numbers(part, 3) for part in saved)
     return Plane((point[0], point[1], point[2]), normal)
 
 
@@ -297,7 +298,7 @@ def _boolean(value: Any) -> bool:
     return value
 
 
-def _listed(value: Any, size: int) -> list[float]:
+def _numbers(value: Any, size: int) -> list[float]:
     if not isinstance(value, list) or len(value) != size:
         raise _wrong(f"a list of {size} numbers", value)
     return [_number(x) for x in value]

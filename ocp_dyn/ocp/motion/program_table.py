@@ -28,8 +28,8 @@ class ProgramTable:
     """Names and numbers of a nonlinear program at one point x, with constraints row_lower <= g(x) <= row_upper.
 
     One entry for every entry of x: `variable` (index into `variables`) and `entry` within this variable; `label` (index
-    into `labels`, the names of dofs; -1: none); `x_phase` (index into `phases`; -1: none) and `x_time` [s]; `scale`; the
-    bounds `lower` and `upper` in physical units.
+    into `labels`, the names of dofs; -1: none); `x_phase` (index into `phases`; -1: none) and `x_time` [s]; `scale`;
+    the bounds `lower` and `upper` in physical units.
 
     One entry for every row of g: `row` (index into `rows`, names "block: row"); `instance` of its block; `g_phase` and
     `g_time`; `value` and the bounds `row_lower` and `row_upper`, in the scale of the row.
@@ -105,8 +105,8 @@ class ProgramTable:
             index, size = getattr(self, key), len(getattr(self, names))
             if np.any((index < lowest) | (index >= size)):
                 raise ValueError(
-                    f"'record_{key}' holds indices from {index.min()} to {index.max()}, expected {lowest} to {size - 1} "
-                    f"for {size} {names}"
+                    f"'record_{key}' holds indices from {index.min()} to {index.max()}, expected {lowest} to "
+                    f"{size - 1} for {size} {names}"
                 )
         if any(np.any(np.isnan(getattr(self, key))) for key in ("lower", "upper", "row_lower", "row_upper")):
             raise ValueError("the record of its program holds bounds that are nan")

@@ -1,1 +1,1 @@
-"""Nonlinear programs put together from blocks. No mechanics and no phases are known here."""
+"""Nonlinear programs that consist of blocks, without mechanics and phases."""

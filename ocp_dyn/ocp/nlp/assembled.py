@@ -23,8 +23,10 @@ class Stopped(Exception):
 
 
 class Numeric(ca.Callback):
-    """A CasADi Function computed in Python: `compute(arguments)` returns, for every output, a function without
-    arguments that is called if the output is wanted."""
+    """A CasADi Function computed in Python.
+
+    `compute(arguments)` returns, for every output, a function without arguments that is called if the output is needed.
+    """
 
     def __init__(
         self, name: str, inputs: Mapping[str, ca.Sparsity], outputs: Mapping[str, ca.Sparsity], compute: Outputs
@@ -55,13 +57,13 @@ class Numeric(ca.Callback):
         return True
 
     def eval_buffer(self, arguments: Any, results: Any) -> int:
-        """Reads and writes the solver's own memory; an argument that is null stands for zeros."""
-        given = [
+        """Evaluates with the solver's memory as input and output; an argument that is null stands for zeros."""
+        inputs = [
             np.zeros(pattern.nnz()) if view is None or not len(view) else np.frombuffer(view)
             for view, pattern in zip(arguments, self._inputs.values(), strict=True)
         ]
         try:
-            for view, thunk in zip(results, self._compute(given), strict=True):
+            for view, thunk in zip(results, self._compute(inputs), strict=True):
                 if view is not None and len(view):
                     np.frombuffer(view)[:] = thunk()
         except Stopped:
@@ -72,9 +74,9 @@ class Numeric(ca.Callback):
 class Assembled:
     """The functions of a whole program over (x, p): f, g, their first and second derivatives, and the cost by term.
 
-    evaluator: computes them as numpy arrays. lock: held by the thread that uses the program. objective, constraints,
-    gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, named and shaped as `casadi.nlpsol` expects
-    its own.
+    evaluator: computes them as numpy arrays. lock: to be acquired by a thread before it uses the program. objective,
+    constraints, gradient, jacobian, hessian, cost_terms: the same as CasADi Functions, with the names and shapes that
+    `casadi.nlpsol` expects.
     """
 
     def __init__(self, blocks: Sequence[Block], n: int, parameters: int, threads: int) -> None:
@@ -93,7 +95,8 @@ class Assembled:
         return Evaluator(self.blocks, self.n, self.constants, self.parameters, self.threads, self.compiled)
 
     def use(self, compiled: Mapping[Key, CompiledFunction]) -> None:
-        """Evaluates these blocks by their machine code from now on, and all others by CasADi's virtual machine."""
+        """Evaluates these functions of blocks by machine code from now on, and all others by CasADi's virtual
+        machine."""
         self.compiled = dict(compiled)
         self.evaluator = self._evaluator()
 
@@ -102,34 +105,34 @@ class Assembled:
         point = {"x": dense(self.n, 1), "p": dense(self.parameters, 1)}
         m, number = self.row_lower.size, dense(1, 1)
 
-        def made(name: str, outputs: dict[str, ca.Sparsity], compute: Outputs, **more: ca.Sparsity) -> Numeric:
+        def numeric(name: str, outputs: dict[str, ca.Sparsity], compute: Outputs, **more: ca.Sparsity) -> Numeric:
             return Numeric(name, point | more, outputs, compute)
 
-        def both(z: list[Array]) -> Sequence[Callable[[], Any]]:
+        def objective_and_constraints(z: list[Array]) -> Sequence[Callable[[], Any]]:
             return lambda: self.evaluator.objective(*z), lambda: self.evaluator.constraints(*z)
 
         jacobian, hessian = self.evaluator.jacobian_pattern, self.evaluator.hessian_pattern
-        self.objective = made("nlp_f", {"f": number}, lambda z: [lambda: self.evaluator.objective(*z)])
-        self.constraints = made("nlp_g", {"g": dense(m, 1)}, lambda z: [lambda: self.evaluator.constraints(*z)])
-        self.values = made("nlp_fg", {"f": number, "g": dense(m, 1)}, both)
-        self.gradient = made(
+        self.objective = numeric("nlp_f", {"f": number}, lambda z: [lambda: self.evaluator.objective(*z)])
+        self.constraints = numeric("nlp_g", {"g": dense(m, 1)}, lambda z: [lambda: self.evaluator.constraints(*z)])
+        self.values = numeric("nlp_fg", {"f": number, "g": dense(m, 1)}, objective_and_constraints)
+        self.gradient = numeric(
             "nlp_grad_f",
             {"f": number, "grad_f_x": dense(self.n, 1)},
             lambda z: [lambda: self.evaluator.objective(*z), lambda: self.evaluator.gradient(*z)],
         )
-        self.jacobian = made(
+        self.jacobian = numeric(
             "nlp_jac_g",
             {"g": dense(m, 1), "jac_g_x": jacobian},
             lambda z: [lambda: self.evaluator.constraints(*z), lambda: self.evaluator.jacobian(*z)],
         )
-        self.hessian = made(
+        self.hessian = numeric(
             "nlp_hess_l",
             {"triu_hess_gamma_x_x": hessian},
             lambda z: [lambda: self.evaluator.hessian(z[0], z[1], float(z[2][0]), z[3])],
             lam_f=number,
             lam_g=dense(m, 1),
         )
-        self.cost_terms = made(
+        self.cost_terms = numeric(
             "cost_terms", {"terms": dense(len(self.cost_names), 1)}, lambda z: [lambda: self.evaluator.terms(*z)]
         )
         x, p = MX.sym("x", self.n), MX.sym("p", self.parameters)
@@ -144,7 +147,7 @@ class Assembled:
         for b in self.blocks:
             count = len(b.instances)
             local = []
-            for source, indices in ((x, b.gather), (numbers, b.gather_given(first))):
+            for source, indices in ((x, b.gather), (numbers, b.gather_parameters(first))):
                 local.append(ca.reshape(source[indices.ravel()], indices.shape[1], count))
             first += b.constant_count
             function = b.values_function.map(count) if count > 1 else b.values_function

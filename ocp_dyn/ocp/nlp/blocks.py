@@ -1,6 +1,6 @@
-"""Blocks: one SX function per kind of stage, with its own derivatives, however many instances it has.
+"""Blocks: an SX function with its derivatives for every kind of stage, evaluated for many instances.
 
-A kind of block sees a short vector z of local variables and p of local parameters, and gives cost terms and
+A kind of block depends on a short vector z of local variables and p of local parameters, and defines cost terms and
 constraint rows. Its Jacobian and its Lagrangian Hessian are made once, in SX: the size of every graph is that of
 one interval, whatever the horizon.
 """
@@ -21,14 +21,14 @@ from ...codegen.machine_code.identity import digest, made_by
 from .chain_rule import Call, derivatives, gauss_newton
 from .derivative_cache import BlockDerivatives, derived
 
-MAKERS = (__name__,)
-"""Modules whose source, with all that they import, determines the derivatives of given functions; the modules that make
-the derivatives of calls (`Call.maker`) are added."""
+DERIVATIVE_MAKERS = (__name__,)
+"""Modules whose source, with all that they import, determines the derivatives of a block's functions; the modules that
+make the derivatives of calls (`Call.maker`) are added."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """Some entries of the program's x: `x[index] = value / scale`."""
+    """A group of entries of the program's x: `x[index] = value / scale`."""
 
     name: str
     index: Indices
@@ -41,9 +41,9 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """Some entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
+    """A group of entries of the program's p: numbers that may change from one solve to the next, without a rebuild.
 
-    `parameter[2:5]` is a part of it, which can fill a slot of a block as any other parameter.
+    `parameter[2:5]` is a part of it, which can fill a slot of a block like any other parameter.
     """
 
     name: str
@@ -81,9 +81,9 @@ class Rows:
     def call(self, f: ca.Function, differentiable: Callable[[], ca.Function], *arguments: Expr, maker: str) -> SX:
         """A symbol that stands for f(arguments); `differentiable` makes the Function with the derivatives of f.
 
-        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f: CasADi
-        then differentiates f. maker: name of the module that makes them; its source is part of the key of kept machine
-        code (see `chain_rule`).
+        `differentiable` is called only when derivatives are needed. It may raise ValueError if it has none for f:
+        CasADi then differentiates f. maker: name of the module that makes them; its source is part of the key of kept
+        machine code (see `chain_rule`).
         """
         symbols = tuple(x if SX(x).is_valid_input() else self.inner(x) for x in arguments)
         self.calls.append(Call(f, symbols, SX.sym("e", f.size1_out(0)), differentiable, maker))
@@ -113,32 +113,33 @@ class Rows:
 
 
 def _bound(name: str, bound: Any, size: int) -> Array:
-    found = numbers(bound, f"constraint {name!r}: a bound")
-    if found.size not in (1, size):
-        raise ValueError(f"constraint {name!r} has {size} rows but {found.size} bounds: give one number, or {size}")
-    return np.broadcast_to(found, (size,))
+    array = numbers(bound, f"constraint {name!r}: a bound")
+    if array.size not in (1, size):
+        raise ValueError(f"constraint {name!r} has {size} rows but {array.size} bounds: give one number, or {size}")
+    return np.broadcast_to(array, (size,))
 
 
 def numbers_of(what: str, value: Any, size: int) -> Array:
-    """One number, or `size` finite ones."""
+    """An array of `size` finite numbers, from as many or from one that is repeated; what: its name in messages."""
     try:
-        found = numbers(value, what)
+        array = numbers(value, what)
     except TypeError:
         raise TypeError(f"{what} takes one finite number or {size}, got {shown(value)}") from None
-    if found.size not in (1, size) or not np.all(np.isfinite(found)):
+    if array.size not in (1, size) or not np.all(np.isfinite(array)):
         raise ValueError(f"{what} takes one finite number or {size}, got {shown(value)}")
-    return np.array(np.broadcast_to(found, (size,)))
+    return np.array(np.broadcast_to(array, (size,)))
 
 
 Body = Callable[[dict[str, SX], Rows], None]
+"""Writes the costs and rows of a block, from the expressions of its slots by name."""
 
 
 @dataclass
 class Block:
     """One kind of block and its instances.
 
-    slots: the variables and parameters of one instance, by name, as representatives that give size and scale.
-    constants: sizes of the numbers that differ between instances and never change.
+    slots: the variables and parameters of one instance, by name; all instances have variables and parameters of these
+    sizes and scales. constants: sizes of the numbers that differ between instances and never change.
     """
 
     name: str
@@ -146,11 +147,12 @@ class Block:
     body: Body
     constants: dict[str, int] = field(default_factory=dict)
     instances: list[list[Variable]] = field(default_factory=list)
-    given: list[list[Parameter]] = field(default_factory=list)
+    parameters: list[list[Parameter]] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
 
     def add(self, filled: Mapping[str, Slot], **constants: Any) -> None:
-        """Adds an instance: a variable or a parameter for every slot, as in `slots`, numbers for every constant."""
+        """Adds an instance: a variable or a parameter for every slot, of the same kind and size as in `slots`, and
+        numbers for every constant."""
         variables, parameters = [], []
         for name, representative in self.slots.items():
             slot = filled[name]
@@ -162,7 +164,7 @@ class Block:
             variables += [slot] if isinstance(slot, Variable) else []
             parameters += [slot] if isinstance(slot, Parameter) else []
         self.instances.append(variables)
-        self.given.append(parameters)
+        self.parameters.append(parameters)
         numbers = [np.atleast_1d(np.asarray(constants[name], dtype=float)) for name in self.constants]
         self.values.append(np.concatenate([np.zeros(0), *numbers]))
 
@@ -184,7 +186,7 @@ class Block:
     def _differentiate(self, name: str, rows: Rows, zs: SX, ps: SX) -> None:
         terms = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value in rows.costs)))
         g = ca.densify(ca.vertcat(SX(0, 1), *(value for _, value, _, _ in rows.rows)))
-        pairs = [pair for listed in rows.squares for pair in listed]
+        pairs = [pair for squares in rows.squares for pair in squares]
         residuals = ca.vertcat(SX(0, 1), *(r for _, r in pairs))
         factors = ca.vertcat(SX(0, 1), *(ca.repmat(factor, r.shape[0], 1) for factor, r in pairs))
         # Merging common subexpressions pays before differentiation; on the derivatives it only costs time.
@@ -204,7 +206,7 @@ class Block:
             f = ca.sum1(terms) if rows.costs else SX(0)
             lam_f, lam_g = SX.sym("lam_f"), SX.sym("lam_g", g.shape[0])
             gradient, jacobian, hessian = derivatives(f, g, lam_f, lam_g, zs, ys, of_z, rows.calls)
-            rest = sum((whole[0][k] for k, listed in enumerate(rows.squares) if not listed), start=SX(0))
+            rest = sum((whole[0][k] for k, squares in enumerate(rows.squares) if not squares), start=SX(0))
             gauss = gauss_newton(rest, whole[2], whole[3], lam_f, zs)
             pattern = hessian.sparsity() + gauss.sparsity()
             hessian, gauss = (SX(ca.project(half, pattern)) for half in (hessian, gauss))
@@ -217,22 +219,23 @@ class Block:
                 pattern,
             )
 
-        squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
-        makers = made_by(*MAKERS, *sorted({call.maker for call in rows.calls}))
-        self.key = digest(self.values_function.serialize(), squares.serialize(), makers)
-        found = derived(self.key, derive)
-        self.first_function, self.second_function, self.gauss_function = found[:3]
-        self.jacobian_pattern, self.hessian_pattern = found[3:]
+        least_squares = ca.Function("squares", [zs, ps], [whole[2], whole[3]])
+        makers = made_by(*DERIVATIVE_MAKERS, *sorted({call.maker for call in rows.calls}))
+        self.key = digest(self.values_function.serialize(), least_squares.serialize(), makers)
+        kept = derived(self.key, derive)
+        self.first_function, self.second_function, self.gauss_function = kept[:3]
+        self.jacobian_pattern, self.hessian_pattern = kept[3:]
 
     def _refuse_strangers(self, rows: Rows, inputs: SX) -> None:
-        """Raises ValueError if a cost or a row holds symbols that are not the block's."""
-        mine = {x.element_hash() for x in ca.vertsplit(inputs)}
+        """Raises ValueError if a cost or a row contains symbols that are not inputs of the block."""
+        known = {x.element_hash() for x in ca.vertsplit(inputs)}
         for name, value in (*rows.costs, *((name, value) for name, value, _, _ in rows.rows)):
-            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in mine]
+            strange = [str(x) for x in ca.symvar(value) if x.element_hash() not in known]
             if strange:
                 raise ValueError(
-                    f"{self.name}: {name!r} holds symbols that no stage has, {', '.join(strange[:6])}: use what the stage "
-                    "gives, and a Parameter, instant.values[name], for other numbers"
+                    f"{self.name}: {name!r} contains symbols that are no variables of the motion, "
+                    f"{', '.join(strange[:6])}: use the variables of the instant, and a Parameter, "
+                    "instant.values[name], for other numbers"
                 )
 
     @property
@@ -245,12 +248,15 @@ class Block:
         """Number of constants of all instances together."""
         return sum(value.size for value in self.values)
 
-    def gather_given(self, first: int) -> Indices:
-        """Indices into [p; constants] of every instance's parameters, a row each; the constants begin at `first`."""
+    def gather_parameters(self, first: int) -> Indices:
+        """Indices into [p; constants] of the parameters and constants of every instance: one row per instance.
+
+        first: index at which the constants of this kind of block begin.
+        """
         size = self.values[0].size
         constants = first + np.arange(len(self.values) * size).reshape(len(self.values), size)
-        given = [np.concatenate([*(p.index for p in g), c]) for g, c in zip(self.given, constants, strict=True)]
-        return np.array(given, dtype=int)
+        pairs = zip(self.parameters, constants, strict=True)
+        return np.array([np.concatenate([*(p.index for p in parameters), c]) for parameters, c in pairs], dtype=int)
 
 
 def _nonzeros(x: SX) -> SX:

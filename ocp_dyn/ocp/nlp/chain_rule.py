@@ -1,7 +1,8 @@
-"""Derivatives by the chain rule over inner variables: combines small Jacobians and Hessians, not one large one.
+"""Derivatives of a block by the chain rule over inner variables, which combines small Jacobians and Hessians.
 
-The equations of an interval see the variables z only through the states y(z) at its stages, and the derivatives of the
-dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, mu = dL/de,
+The equations of an interval depend on the variables z mainly through the states y(z) at its stages, and the derivatives
+of the dynamics e = F(y, z) come from a recursion. With w = (z, y), D = dw/dz, E = de/dw, L(w, e) the Lagrangian, and
+mu = dL/de,
 
     dg/dz = (dg/dw + dg/de E) D,
     d2L/dz2 = D' (d2L/dw2 + d2(mu'F)/dw2 + L_we E + (L_we E)' + E' L_ee E) D + sum_k dL/dy_k d2y_k/dz2.
@@ -23,11 +24,11 @@ from ..._types import Expr, split
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """e = f(arguments): e and the arguments are symbols, f has one output.
+    """A call e = f(arguments) within a block; e and the arguments are symbols, f has one output.
 
     differentiable: makes the Function (arguments, mu) -> (de, gradient and Hessian of mu' e), with respect to all
-    arguments in one row of columns, which may take time; raises ValueError if it has none for f. maker: name of the
-    module that makes these derivatives.
+    arguments side by side in the columns, which may take time; raises ValueError if it has none for f. maker: name of
+    the module that makes these derivatives.
     """
 
     f: ca.Function
@@ -48,8 +49,8 @@ class Call:
             hessian, gradient = ca.hessian(ca.dot(weights, self.value()), w)
             outputs = [ca.jacobian(self.value(), w), gradient, hessian]
             F = ca.Function("differentiated", [*self.arguments, weights], outputs)
-        found: Sequence[Expr] = F.call([*arguments, mu])
-        return found
+        results: Sequence[Expr] = F.call([*arguments, mu])
+        return results
 
 
 class Derivatives(NamedTuple):
@@ -73,10 +74,10 @@ def derivatives(
     by_e = [ca.gradient(f, e), ca.jacobian(g, e), mu, ca.jacobian(mu, w).T, ca.jacobian(mu, e)]
     # substituted before the derivatives of the calls, the larger part, are added
     values = ca.substitute([call.value() for call in calls], [y], [y_of_z])
-    found = ca.substitute(
+    substituted = ca.substitute(
         [gradient, jacobian, hessian, slope, *by_e], [y, *(call.e for call in calls)], [y_of_z, *values]
     )
-    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = found
+    gradient, jacobian, hessian, slope, f_e, g_e, mu, L_we, L_ee = substituted
     if calls:
         E, pull, curvature = _called(calls, mu, w, y, y_of_z)
         cross = L_we @ E

@@ -1,9 +1,10 @@
 """Dependent equalities: linear combinations of the rows of their Jacobian that vanish.
 
-With A the rows scaled to norm 1, the system [e I, A'; A, -e I] (x; y) = (0; b) has y = -e (A A' + e^2 I)^-1 b: a random
-b comes out along the combinations w with A' w = 0, if there are any (inverse iteration; a small e on both diagonals
-keeps the factorization stable in any order; neither A A', which is dense if all rows share a variable, nor another
-dense matrix is formed). The singular values of A on the span of several y are then computed: |A' w| itself decides.
+With A the rows scaled to norm 1, the system [e I, A'; A, -e I] (x; y) = (0; b) has y = -e (A A' + e^2 I)^-1 b: for a
+random b, y lies along the combinations w with A' w = 0, if there are any (inverse iteration). A small e on both
+diagonals keeps the factorization stable in any order. Neither A A', which is dense if all rows share a variable, nor
+another dense matrix is formed. Then the singular values of A' on the span of several y are computed: |A' w| decides
+whether a combination vanishes.
 """
 
 from __future__ import annotations
@@ -14,26 +15,26 @@ from casadi import DM
 
 from ..._types import Array, Indices
 
-ZERO = 1e-9
+VANISHING = 1e-9
 """|A' w| for |w| = 1 below which a combination counts as zero: rows that repeat others give 1e-12 and less, the weakest
-combination of a sound problem of walking about 1e-6."""
+combination of a well-posed problem of walking about 1e-6."""
 
-SUSPECT = 1e-7
-"""The same threshold after the first iteration, which is not exact yet."""
+NEARLY_VANISHING = 1e-7
+"""The same threshold after the first iteration, whose result is still inexact."""
 
 SHIFT = 1e-7
-"""e in the system above: smaller than the weakest combination of a sound problem, and large enough that the pivots stay
-well above rounding, which is 1e-16 / e."""
+"""e in the system above: smaller than the weakest combination of a well-posed problem, and large enough that the pivots
+stay well above rounding, which is 1e-16 / e."""
 
-FIRST, MOST = 8, 64
-"""Number of combinations that are sought at once; doubled while all of them vanish, up to MOST."""
+FEWEST_SOUGHT, MOST_SOUGHT = 8, 64
+"""Number of combinations that are sought at once: doubled while all of them vanish, up to the second number."""
 
 
 def vanishing(J: DM) -> Array:
     """Vanishing combinations of the rows of J: a column of weights for each, for the rows scaled to norm 1.
 
     In reduced form: every column has an entry 1 in a row where the others have 0, so that dependences with different
-    causes stay apart. Rows without an entry are left out. Cost: one or two sparse factorizations, half a second each
+    causes stay separate. Rows without an entry are left out. Cost: one or two sparse factorizations, half a second each
     for 5,000 rows.
     """
     J = ca.sparsify(J)
@@ -44,13 +45,13 @@ def vanishing(J: DM) -> Array:
     norm = np.sqrt(np.bincount(row, values**2, J.shape[0]))
     kept = np.flatnonzero(norm > 0)
     A = DM(J.sparsity(), values / np.where(norm > 0, norm, 1.0)[row])[kept.tolist(), :]
-    count = min(FIRST, kept.size)
-    found = _null_space(A, count)
-    while found.shape[1] == count < min(MOST, kept.size):
+    count = min(FEWEST_SOUGHT, kept.size)
+    null_space = _null_space(A, count)
+    while null_space.shape[1] == count < min(MOST_SOUGHT, kept.size):
         count = min(2 * count, kept.size)
-        found = _null_space(A, count)
-    weights = np.zeros((J.shape[0], found.shape[1]))
-    weights[kept] = found
+        null_space = _null_space(A, count)
+    weights = np.zeros((J.shape[0], null_space.shape[1]))
+    weights[kept] = null_space
     return _reduced(weights)
 
 
@@ -62,10 +63,10 @@ def _null_space(A: DM, count: int) -> Array:
     K = ca.blockcat([[SHIFT * DM.eye(n), A.T], [A, -SHIFT * DM.eye(m)]])
     factor = ca.Linsol("K", "ldl", K.sparsity())
     Y = np.random.default_rng(0).standard_normal((m, count))
-    for bound in (SUSPECT, ZERO):
+    for bound in (NEARLY_VANISHING, VANISHING):
         z = np.array(factor.solve(K, ca.vertcat(DM(n, count), DM(Y))).full())
         if not np.all(np.isfinite(z)):
-            return np.zeros((m, 0))  # no factorization, and nothing can be told
+            return np.zeros((m, 0))  # the factorization failed, so nothing is known
         Y = np.linalg.qr(z[n:])[0]
         _, values, V = np.linalg.svd(np.linalg.qr((A.T @ DM(Y)).full(), mode="r"))
         Y = Y @ V[::-1].T  # the weakest first: the next orthogonalization keeps them

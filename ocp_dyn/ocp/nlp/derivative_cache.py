@@ -1,7 +1,7 @@
 """Cache of the derivatives of blocks, within one process.
 
-A later problem whose blocks have the same functions finds their derivatives here. They are not kept on disk: reading a
-graph back takes as long as differentiating again.
+A later problem whose blocks have the same functions takes their derivatives from this cache. They are not kept on disk:
+reading a graph back takes as long as differentiating again.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import casadi as ca
 
 
 class BlockDerivatives(NamedTuple):
-    """first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the Hessian's
-    upper half; gauss: (z, p, lam_f) -> nonzeros of the upper half of the Gauss-Newton Hessian; and the two patterns."""
+    """Functions of the derivatives of a kind of block, and the patterns of their matrices.
+
+    first: (z, p) -> (gradient of f, nonzeros of dg/dz); second: (z, p, lam_f, lam_g) -> nonzeros of the upper half of
+    the Lagrangian's Hessian; gauss: (z, p, lam_f) -> nonzeros of the upper half of the Gauss-Newton Hessian. The two
+    Hessians have one pattern.
+    """
 
     first: ca.Function
     second: ca.Function
@@ -24,7 +28,7 @@ class BlockDerivatives(NamedTuple):
     hessian_pattern: ca.Sparsity
 
 
-KEPT = 32
+KINDS_KEPT = 32
 """Number of kinds of blocks whose derivatives are kept: enough for a problem with a few phases."""
 
 _kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
@@ -32,8 +36,8 @@ _kept: OrderedDict[str, BlockDerivatives] = OrderedDict()
 
 def derived(key: str, derive: Callable[[], BlockDerivatives]) -> BlockDerivatives:
     """The derivatives kept under this key; if there are none, the result of `derive`, which is then kept."""
-    found = _kept.pop(key, None) or derive()
-    _kept[key] = found
-    while len(_kept) > KEPT:
+    derivatives = _kept.pop(key, None) or derive()
+    _kept[key] = derivatives
+    while len(_kept) > KINDS_KEPT:
         _kept.popitem(last=False)
-    return found
+    return derivatives

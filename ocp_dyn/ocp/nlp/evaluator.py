@@ -1,4 +1,4 @@
-"""Evaluation of a whole program: every kind of block over all its instances at once."""
+"""Evaluation of a whole program: every kind of block for all its instances at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS = ("values", "first", "second", "gauss")
 of the objective."""
 
 Key = tuple[int, str]
-"""A block, by its place in the program, and a level."""
+"""A function of a block: the number of the block in the program, and the function's level."""
 
 
 def run_in_machine(
@@ -37,7 +37,7 @@ def run_in_machine(
     for j, y in enumerate(outputs):
         buffer.set_res(j, memoryview(cast(Any, y.reshape(-1))))
 
-    def run(_alive: object = (buffer, f)) -> None:  # the trigger does not hold them
+    def run(_alive: object = (buffer, f)) -> None:  # the trigger keeps no references to them
         trigger()
 
     return run
@@ -53,8 +53,8 @@ def run_compiled(f: CompiledFunction, inputs: Sequence[Array], outputs: Sequence
 class Evaluator:
     """f, g, their first and second derivatives at (x, p): flat arrays, matrices by their nonzeros.
 
-    Solvers ask for several of them at one point, so results are kept until the point changes. The arrays returned are
-    overwritten by the next call. compiled: machine code of blocks; the virtual machine computes the rest.
+    Solvers need several of them at one point, so results are kept until the point changes. The arrays returned are
+    overwritten by the next call. compiled: machine code of blocks; CasADi's virtual machine computes all other blocks.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class Evaluator:
         self._p = self._numbers[:parameters]
         first = parameters + np.cumsum([0, *(b.constant_count for b in blocks)])
         self._gather = [b.gather for b in blocks]
-        self._given = [b.gather_given(int(k)) for b, k in zip(blocks, first, strict=False)]
+        self._gather_p = [b.gather_parameters(int(k)) for b, k in zip(blocks, first, strict=False)]
         self._z = [np.zeros(gather.shape) for gather in self._gather]
-        self._local = [np.zeros(given.shape) for given in self._given]
+        self._local = [np.zeros(gather.shape) for gather in self._gather_p]
         self._lam_f = [np.zeros((len(b.instances), 1)) for b in blocks]
         self._lam_g = [np.zeros((len(b.instances), b.lower.size)) for b in blocks]
         gradient, self._touched = gradient_placement(blocks, n)
@@ -86,7 +86,7 @@ class Evaluator:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Allocates the arrays that stay, and makes the calls that fill them."""
+        """Allocates the arrays of results once, and makes the calls that fill them."""
         sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
         self._flat: dict[str, list[Array]] = {}
         self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in LEVELS}
@@ -136,9 +136,9 @@ class Evaluator:
             return
         self._fresh.clear()
         self._x[:], self._p[:] = x, p
-        for gather, z, given, local in zip(self._gather, self._z, self._given, self._local, strict=True):
+        for gather, z, gather_p, local in zip(self._gather, self._z, self._gather_p, self._local, strict=True):
             np.take(self._x, gather, out=z, mode="clip")
-            np.take(self._numbers, given, out=local, mode="clip")
+            np.take(self._numbers, gather_p, out=local, mode="clip")
 
     def _evaluate(self, level: str, x: Array, p: Array) -> list[Array]:
         self._at(x, p)
@@ -149,13 +149,13 @@ class Evaluator:
         return self._flat[level]
 
     def terms(self, x: Array, p: Array) -> Array:
-        """Every kind's cost terms, summed over its instances."""
-        flat, begin, found = self._evaluate("values", x, p)[0], 0, [np.zeros(0)]
+        """The cost terms of every kind of block, summed over its instances."""
+        flat, begin, sums = self._evaluate("values", x, p)[0], 0, [np.zeros(0)]
         for b in self._blocks:
             size = len(b.instances) * len(b.cost_names)
-            found.append(flat[begin : begin + size].reshape(len(b.instances), -1).sum(axis=0) if size else np.zeros(0))
+            sums.append(flat[begin : begin + size].reshape(len(b.instances), -1).sum(axis=0) if size else np.zeros(0))
             begin += size
-        return np.concatenate(found)
+        return np.concatenate(sums)
 
     def objective(self, x: Array, p: Array) -> float:
         return float(self._evaluate("values", x, p)[0].sum())
@@ -164,9 +164,9 @@ class Evaluator:
         return self._evaluate("values", x, p)[1]
 
     def gradient(self, x: Array, p: Array) -> Array:
-        found = np.zeros(self.n)
-        found[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
-        return found
+        gradient = np.zeros(self.n)
+        gradient[self._touched] = self._placements[0](self._evaluate("first", x, p)[0])
+        return gradient
 
     def jacobian(self, x: Array, p: Array) -> Array:
         """Nonzeros of dg/dx, in the order of `jacobian_pattern`."""
@@ -181,7 +181,8 @@ class Evaluator:
         return self._curvature("second", x, p, lam_f)
 
     def gauss_newton(self, x: Array, p: Array, lam_f: float) -> Array:
-        """The same for lam_f f, without the curvature of the residuals whose squares make up f."""
+        """Nonzeros of the Gauss-Newton Hessian of lam_f f, which leaves out the curvature of the residuals whose
+        squares make up f; pattern as of `hessian`."""
         return self._curvature("gauss", x, p, lam_f)
 
     def entries(self, x: Array, p: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Nonlinear programs put together from blocks: variables with bounds, parameters, blocks and their instances."""
+"""Nonlinear programs that consist of blocks: variables with bounds, parameters, blocks and their instances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array, shown
+from ..._types import Array, meant, shown
 from .assembled import Assembled
 from .blocks import Block, Body, Parameter, Rows, Slot, Variable, numbers_of
 
@@ -35,10 +35,11 @@ class Program:
     def variable(self, name: str, size: int, lower: Any, upper: Any, start: Any, scale: Any = 1.0) -> Variable:
         """Adds a variable of `size` entries (physical units; `scale` is its typical magnitude)."""
         lo, up, x0, s = (np.array(np.broadcast_to(np.asarray(a, float), (size,))) for a in (lower, upper, start, scale))
-        open_to = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
-        if open_to or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
+        disordered = np.any(lo > up) or np.any(lo == np.inf) or np.any(up == -np.inf)
+        if disordered or np.any(np.isnan(lo) | np.isnan(up)) or not np.all(np.isfinite(x0)):
             raise ValueError(
-                f"variable {name!r}: bounds must be ordered and the start finite: {shown(lo)}, {shown(x0)}, {shown(up)}"
+                f"variable {name!r}: bounds must be ordered and the start finite, got lower {shown(lo)}, "
+                f"start {shown(x0)}, upper {shown(up)}"
             )
         variable = Variable(name, np.arange(self.size, self.size + size), s)
         self.size += size
@@ -49,9 +50,9 @@ class Program:
         return variable
 
     def parameter(self, name: str, size: int, value: Any) -> Parameter:
-        """Adds a parameter of `size` entries with its present value; it may fill slots of blocks."""
+        """Adds a parameter of `size` entries with its current value; it may fill slots of blocks."""
         if any(known.name == name for known in self.parameters):
-            raise ValueError(f"there is a parameter {name!r} already: give each a name of its own")
+            raise ValueError(f"there is a parameter {name!r} already: give every parameter another name")
         parameter = Parameter(name, np.arange(size) + sum(known.size for known in self.parameters))
         self.parameters.append(parameter)
         self._values.append(numbers_of(f"parameter {name!r}", value, size))
@@ -59,7 +60,7 @@ class Program:
         return parameter
 
     def block(self, name: str, slots: Mapping[str, Slot], body: Body, **constants: int) -> Block:
-        """Adds a kind of block, whose instances `Block.add` adds. constants: sizes, by name."""
+        """Adds a kind of block without instances; `Block.add` adds them. constants: sizes, by name."""
         self.blocks.append(Block(name, dict(slots), body, constants))
         return self.blocks[-1]
 
@@ -84,12 +85,12 @@ class Program:
         """Changes a parameter's value without a rebuild; KeyError for an unknown name."""
         names = [parameter.name for parameter in self.parameters]
         if name not in names:
-            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}")
+            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(names) or 'none'}{meant(name, names)}")
         k = names.index(name)
         self._values[k] = numbers_of(f"parameter {name!r}", value, self.parameters[k].size)
 
     def reset(self) -> None:
-        """Restores first values and values of parameters as they were declared."""
+        """Restores the declared first values of variables and values of parameters."""
         self._start, self._values = list(self._first), list(self._declared)
 
     def set_start(self, variable: Variable, value: Any) -> None:
@@ -105,7 +106,7 @@ class Program:
         )
 
     def assemble(self) -> Assembled:
-        """Builds the blocks and puts the functions of the whole program together."""
+        """Builds the blocks and the functions of the whole program."""
         self.blocks = [block for block in self.blocks if block.instances]
         names: set[str] = set()
         for k, block in enumerate(self.blocks):

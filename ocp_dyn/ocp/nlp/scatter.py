@@ -1,4 +1,4 @@
-"""Positions of the blocks' numbers in the vectors and matrices of the whole program."""
+"""Positions of the results of blocks in the vectors and matrices of the whole program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .blocks import Block
 class Placement:
     """Maps the entries of all blocks, one after the other, to the `size` numbers of a vector or of a matrix's nonzeros.
 
-    order: the entries sorted by the number they belong to; starts: index, in this order, of the first entry of every
-    number. Entries of one number are summed.
+    order: the entries sorted by the number to which they belong; starts: index, in this order, of the first entry of
+    every number. Entries of one number are summed, each multiplied by its weight.
     """
 
     size: int
@@ -35,22 +35,22 @@ class Placement:
 
 
 def placement(keys: Indices, weights: Array | None = None) -> tuple[Placement, Indices]:
-    """The placement of entries on the numbers that their keys name (none negative), and the distinct keys,
-    ascending."""
+    """The placement of entries, where entries with the same key (not negative) belong to one number, and the distinct
+    keys, ascending."""
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return Placement(starts.size, order, starts, weights), ordered[starts]
+    sorted_keys = keys[order]
+    starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
+    return Placement(starts.size, order, starts, weights), sorted_keys[starts]
 
 
 def gradient_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, Indices]:
-    """The placement for the gradient, on the entries of x that enter a cost, and the indices of these entries."""
+    """The placement for the gradient by those entries of x that a cost depends on, and the indices of these entries."""
     keys = np.concatenate([np.zeros(0, dtype=int), *(b.gather.ravel() for b in blocks if b.cost_names)])
     return placement(keys)
 
 
 def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Placement, ca.Sparsity]:
-    """The placement for the Jacobian of g, and its pattern: every block's nonzeros (no two blocks share a row)."""
+    """The placement for the Jacobian of g, and its pattern: the nonzeros of all blocks (no two blocks share a row)."""
     keys, first = [], 0
     for b in blocks:
         r, c = (np.array(k, dtype=int) for k in b.jacobian_pattern.get_triplet())
@@ -62,7 +62,7 @@ def jacobian_placement(blocks: Sequence[Block], rows: int, n: int) -> tuple[Plac
 
 
 def hessian_placement(blocks: Sequence[Block], n: int) -> tuple[Placement, ca.Sparsity]:
-    """The placement for the upper triangle of the Lagrangian's Hessian, and its pattern: every block's nonzeros,
+    """The placement for the upper triangle of the Lagrangian's Hessian, and its pattern: the nonzeros of all blocks,
     summed."""
     keys, weights = [], []
     for b in blocks:
@@ -89,7 +89,7 @@ def chosen_nonzeros(pattern: ca.Sparsity, rows: Indices, columns: Indices) -> tu
 
 
 def symmetric_nonzeros(half: ca.Sparsity, chosen: Indices | None = None) -> tuple[ca.Sparsity, Indices]:
-    """The pattern of the symmetric matrix (its chosen rows and columns) with this upper half, and for each of its
+    """The pattern of the symmetric matrix with this upper half (of its chosen rows and columns), and for each of its
     nonzeros the index of that nonzero in the half."""
     numbers = ca.triu2symm(ca.DM(half, np.arange(1.0, half.nnz() + 1)))
     chosen = np.arange(half.size1()) if chosen is None else chosen
@@ -97,5 +97,5 @@ def symmetric_nonzeros(half: ca.Sparsity, chosen: Indices | None = None) -> tupl
 
 
 def _chosen(numbers: ca.DM, rows: Indices, columns: Indices) -> tuple[ca.Sparsity, Indices]:
-    found = numbers[rows.tolist(), columns.tolist()]
-    return found.sparsity(), np.array(found.nonzeros(), dtype=int) - 1
+    part = numbers[rows.tolist(), columns.tolist()]
+    return part.sparsity(), np.array(part.nonzeros(), dtype=int) - 1

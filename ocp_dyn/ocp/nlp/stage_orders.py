@@ -1,4 +1,4 @@
-"""Orders of a program's variables and rows stage by stage, for solvers that work along a chain of stages."""
+"""Stage orders: a program's variables and rows sorted stage by stage, for solvers that work along a chain of stages."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from .assembled import Assembled
 Mask = NDArray[np.bool_]
 
 GAPS = ("position step", "velocity step")
+"""Names of the rows x_{k+1} - F(x_k, u_k), which lead from one stage to the next."""
 
 
 @dataclass(frozen=True, eq=False)
 class StageOrder:
-    """The order of a chain. columns: entries of x, stage by stage; rows: entries of g, gaps first in each stage; sizes
-    per stage."""
+    """The order of a program whose stages share no variables.
+
+    columns: indices of the entries of x, stage by stage; rows: indices of the rows of g, gaps first in each stage; nx,
+    nu, ng: numbers of states, controls and rows other than gaps of every stage.
+    """
 
     columns: Indices
     rows: Indices
@@ -29,20 +33,23 @@ class StageOrder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The sizes as CasADi's interfaces take them."""
+        """The sizes as options of CasADi's solvers."""
         return {"N": len(self.nx) - 1, "nx": self.nx, "nu": self.nu, "ng": self.ng}
 
 
 @dataclass(frozen=True, eq=False)
 class SharedStageOrder:
-    """The order of a chain, stage by stage: states, then controls; gaps, then the other rows of the stage.
+    """The order of any program, with copies of shared variables; stage by stage: states, then controls; gaps, then the
+    other rows of the stage.
 
     columns: for every variable of the chain, the entry of the program's x that it is or copies; own: False for copies;
     source: for every copy, in order, the variable of the stage before that it continues. rows: for every row of the
-    chain, the row of the program, or -1 for the gap of a copy, in the order of the copies. nx, nu, ng: sizes per stage.
+    chain, the row of the program, or -1 for the gap of a copy, in the order of the copies. nx, nu, ng: numbers of
+    states, controls and rows other than gaps of every stage.
 
-    at: stage of every row of the program; home: home stage of every entry of x, -1 for fixed entries that are no part
-    of the chain; place[k, i]: the variable of the chain that represents entry i at stage k, or -1.
+    at: stage of every row of the program; home: the first stage of every entry of x, in which it is no copy, -1 for
+    fixed entries that are no part of the chain; place[k, i]: the variable of the chain that represents entry i at stage
+    k, or -1.
     """
 
     columns: Indices
@@ -58,7 +65,7 @@ class SharedStageOrder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The sizes as CasADi's interfaces take them."""
+        """The sizes as options of CasADi's solvers."""
         return {"N": len(self.nx) - 1, "nx": self.nx, "nu": self.nu, "ng": self.ng}
 
     @property
@@ -67,8 +74,8 @@ class SharedStageOrder:
         return np.flatnonzero(~self.own)
 
     def seen(self, entries: Indices, stages: Indices) -> Indices:
-        """The variables that represent these entries at these stages, or at their homes if those come later: the state
-        that a gap leads to is one stage ahead."""
+        """The variables that represent these entries at these stages, or at their homes if the homes come later: the
+        state to which a gap leads is one stage ahead."""
         return np.asarray(self.place[np.maximum(stages, self.home[entries]), entries])
 
 

@@ -1,1 +1,1 @@
-"""Solvers: each is given a program and a start, and returns an iterate."""
+"""Solvers of programs: from a program and a start to an iterate with its multipliers; `by_name` lists them."""

@@ -18,7 +18,7 @@ from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor
 from .nlpsol import run_nlpsol
 
-OPTIONS = {"print_level": 0}
+FATROP_OPTIONS = {"print_level": 0}
 """Options of every run; options of the user come before them."""
 
 WARM_START_OPTIONS = {"mu_init": 1e-6}
@@ -34,15 +34,15 @@ def solve_by_fatrop(
 ) -> SolverResult:
     """Runs FATROP on the program in the order of its chain; the result is in the order of the program."""
     order = orders.shared()
-    chained = FatropProgram(program, order, start.x, monitor.see)
+    chain_program = FatropProgram(program, order, start.x, monitor.see)
     columns, copies, rows = order.columns, order.copies, np.maximum(order.rows, 0)
     gap = order.rows < 0
     lower, upper = (np.where(gap, 0.0, bound[rows]) for bound in (program.row_lower, program.row_upper))
-    options: dict[str, Any] = OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations}
+    options: dict[str, Any] = FATROP_OPTIONS | {"tol": settings.tolerance, "max_iter": settings.max_iterations}
     options |= (WARM_START_OPTIONS if start.warm else {}) | dict(settings.options)
     plugin = {"fatrop": options, "structure_detection": "manual", "equality": (lower == upper).tolist()}
     plugin |= order.options
-    plugin |= {"cache": {key: f for key, f in chained.functions.items() if key != "nlp_fg"}}
+    plugin |= {"cache": {key: f for key, f in chain_program.functions.items() if key != "nlp_fg"}}
     plugin |= {"calc_lam_p": False}
     chain_start = replace(
         start,
@@ -52,10 +52,10 @@ def solve_by_fatrop(
         lam_x=None if start.lam_x is None else np.where(order.own, start.lam_x[columns], 0.0),
         lam_g=None if start.lam_g is None else np.where(gap, 0.0, start.lam_g[rows]),
     )
-    result = run_nlpsol("fatrop", chained.problem, plugin, (lower, upper), chain_start)
+    result = run_nlpsol("fatrop", chain_program.problem, plugin, (lower, upper), chain_start)
     lam_x = np.zeros(program.n)
     lam_x[columns[order.own]] = result.lam_x[order.own]
-    x, lam_g = chained.entries(result.x).copy(), chained.rows(result.lam_g)
+    x, lam_g = chain_program.entries(result.x).copy(), chain_program.rows(result.lam_g)
     # after a stop all evaluations fail, and the result of FATROP is no solution
     return replace(result, x=x, lam_x=lam_x, lam_g=lam_g, converged=result.converged and not monitor.stop)
 

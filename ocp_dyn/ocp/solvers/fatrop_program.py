@@ -1,4 +1,4 @@
-"""The functions of a program in the order of its chain, in the form that fatrop needs."""
+"""The functions of a program in the order of its chain of stages, in the form that FATROP needs."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ from ..nlp.assembled import Assembled, Numeric, Stopped
 from ..nlp.stage_orders import SharedStageOrder
 
 See = Callable[[Array, float, Array, Array, Array], bool]
+"""Function of an iterate (x, f, g, lam_x, lam_g); True if the solver is to stop."""
 
 
 class FatropProgram:
-    """The program in the order of its chain, with the functions that fatrop needs; Hessians are full, not halves.
+    """The program in the order of its chain, with the functions that FATROP needs; Hessians are full, not halves.
 
-    x: keeps the values of variables outside the chain. see: called with every iterate as (x, f, g, lam_x, lam_g); once
-    it returns True all evaluations fail.
+    z: the variables of the chain. x: a point of the program, from which variables outside the chain keep their values.
+    see: called with every iterate; after it has returned True, all evaluations fail.
     """
 
-    def __init__(self, program: Assembled, ordered: SharedStageOrder, x: Array, see: See) -> None:
-        self._program, self._chain, self._x, self._see = program, ordered, np.array(x), see
+    def __init__(self, program: Assembled, order: SharedStageOrder, x: Array, see: See) -> None:
+        self._program, self._chain, self._x, self._see = program, order, np.array(x), see
         self._stopped = False
-        self._copied = ordered.rows < 0
-        self._jacobian, self._jacobian_order = _jacobian(program, ordered)
-        self._hessian, self._hessian_order = _hessian(program, ordered)
+        self._copied = order.rows < 0
+        self._jacobian, self._jacobian_order = _jacobian(program, order)
+        self._hessian, self._hessian_order = _hessian(program, order)
         self._row, self._column = (np.array(k, dtype=int) for k in self._jacobian.get_triplet())
         self.functions = self._functions()
-        point = {"x": ca.MX.sym("x", ordered.columns.size), "p": ca.MX.sym("p", program.parameters)}
+        point = {"x": ca.MX.sym("x", order.columns.size), "p": ca.MX.sym("p", program.parameters)}
         f, g = self.functions["nlp_fg"].call([*point.values()])
         self.problem = point | {"f": f, "g": g}
 
     def entries(self, z: Array) -> Array:
-        """The program's x at the chain's z."""
+        """The program's x for the chain's variables z."""
         self._x[self._chain.columns[self._chain.own]] = z[self._chain.own]
         return self._x
 
     def rows(self, values: Array) -> Array:
-        """Values of the program's rows, from those of the chain's rows."""
-        found = np.zeros(self._program.row_lower.size)
-        found[self._chain.rows[~self._copied]] = values[~self._copied]
-        return found
+        """Values of the program's rows, from the values of the chain's rows."""
+        of_program = np.zeros(self._program.row_lower.size)
+        of_program[self._chain.rows[~self._copied]] = values[~self._copied]
+        return of_program
 
     def _at(self, z: Array) -> Array:
         if self._stopped:
@@ -89,7 +90,7 @@ class FatropProgram:
         f, g, gradient = (("f", dense(1, 1)), self._f), (("g", dense(m, 1)), self._g), dense(n, 1)
         slope = ("grad_gamma_x", gradient), self._slope
         nothing = ("grad_gamma_p", ca.Sparsity(*point["p"].shape)), lambda z: 0.0
-        listed: dict[str, tuple[dict[str, ca.Sparsity], list[Any]]] = {
+        signatures: dict[str, tuple[dict[str, ca.Sparsity], list[Any]]] = {
             "nlp_fg": (point, [f, g]),
             "nlp_f": (point, [f]),
             "nlp_g": (point, [g]),
@@ -98,12 +99,12 @@ class FatropProgram:
             "nlp_grad": (weighted, [f, g, slope, nothing]),
             "nlp_hess_l": (weighted, [slope, (("hess_gamma_x_x", self._hessian), self._curvature)]),
         }
-        return {name: _numeric(name, inputs, outputs) for name, (inputs, outputs) in listed.items()}
+        return {name: _numeric(name, inputs, outputs) for name, (inputs, outputs) in signatures.items()}
 
 
 def _jacobian(program: Assembled, chain: SharedStageOrder) -> tuple[ca.Sparsity, Indices]:
-    """Pattern in the order of the chain, and for every nonzero the index of the program's nonzero that it equals; the
-    two indices past the last one stand for 1 and -1."""
+    """The pattern of the Jacobian in the order of the chain, and for every nonzero the index of the program's nonzero
+    that it equals; the two indices past the last one stand for 1 and -1."""
     pattern = program.evaluator.jacobian_pattern
     row, column = (np.array(k, dtype=int) for k in pattern.get_triplet())
     kept = np.flatnonzero(chain.home[column] >= 0)
@@ -116,15 +117,16 @@ def _jacobian(program: Assembled, chain: SharedStageOrder) -> tuple[ca.Sparsity,
 
 
 def _hessian(program: Assembled, chain: SharedStageOrder) -> tuple[ca.Sparsity, Indices]:
-    """The same for the symmetric Hessian: a second derivative is assigned to the later of its two stages."""
+    """The pattern of the symmetric Hessian in the order of the chain, and for every nonzero the index of the program's
+    nonzero that it equals; a second derivative is assigned to the later of its two stages."""
     i, j = (np.array(k, dtype=int) for k in program.evaluator.hessian_pattern.get_triplet())
     kept = np.flatnonzero((chain.home[i] >= 0) & (chain.home[j] >= 0))
     stage = np.maximum(chain.home[i[kept]], chain.home[j[kept]])
     a, b = chain.seen(i[kept], stage), chain.seen(j[kept], stage)
-    beside = a != b
-    rows, columns = np.concatenate([a, b[beside]]), np.concatenate([b, a[beside]])
+    off_diagonal = a != b
+    rows, columns = np.concatenate([a, b[off_diagonal]]), np.concatenate([b, a[off_diagonal]])
     n = chain.columns.size
-    return _pattern(rows, columns, np.concatenate([kept, kept[beside]]), (n, n))
+    return _pattern(rows, columns, np.concatenate([kept, kept[off_diagonal]]), (n, n))
 
 
 def _pattern(rows: Indices, columns: Indices, source: Indices, shape: tuple[int, int]) -> tuple[ca.Sparsity, Indices]:
@@ -135,6 +137,6 @@ def _pattern(rows: Indices, columns: Indices, source: Indices, shape: tuple[int,
 
 
 def _numeric(name: str, inputs: dict[str, ca.Sparsity], outputs: list[Any]) -> Numeric:
-    """A Function with outputs ((name, pattern), function of all arguments)."""
+    """A CasADi Function; outputs: pairs of (name, pattern) and a function of the list of arguments."""
     patterns = dict(head for head, _ in outputs)
     return Numeric(name, inputs, patterns, lambda z: [partial(compute, z) for _, compute in outputs])

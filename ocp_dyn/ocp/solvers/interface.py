@@ -1,4 +1,4 @@
-"""Input and output of every solver."""
+"""Inputs and result of every solver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..nlp.stage_orders import SharedStageOrder, StageOrder
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Starting point of a solver: x, the bounds lower and upper of x, parameters p, and multipliers if they are
+    """Starting point of a solver: x, parameters p, bounds of x, and multipliers of bounds and rows if they are
     known."""
 
     x: Array
@@ -24,15 +24,16 @@ class Start:
 
     @property
     def warm(self) -> bool:
+        """Whether the start has multipliers."""
         return self.lam_g is not None
 
 
 @dataclass(frozen=True)
 class Orders:
-    """Makers of a program's stage orders, called by those solvers that work along a chain of stages.
+    """Functions that make a program's stage orders, for solvers that work along a chain of stages.
 
-    unshared: the order of stages that share no variables; ValueError if they do. shared: an order of any program, with
-    copies of the variables that stages share.
+    unshared: makes the order of stages that share no variables; ValueError if they share some. shared: makes an order
+    of any program, with copies of the variables that stages share.
     """
 
     unshared: Callable[[], StageOrder]
@@ -41,7 +42,7 @@ class Orders:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run; options: the solver's own, by its names."""
+    """Settings of a run; options: those of the solver, by the solver's names."""
 
     tolerance: float
     max_iterations: int
@@ -52,7 +53,8 @@ class Settings:
 class SolverResult:
     """Result of a solver, with the multipliers of bounds and rows in CasADi's signs.
 
-    retries: number of times that the solver gave up and went on from its best iterate; iterations: of all attempts.
+    retries: number of times that the solver gave up and went on from its best iterate; iterations: their number in all
+    attempts together.
     """
 
     x: Array

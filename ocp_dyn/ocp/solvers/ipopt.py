@@ -19,7 +19,7 @@ from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor, violation
 from .nlpsol import run_nlpsol
 
-OPTIONS = {
+IPOPT_OPTIONS = {
     "print_level": 0,
     "sb": "yes",
     "mumps_pivot_order": 5,  # METIS: halves the time of a factorization of these matrices
@@ -104,7 +104,7 @@ def solve_by_ipopt(
 
 
 def _run_once(program: Assembled, start: Start, settings: Settings, monitor: Monitor) -> SolverResult:
-    options = OPTIONS | (WARM_START_OPTIONS | {"mu_init": _first_barrier(program, start)} if start.warm else {})
+    options = IPOPT_OPTIONS | (WARM_START_OPTIONS | {"mu_init": _first_barrier(program, start)} if start.warm else {})
     options |= {"tol": settings.tolerance, "max_iter": settings.max_iterations} | dict(settings.options)
     functions = {"grad_f": program.gradient, "jac_g": program.jacobian, "hess_lag": program.hessian}
     plugin: dict[str, Any] = functions | {"ipopt": options, "no_nlp_grad": True, "calc_lam_p": False}

@@ -1,4 +1,4 @@
-"""Monitor of a running solver: shows its iterates, keeps the best of them, and stops it on demand."""
+"""Monitor of a running solver: shows its iterates, keeps the best iterate, and stops the solver on demand."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ import numpy as np
 from ..._types import Array
 from ..nlp.assembled import Assembled
 
-EVERY = 10
-"""Iterations between two lines of progress, unless SECONDS have passed."""
+ITERATIONS_PER_LINE = 10
+"""Iterations between two lines of progress, unless SECONDS_PER_LINE have passed."""
 
-SECONDS = 2.0
+SECONDS_PER_LINE = 2.0
+"""Time [s] after which a line of progress is shown at the next iteration."""
 
 
 def violation(program: Assembled, g: Array) -> float:
-    """The largest amount by which a row is out of its bounds."""
+    """The largest violation of a row's bounds by the values g; 0 if all bounds hold."""
     return float(np.max(np.maximum(program.row_lower - g, g - program.row_upper), initial=0.0))
 
 
 def tell(progress: bool, line: str) -> None:
-    """Shows a line on standard error, if progress is asked for; a closed stream does not end the run."""
+    """Shows a line on standard error if progress is True; a closed stream does not end the run."""
     if progress:
         with contextlib.suppress(OSError, ValueError):
             print(line, file=sys.stderr, flush=True)
 
 
 class Monitor(ca.Callback):
-    """Called with every iterate: shows progress on a stream (or nowhere), keeps the best iterate, stops on demand.
+    """Called with every iterate: shows progress on a stream (None: nowhere), keeps the best iterate, stops on demand.
 
-    best: the iterate of least cost among those within `tolerance` of feasible; if there is none, the least infeasible
-    one.
+    best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
+    iterate of least violation. stop: set to True, ends the run after the current iteration.
     """
 
     def __init__(self, program: Assembled, tolerance: float, stream: TextIO | None = None) -> None:
@@ -68,15 +69,17 @@ class Monitor(ca.Callback):
 
     def see(self, x: Array, f: float, g: Array, lam_x: Array, lam_g: Array) -> bool:
         """Records an iterate; True if the solver is to stop."""
-        broken = violation(self._program, g)
+        infeasibility = violation(self._program, g)
         step = 0.0 if self._last is None else float(np.max(np.abs(x - self._last), initial=0.0))
-        merit = (max(0.0, broken - self._tolerance), f)
+        merit = (max(0.0, infeasibility - self._tolerance), f)
         if merit < self._merit:
             self._merit, self.best = merit, {"x": x, "lam_x": lam_x, "lam_g": lam_g}
         now = time.perf_counter()
-        if self._stream is not None and (self.iteration % EVERY == 0 or now - self._said > SECONDS):
+        if self._stream is not None and (
+            self.iteration % ITERATIONS_PER_LINE == 0 or now - self._said > SECONDS_PER_LINE
+        ):
             self._said = now
-            self._show(f, broken, step)
+            self._show(f, infeasibility, step)
         self._last = x
         self.iteration += 1
         return self.stop
@@ -87,30 +90,31 @@ class Monitor(ca.Callback):
             return
         try:
             print(f"  {line}", file=self._stream, flush=True)
-        except (OSError, ValueError):  # a stream that is closed must not end the run
+        except (OSError, ValueError):  # a closed stream must not end the run
             self._stream = None
 
-    def _show(self, f: float, broken: float, step: float) -> None:
+    def _show(self, f: float, infeasibility: float, step: float) -> None:
         seconds = time.perf_counter() - self._begin
         self.say(
-            f"iteration {self.iteration:4d}   cost {f:12.6g}   infeasibility {broken:8.1e}   step {step:8.1e}   "
+            f"iteration {self.iteration:4d}   cost {f:12.6g}   infeasibility {infeasibility:8.1e}   step {step:8.1e}   "
             f"{seconds:6.1f} s"
         )
 
 
 @contextlib.contextmanager
 def interruptible(monitor: Monitor) -> Iterator[None]:
-    """Ctrl-C stops the solver after the iteration it is in; a second one stops the program as usual."""
+    """Within this context Ctrl-C stops the solver after the current iteration; a second Ctrl-C stops Python as
+    usual."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def ask(number: int, frame: Any) -> None:
+    def request_stop(number: int, frame: Any) -> None:
         monitor.stop = True
         signal.signal(signal.SIGINT, before)
         print("stopping after this iteration; the best iterate is kept", file=sys.stderr, flush=True)
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = signal.signal(signal.SIGINT, request_stop)
     try:
         yield
     finally:

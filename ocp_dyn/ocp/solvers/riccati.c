@@ -1,7 +1,8 @@
 /* The Riccati recursion of a linear-quadratic problem in stages whose variables obey equality rows; see riccati.py.
 
-   Matrices are row by row, every row padded with zeros to whole vectors of LANES numbers. What a stage has is at the
-   offsets that struct stage holds: H, F, E, S in `data`; G, U, P, R, L in `made`; vectors in those of all stages. */
+   Matrices are stored row by row, every row padded with zeros to whole vectors of LANES numbers. struct stage holds the
+   offsets of a stage's matrices, H, F, E, S in `data` and G, U, P, R, L in `factors`, and of its parts of the
+   vectors. */
 #include <math.h>
 #include <string.h>
 
@@ -15,9 +16,9 @@ struct stage {
     integer nu, nx, next, ne, ns;  /* controls, states, states of the next stage, equality rows, rows with a price */
     integer H, F, E, S;            /* (nu+nx, next, ne, ns rows; nu+nx columns, the controls first) */
     integer G, U, P, R, L;         /* the factors */
-    integer z, b, r, s;            /* where its variables, gaps, equality rows and rows with a price begin */
-    integer order, rhs;            /* where its order of controls and its sides of rows begin */
-    integer rank, left, rows;      /* controls and rows eliminated; rows that the state alone has to meet; all rows */
+    integer z, b, r, s;            /* offsets of the variables, gaps, equality rows and rows with a price */
+    integer order, rhs;            /* offsets of the order of controls and of the right-hand sides of rows */
+    integer rank, left, rows;      /* pivots; rows that constrain the state alone; all rows */
 };
 
 static void add_scaled(integer n, double a, const double *x, double *y) /* y += a x */
@@ -39,7 +40,7 @@ static double dot(integer n, const double *x, const double *y)
     return total;
 }
 
-/* Y += A' X, A (inner, rows), X (inner, columns); upper: only what is not below the diagonal. */
+/* Y += A' X, A (inner, rows), X (inner, columns); upper: only the diagonal and the part above it. */
 static void add_product(integer inner, integer rows, integer columns, const double *A, integer lda, const double *X,
                         integer ldx, double *Y, integer ldy, int upper)
 {
@@ -98,8 +99,8 @@ static integer eliminate_above(double threshold, double *W, integer ld, double *
     return rank;
 }
 
-/* Gauss-Jordan elimination of columns begin..end from rows first..rows of W, in the order of the rows, strong pivots
-   before weak ones. Rows with a pivot move up; their number is returned, and `pivots` are their columns. */
+/* Gauss-Jordan elimination of columns begin..end from rows first..rows of W, in the order of the rows, large pivots
+   before small ones. Rows with a pivot move up; their number is returned, and `pivots` are their columns. */
 static integer eliminate(double *W, integer ld, double *size, integer first, integer rows, integer begin, integer end,
                          const double thresholds[3], integer *pivots)
 {
@@ -109,10 +110,10 @@ static integer eliminate(double *W, integer ld, double *size, integer first, int
     return rank;
 }
 
-/* The rows of a stage: its own, and those of the next one's state, L (F z + b) = l. Those that take controls become
-   u_p = G y + ..., y being the free controls and the state, the rest is left to the state. `order`: the controls,
+/* The rows of a stage: E z = r, and the rows of the next stage's state, L (F z + b) = l. Rows with a pivot become
+   u_p = G y + ..., y being the free controls and the state; all other rows constrain the state. `order`: the controls,
    pivots first. */
-static void split_rows(struct stage *s, const struct stage *n, const double *data, double *made, integer *order,
+static void split_rows(struct stage *s, const struct stage *n, const double *data, double *factors, integer *order,
                        double *W, const double *thresholds)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), ldn = PADDED(s->next), left = n ? n->left : 0, e = s->ne + left;
@@ -124,7 +125,7 @@ static void split_rows(struct stage *s, const struct stage *n, const double *dat
         if (i < s->ne) memcpy(row, data + s->E + i * ldw, w * sizeof *row);
         else
             for (integer j = 0; j < s->next; j++) {
-                double l = made[n->L + (i - s->ne) * ldn + j];
+                double l = factors[n->L + (i - s->ne) * ldn + j];
                 if (l != 0)
                     for (integer c = 0; c < w; c++) row[c] += l * data[s->F + j * ldw + c];
             }
@@ -141,21 +142,21 @@ static void split_rows(struct stage *s, const struct stage *n, const double *dat
         if (!found) order[free++] = j;
     }
     integer f = s->nu - rank, ldy = PADDED(f + s->nx), lde = PADDED(e), ldx = PADDED(s->nx);
-    memset(made + s->G, 0, rank * ldy * sizeof *made);
-    memset(made + s->L, 0, s->left * ldx * sizeof *made);
-    memset(made + s->R, 0, e * lde * sizeof *made);
+    memset(factors + s->G, 0, rank * ldy * sizeof *factors);
+    memset(factors + s->L, 0, s->left * ldx * sizeof *factors);
+    memset(factors + s->R, 0, e * lde * sizeof *factors);
     for (integer i = 0; i < e; i++) {
         const double *row = W + i * ld;
-        memcpy(made + s->R + i * lde, row + w, e * sizeof *row);
+        memcpy(factors + s->R + i * lde, row + w, e * sizeof *row);
         if (i < rank) {
-            for (integer j = 0; j < f; j++) made[s->G + i * ldy + j] = -row[order[rank + j]];
-            for (integer j = 0; j < s->nx; j++) made[s->G + i * ldy + f + j] = -row[s->nu + j];
+            for (integer j = 0; j < f; j++) factors[s->G + i * ldy + j] = -row[order[rank + j]];
+            for (integer j = 0; j < s->nx; j++) factors[s->G + i * ldy + f + j] = -row[s->nu + j];
         } else if (i < rank + s->left)
-            memcpy(made + s->L + (i - rank) * ldx, row + s->nu, s->nx * sizeof *row);
+            memcpy(factors + s->L + (i - rank) * ldx, row + s->nu, s->nx * sizeof *row);
     }
 }
 
-/* A row over z = (u, x) as one over y = (free u, x). */
+/* Turns a row over z = (u, x) into a row over y = (free u, x). */
 static void reduce_row(const struct stage *s, const integer *order, const double *G, const double *a, double *out)
 {
     integer f = s->nu - s->rank, ldy = PADDED(f + s->nx);
@@ -166,7 +167,7 @@ static void reduce_row(const struct stage *s, const integer *order, const double
         if (a[order[p]] != 0) add_scaled(ldy, a[order[p]], G + p * ldy, out);
 }
 
-/* M = T' (H + F' P F) T by its upper half, z = T y; P of the next stage. */
+/* The upper half of M = T' (H + F' P F) T, z = T y, with P of the next stage. */
 static void cost_to_go(const struct stage *s, const double *data, const double *G, const double *P,
                        const integer *order, double *work, double *M)
 {
@@ -185,7 +186,8 @@ static void cost_to_go(const struct stage *s, const double *data, const double *
     add_product(s->next, wy, wy, FT, ldy, PFT, ldy, M, ldy, 1);
 }
 
-/* The first f pivots of M = U'U, by its upper half; what is left of M is that of the rest. 0 if M is not positive. */
+/* The first f pivots of M = U'U, by the upper half of M; the rest of M becomes the Schur complement. 0 if M is not
+   positive definite. */
 static int partial_cholesky(integer f, integer n, integer ld, double *M)
 {
     for (integer k = 0; k < f; k++) {
@@ -219,19 +221,19 @@ API void add_prices(integer stages, const struct stage *all, double *data, const
     }
 }
 
-/* Factors all stages, the last first; -1, or the stage whose controls have a cost that is not convex. */
-API integer factor(integer stages, struct stage *all, const double *data, double *made, integer *orders, double *work,
-               const double *thresholds)
+/* Factors all stages, the last first; -1, or the number of a stage whose cost is not convex in its free controls. */
+API integer factor(integer stages, struct stage *all, const double *data, double *factors, integer *orders,
+               double *work, const double *thresholds)
 {
     for (integer k = stages - 1; k >= 0; k--) {
         struct stage *s = all + k, *n = k + 1 < stages ? s + 1 : 0;
         integer *order = orders + s->order;
-        split_rows(s, n, data, made, order, work, thresholds);
+        split_rows(s, n, data, factors, order, work, thresholds);
         integer f = s->nu - s->rank, wy = f + s->nx, ldy = PADDED(wy), ldx = PADDED(s->nx);
-        double *M = work, *P = made + s->P;
-        cost_to_go(s, data, made + s->G, n ? made + n->P : 0, order, work + PADDED(wy) * ldy, M);
+        double *M = work, *P = factors + s->P;
+        cost_to_go(s, data, factors + s->G, n ? factors + n->P : 0, order, work + PADDED(wy) * ldy, M);
         if (!partial_cholesky(f, wy, ldy, M)) return k;
-        memcpy(made + s->U, M, f * ldy * sizeof *M);
+        memcpy(factors + s->U, M, f * ldy * sizeof *M);
         memset(P, 0, s->nx * ldx * sizeof *P);
         for (integer i = 0; i < s->nx; i++)
             for (integer j = i; j < s->nx; j++) P[i * ldx + j] = P[j * ldx + i] = M[(f + i) * ldy + f + j];
@@ -239,29 +241,29 @@ API integer factor(integer stages, struct stage *all, const double *data, double
     return -1;
 }
 
-/* One stage of the backward sweep for vectors: from p and l of the next stage to those of this one. */
-static double backward(const struct stage *s, const struct stage *n, const double *data, const double *made,
+/* One stage of the backward sweep for vectors: from p and l of the next stage to p and l of this stage. */
+static double backward(const struct stage *s, const struct stage *n, const double *data, const double *factors,
                        const integer *order, const double *h, const double *b, const double *r, double *p,
                        double *sides, double *offset, double *d, double *work)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), f = s->nu - s->rank, ldy = PADDED(f + s->nx), ldn = PADDED(s->next);
     integer e = s->rows, lde = PADDED(e);
-    const double *G = made + s->G, *U = made + s->U;
-    double *t = work, *grad = t + ldw, *gap = grad + ldw, *there = gap + ldn, *row = there + ldn;
-    double *own = sides + s->rhs, *next = n ? sides + n->rhs + n->rank : 0, unmet = 0;
+    const double *G = factors + s->G, *U = factors + s->U;
+    double *t = work, *grad = t + ldw, *gap = grad + ldw, *following = gap + ldn, *row = following + ldn;
+    double *side = sides + s->rhs, *next = n ? sides + n->rhs + n->rank : 0, unmet = 0;
     memset(work, 0, (2 * ldw + 2 * ldn + lde) * sizeof *work);
     memcpy(gap, b, s->next * sizeof *gap);
     for (integer i = 0; i < e; i++)
-        row[i] = i < s->ne ? r[i] : next[i - s->ne] - dot(ldn, made + n->L + (i - s->ne) * ldn, gap);
-    for (integer i = 0; i < e; i++) own[i] = dot(lde, made + s->R + i * lde, row);
-    for (integer i = s->rank + s->left; i < e; i++) unmet = fmax(unmet, fabs(own[i]));
-    for (integer i = 0; i < s->rank; i++) t[order[i]] = offset[i] = own[i];
+        row[i] = i < s->ne ? r[i] : next[i - s->ne] - dot(ldn, factors + n->L + (i - s->ne) * ldn, gap);
+    for (integer i = 0; i < e; i++) side[i] = dot(lde, factors + s->R + i * lde, row);
+    for (integer i = s->rank + s->left; i < e; i++) unmet = fmax(unmet, fabs(side[i]));
+    for (integer i = 0; i < s->rank; i++) t[order[i]] = offset[i] = side[i];
     memcpy(grad, h, w * sizeof *h);
     for (integer i = 0; i < s->rank; i++)
-        if (own[i] != 0) add_scaled(ldw, own[i], data + s->H + order[i] * ldw, grad);
-    for (integer i = 0; i < s->next; i++) there[i] = dot(ldw, data + s->F + i * ldw, t) + b[i];
+        if (side[i] != 0) add_scaled(ldw, side[i], data + s->H + order[i] * ldw, grad);
+    for (integer i = 0; i < s->next; i++) following[i] = dot(ldw, data + s->F + i * ldw, t) + b[i];
     for (integer i = 0; i < s->next; i++) {
-        double slope = dot(ldn, made + n->P + i * ldn, there) + p[i];
+        double slope = dot(ldn, factors + n->P + i * ldn, following) + p[i];
         add_scaled(ldw, slope, data + s->F + i * ldw, grad);
     }
     double *gy = row; /* the gradient by y */
@@ -269,7 +271,7 @@ static double backward(const struct stage *s, const struct stage *n, const doubl
     for (integer j = 0; j < f; j++) gy[j] = grad[order[s->rank + j]];
     memcpy(gy + f, grad + s->nu, s->nx * sizeof *gy);
     for (integer i = 0; i < s->rank; i++) add_scaled(ldy, grad[order[i]], G + i * ldy, gy);
-    for (integer i = 0; i < f; i++) { /* U' d = gy, and what is left of gy is p */
+    for (integer i = 0; i < f; i++) { /* U' d = gy; the rest of gy is p */
         d[i] = gy[i] / U[i * ldy + i];
         for (integer j = i + 1; j < f + s->nx; j++) gy[j] -= d[i] * U[i * ldy + j];
     }
@@ -277,12 +279,12 @@ static double backward(const struct stage *s, const struct stage *n, const doubl
     return unmet;
 }
 
-/* z = (u, x) of a stage from its x, and the x of the next. */
-static void forward(const struct stage *s, const double *data, const double *made, const integer *order,
+/* z = (u, x) of a stage from its x, and the x of the next stage. */
+static void forward(const struct stage *s, const double *data, const double *factors, const integer *order,
                     const double *b, const double *offset, const double *d, double *z, double *next, double *work)
 {
     integer w = s->nu + s->nx, ldw = PADDED(w), f = s->nu - s->rank, ldy = PADDED(f + s->nx);
-    const double *U = made + s->U;
+    const double *U = factors + s->U;
     double *y = work, *padded = y + ldy;
     memset(work, 0, (ldy + ldw) * sizeof *work);
     memcpy(y + f, z + s->nu, s->nx * sizeof *y);
@@ -292,15 +294,16 @@ static void forward(const struct stage *s, const double *data, const double *mad
         y[i] = -sum / U[i * ldy + i];
     }
     for (integer j = 0; j < f; j++) z[order[s->rank + j]] = y[j];
-    for (integer i = 0; i < s->rank; i++) z[order[i]] = dot(ldy, made + s->G + i * ldy, y) + offset[i];
+    for (integer i = 0; i < s->rank; i++) z[order[i]] = dot(ldy, factors + s->G + i * ldy, y) + offset[i];
     memcpy(padded, z, w * sizeof *z);
     for (integer i = 0; i < s->next; i++) next[i] = dot(ldw, data + s->F + i * ldw, padded) + b[i];
 }
 
-/* Minimizes over all stages for gradients h, gaps b and rows r; the largest row that no control or state can meet. */
-API double solve(integer stages, const struct stage *all, const double *data, const double *made, const integer *orders,
-             const double *h, const double *b, const double *r, double *z, double *sides, double *offsets, double *d,
-             double *work)
+/* Minimizes over all stages for gradients h, gaps b and right-hand sides r; returns the largest residual of rows that
+   no control or state can satisfy. */
+API double solve(integer stages, const struct stage *all, const double *data, const double *factors,
+                 const integer *orders, const double *h, const double *b, const double *r, double *z, double *sides,
+                 double *offsets, double *d, double *work)
 {
     double unmet = 0, *p = work;
     integer most = 0;
@@ -308,13 +311,13 @@ API double solve(integer stages, const struct stage *all, const double *data, co
     work += PADDED(most);
     for (integer k = stages - 1; k >= 0; k--) {
         const struct stage *s = all + k;
-        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, made, orders + s->order, h + s->z, b + s->b,
-                                     r + s->r, p, sides, offsets + s->order, d + s->order, work));
+        unmet = fmax(unmet, backward(s, k + 1 < stages ? s + 1 : 0, data, factors, orders + s->order, h + s->z,
+                                     b + s->b, r + s->r, p, sides, offsets + s->order, d + s->order, work));
     }
     for (integer k = 0; k < stages; k++) {
         const struct stage *s = all + k;
         double *next = s->next ? z + s[1].z + s[1].nu : 0;
-        forward(s, data, made, orders + s->order, b + s->b, offsets + s->order, d + s->order, z + s->z, next, work);
+        forward(s, data, factors, orders + s->order, b + s->b, offsets + s->order, d + s->order, z + s->z, next, work);
     }
     return unmet;
 }

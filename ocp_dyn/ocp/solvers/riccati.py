@@ -3,13 +3,13 @@
     min  sum_k z_k' H_k z_k / 2 + h_k' z_k,  z_k = (u_k, x_k),   x_{k+1} = F_k z_k + b_k,   E_k z_k = r_k.
 
 From the last stage to the first, the rows of a stage and the rows that the next stage imposes on its state are solved
-for controls (Gauss-Jordan elimination); rows that no control can meet are passed to the stage before. With the free
+for controls (Gauss-Jordan elimination); rows that no control can satisfy are passed to the stage before. With the free
 controls u_f, the pivots u_p = G (u_f, x) + ..., and P of the next stage, the remaining cost is factored,
 
     M = T' (H + F' P F) T = [ M_uu M_ux; M_xu M_xx ] = [ U W ]' [ U W ] + [ 0 0; 0 P_k ],   z = T (u_f, x) + t.
 
 (J. Rawlings, D. Mayne & M. Diehl, Model Predictive Control, 2017, sec. 8.8; for the rows, L. Vanroye, A. Sathya, J. De
-Schutter & W. Decre, FATROP, IROS 2023.) `factor` needs the matrices only; `solve` needs the vectors and takes a
+Schutter & W. Decre, FATROP, IROS 2023.) `factor` needs only the matrices; `solve` needs the vectors and takes a
 twentieth of the work.
 
 The recursion is implemented twice: in `riccati.c`, see `riccati_compiled`, and here in numpy, some thirty times slower.
@@ -24,22 +24,23 @@ import numpy as np
 from ..._types import Array
 from .stage_matrices import Entries, StageMatrices
 
-PASSES = (0.1, 1e-3)
-"""Thresholds of the first passes: a pivot must be larger than this times the length of its row. Rows with weaker pivots
-wait, so that eliminating them first does not weaken a strong row."""
+FIRST_THRESHOLDS = (0.1, 1e-3)
+"""Thresholds of the first passes of elimination: a pivot must be larger than the threshold times the length of its row.
+Rows with smaller pivots are eliminated in later passes, because an early elimination would weaken rows with large
+ones."""
 
-TOLERANCE = 1e-7
-"""Threshold of the last pass: a row on which the controls act more weakly is passed to the state, as if they did not
-act on it.
+LAST_THRESHOLD = 1e-7
+"""Threshold of the last pass: a row with a smaller pivot is treated as if the controls did not act on it, and
+constrains the state.
 
 P grows as 1 / pivot^2: with pivots below the root of the rounding error the cost of the controls would be lost in P. A
-foot that touches down, at its place and at rest, makes pivots of 1e-5. The neglected part of a row shows as a gap at
+foot that touches down, at its place and at rest, makes pivots of 1e-5. The neglected part of a row appears as a gap at
 the next linearization.
 """
 
 
 class Recursion(Protocol):
-    """A solver of linear-quadratic problems in stages; how: words for reports, such as "as machine code"."""
+    """A solver of linear-quadratic problems in stages; how: description for reports, such as "as machine code"."""
 
     how: str
     stages: StageMatrices
@@ -51,18 +52,19 @@ class Recursion(Protocol):
         """H += S' diag(price) S in every stage."""
 
     def factor(self) -> int:
-        """Factors the matrices as they are now; -1, or the number of a stage whose cost is not convex in its free
+        """Factors the current matrices; returns -1, or the number of a stage whose cost is not convex in its free
         controls."""
 
     def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
-        """(z, unmet): the solution, and the largest residual of rows that contradict rows before them."""
+        """(z, unmet): the solution, and the largest residual of rows that contradict earlier rows."""
 
 
 class Rows(NamedTuple):
     """Rows (e, nu + nx) after their elimination.
 
-    order: the controls, pivots first; the first `rank` rows of `reduced` are those of the pivots, the next `left`
-    constrain the state, the others are redundant. transform: the matrix by which the rows were multiplied.
+    order: the controls, pivots first. reduced: the eliminated rows; the first `rank` rows have the pivots, the next
+    `left` rows constrain the state, all later rows are redundant. transform: the matrix by which the rows were
+    multiplied.
     """
 
     order: list[int]
@@ -86,7 +88,7 @@ class _Factors(NamedTuple):
 
 
 class NumpyRecursion:
-    """The recursion in numpy."""
+    """The recursion in numpy; its methods are described in `Recursion`."""
 
     how = "in numpy, some thirty times slower than compiled"
 
@@ -151,14 +153,14 @@ class NumpyRecursion:
         return np.split(vector, self.stages.begin(name))
 
 
-def split_rows(given: Array, nu: int, tolerance: float = TOLERANCE) -> Rows:
-    """Gauss-Jordan elimination of rows over (u, x): first of controls, then, in the rows that are left, of states.
+def split_rows(rows: Array, nu: int, tolerance: float = LAST_THRESHOLD) -> Rows:
+    """Gauss-Jordan elimination of rows over (u, x): first of controls, then, in the remaining rows, of states.
 
-    Rows are taken in their order, with the largest entry of each as its pivot: of rows that contradict each other the
-    first holds.
+    rows: (e, nu + nx). They are taken in their order, with the largest entry of each as its pivot: of rows
+    that contradict each other the first is satisfied.
     """
-    e, w = given.shape
-    W, size = np.hstack([given, np.eye(e)]), np.linalg.norm(given, axis=1)
+    e, w = rows.shape
+    W, size = np.hstack([rows, np.eye(e)]), np.linalg.norm(rows, axis=1)
     pivots = _eliminate(W, size, 0, 0, nu, tolerance)
     left = len(_eliminate(W, size, len(pivots), nu, w, tolerance))
     order = [*pivots, *(j for j in range(nu) if j not in pivots)]
@@ -166,10 +168,10 @@ def split_rows(given: Array, nu: int, tolerance: float = TOLERANCE) -> Rows:
 
 
 def _eliminate(W: Array, size: Array, first: int, begin: int, end: int, tolerance: float) -> list[int]:
-    """Eliminates columns begin..end from the rows from `first` on; rows with a pivot move up. Returns the pivots'
+    """Eliminates columns begin..end from row `first` and all later rows; rows with a pivot move up. Returns the pivots'
     columns."""
     pivots: list[int] = []
-    for threshold in (*PASSES, tolerance) if end > begin else ():
+    for threshold in (*FIRST_THRESHOLDS, tolerance) if end > begin else ():
         for i in range(first + len(pivots), len(W)):
             column, place = begin + int(np.argmax(np.abs(W[i, begin:end]))), first + len(pivots)
             if abs(W[i, column]) <= threshold * size[i]:

@@ -1,4 +1,4 @@
-"""The Riccati recursion as machine code: riccati.c, compiled once and kept in the cache of compiled functions."""
+"""The Riccati recursion as machine code: riccati.c is compiled once and kept in the cache of compiled functions."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from ..._types import Array
 from ...codegen.machine_code import cache, processes
 from ...codegen.machine_code.identity import digest, made_by
 from ...codegen.machine_code.toolchain import Compiler, find_compiler
-from .riccati import PASSES, TOLERANCE, NumpyRecursion, Recursion
+from .riccati import FIRST_THRESHOLDS, LAST_THRESHOLD, NumpyRecursion, Recursion
 from .stage_matrices import Entries, StageMatrices
 
 SOURCE = Path(__file__).with_name("riccati.c")
 
 
 class CompiledRecursion:
-    """As `NumpyRecursion`; the z that `solve` returns is overwritten by the next call."""
+    """The recursion in C; its methods are described in `Recursion`. The z that `solve` returns is overwritten by the
+    next call."""
 
     how = "as machine code"
 
     def __init__(self, stages: StageMatrices, library: ctypes.CDLL) -> None:
         self.stages, total = stages, stages.total
-        made, orders = np.zeros(total["made"]), np.zeros(total["order"], dtype=np.int64)
+        factors, orders = np.zeros(total["factors"]), np.zeros(total["order"], dtype=np.int64)
         self._z, sides = np.zeros(total["z"]), np.zeros(total["rhs"])
         vectors = [self._z, sides, np.zeros(total["order"]), np.zeros(total["order"]), np.zeros(stages.work)]
-        self._kept = stages.table, stages.data, made, orders, *vectors  # C holds only their addresses
+        self._kept = stages.table, stages.data, factors, orders, *vectors  # C keeps only their addresses
         addresses = [ctypes.c_void_p(array.ctypes.data) for array in self._kept]
         self._matrices, self._vectors = addresses[:4], addresses[4:]
         self._count = ctypes.c_longlong(len(stages.sizes))
-        self._library, self._thresholds = library, (ctypes.c_double * 3)(*PASSES, TOLERANCE)
+        self._library, self._thresholds = library, (ctypes.c_double * 3)(*FIRST_THRESHOLDS, LAST_THRESHOLD)
         library.factor.restype, library.solve.restype = ctypes.c_longlong, ctypes.c_double
 
     def write(self, where: Entries, values: Array, sign: float) -> None:
@@ -50,16 +51,16 @@ class CompiledRecursion:
         return int(failed) if failed < 0 else max(int(failed) - 1, 0)
 
     def solve(self, h: Array, b: Array, r: Array) -> tuple[Array, float]:
-        given = [np.ascontiguousarray(vector, dtype=float) for vector in (h, b, r)]
-        addresses = [_address(vector) for vector in given]
+        vectors = [np.ascontiguousarray(vector, dtype=float) for vector in (h, b, r)]
+        addresses = [_address(vector) for vector in vectors]
         return self._z, float(self._library.solve(self._count, *self._matrices, *addresses, *self._vectors))
 
 
 def recursion(stages: StageMatrices, compile: bool | str = "auto") -> Recursion:
-    """The recursion: compiled if it is in the cache, else in numpy. compile: True builds it if it is missing; False
-    takes numpy.
+    """The recursion for these stages.
 
-    Raises RuntimeError if it is to be compiled and there is no compiler.
+    compile: "auto" uses the compiled recursion if the cache has it, else numpy; True compiles it if it is missing;
+    False uses numpy. Raises RuntimeError if compile is True and there is no compiler.
     """
     compiler = find_compiler() if compile is not False else None
     if compiler is None:
@@ -73,16 +74,16 @@ def recursion(stages: StageMatrices, compile: bool | str = "auto") -> Recursion:
 
 
 def _library(compiler: Compiler, build: bool) -> Path | None:
-    """The compiled recursion in the cache; None if it is not there and not to be built."""
+    """The file of the compiled recursion in the cache; None if it is missing and build is False."""
     place, text = cache.directory(), SOURCE.read_text(encoding="ascii")
     key = digest(text, compiler.identity, made_by(find_compiler.__module__))
-    found = cache.find(place, key)
-    if found is None and build:
+    path = cache.find(place, key)
+    if path is None and build:
         with cache.stage(place) as stage, processes.group() as group:
             compiler.compile(group, SOURCE, stage / "riccati.o")
             compiler.link(group, [stage / "riccati.o"], stage / "riccati.so")
-            found = cache.store(place, key, stage / "riccati.so")
-    return found
+            path = cache.store(place, key, stage / "riccati.so")
+    return path
 
 
 def _address(vector: NDArray[Any]) -> ctypes.c_void_p:

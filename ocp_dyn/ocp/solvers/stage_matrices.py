@@ -1,4 +1,4 @@
-"""The matrices of a linear-quadratic problem in stages, in one array that is reused: for `riccati`, in numpy and in C.
+"""The matrices of a linear-quadratic problem in stages, in one array that is reused; for `riccati`, in numpy and in C.
 
 Stage k has the variables z_k = (u_k, x_k), controls first, and
 
@@ -6,7 +6,7 @@ Stage k has the variables z_k = (u_k, x_k), controls first, and
     gaps            x_{k+1} = F z + b,
     equality rows   E z = r.
 
-An extra stage stands before the first. Its only controls are the first state, so that rows on that state are met like
+An extra stage precedes the first. Its only controls are the first state, so that rows on that state are satisfied like
 all others.
 """
 
@@ -20,14 +20,16 @@ from numpy.typing import NDArray
 
 from ..._types import Array, Indices
 
-LANES = 8
-"""Numbers in a vector of the processor; rows are padded with zeros to whole vectors."""
+VECTOR_LENGTH = 8
+"""Numbers in a vector of the processor, LANES in riccati.c; rows are padded with zeros to whole vectors."""
 
-SIZES = ("nu", "nx", "next", "ne", "ns")
+SIZE_FIELDS = ("nu", "nx", "next", "ne", "ns")
 MATRICES = ("H", "F", "E", "S")
-FIELDS = (*SIZES, *MATRICES, "G", "U", "P", "R", "L", "z", "b", "r", "s", "order", "rhs", "rank", "left", "rows")
-"""Fields of a stage, as in riccati.c: sizes, positions of its matrices and vectors, and results of the
-factorization."""
+FACTORS = ("G", "U", "P", "R", "L")
+VECTORS = ("z", "b", "r", "s", "order", "rhs")
+FIELDS = (*SIZE_FIELDS, *MATRICES, *FACTORS, *VECTORS, "rank", "left", "rows")
+"""Fields of a stage, in the order of `struct stage` of riccati.c: sizes, positions of matrices and vectors, and results
+of the factorization."""
 
 
 class Size(NamedTuple):
@@ -40,11 +42,11 @@ class Size(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """Places of numbers in `data`: numbers[source] is written to data[to]; several numbers for one place are summed.
-    32-bit indices.
+    """Positions of numbers in `data`: numbers[source] is written to data[to]; several numbers for one position are
+    summed. 32-bit indices.
 
-    first: the number of places. The first so many entries have one number for every place, the others are added to
-    them.
+    first: the number of positions. The first `first` entries have one number for every position; the later ones are
+    added to them.
     """
 
     to: NDArray[np.int32]
@@ -53,36 +55,36 @@ class Entries(NamedTuple):
 
 
 def entries(to: Indices, source: Indices) -> Entries:
-    """The `Entries` of these places and sources, in the order of the places."""
-    places, first = np.unique(to, return_index=True)
+    """The `Entries` of these positions and sources, in the order of the positions."""
+    positions, first = np.unique(to, return_index=True)
     others = np.setdiff1d(np.arange(to.size), first)
     order = np.concatenate([first, others])
-    return Entries(to[order].astype(np.int32), source[order].astype(np.int32), places.size)
+    return Entries(to[order].astype(np.int32), source[order].astype(np.int32), positions.size)
 
 
 def padded(n: int) -> int:
-    """n rounded up to whole vectors of LANES numbers."""
-    return -(-n // LANES) * LANES
+    """n rounded up to a multiple of VECTOR_LENGTH."""
+    return -(-n // VECTOR_LENGTH) * VECTOR_LENGTH
 
 
 class StageMatrices:
-    """Positions of all matrices and vectors of the stages; write matrices to the views `H[k]`, `F[k]`, `E[k]`, `S[k]`,
-    or to `data` at `place`.
+    """The array `data` of all matrices, with views `H[k]`, `F[k]`, `E[k]`, `S[k]`, and the positions of all matrices
+    and vectors of the stages.
 
-    sizes and table: with the extra stage before the first. total: lengths of the arrays, and of the vectors of all
-    stages. Vectors start with the part of the extra stage; `begin` gives the starts of the other stages.
+    sizes and table include the extra stage before the first. total: lengths of the arrays, and of the vectors over all
+    stages. Vectors start with the part of the extra stage; `begin` gives the starts of all later stages.
     """
 
     def __init__(self, sizes: Sequence[Size]) -> None:
         self.sizes = [Size(sizes[0].nx, 0), *sizes]
         self.table = np.zeros((len(self.sizes), len(FIELDS)), dtype=np.int64)
         self.follow = [*(s.nx for s in self.sizes[1:]), 0]
-        self.total = {"data": 0, "made": 0}
+        self.total = {"data": 0, "factors": 0}
         for name in MATRICES:  # all H first: they are set to zero at once
             self._place("data", name, [self._rows(name, k) * self._width(k) for k in range(len(self.sizes))])
         factors = [self._factors(k) for k in range(len(self.sizes))]
         for name in factors[0]:
-            self._place("made", name, [sizes[name] for sizes in factors])
+            self._place("factors", name, [sizes[name] for sizes in factors])
         vectors = {"z": [s.nu + s.nx for s in self.sizes], "b": self.follow, "r": [s.ne for s in self.sizes]}
         vectors |= {"s": [s.ns for s in self.sizes], "order": [s.nu for s in self.sizes]}
         vectors["rhs"] = [s.ne + n for s, n in zip(self.sizes, self.follow, strict=True)]

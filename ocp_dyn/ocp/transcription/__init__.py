@@ -1,1 +1,1 @@
-"""Transcription: a statement becomes a program, and a point of the program becomes a motion."""
+"""Transcription: from a statement to a program, and from a point of the program to a solution."""

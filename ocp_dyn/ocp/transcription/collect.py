@@ -1,4 +1,4 @@
-"""Collects the motion that a point x of the program describes: its Solution."""
+"""Collects the solution that a point x of the program describes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from .variables import Transcription, model_of, number, place_value
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
-    """The solution at a point x of the program."""
+    """The solution at a point x of the program; stats: figures of the run, to which settings of the problem are
+    added."""
     problem = transcription.problem
     model = model_of(
         transcription, {name: DM(number(transcription, slot, x)) for name, slot in transcription.slots.items()}
@@ -58,14 +59,14 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         impulses=tuple(value(k) if k is not None else np.zeros(0) for k in transcription.impulses),
         step_length=step_length,
         mirrored=transcription.mirror is not None,
-        stats=stats | _about(problem),
+        stats=stats | _settings(problem),
         record=tabulate(transcription, program, x),
         loads=problem.loads,
     )
 
 
-def _about(problem: Statement) -> dict[str, Any]:
-    """Settings of the problem that its solution keeps in `stats`."""
+def _settings(problem: Statement) -> dict[str, Any]:
+    """The settings of the problem that its solution keeps in `stats`."""
     closing = [problem.periodic.transition] if problem.periodic is not None else []
     resolved = problem.resolved
     return {
@@ -89,8 +90,10 @@ def _torques(problem: Statement, tau: Array, h: float) -> tuple[Array, Array]:
 
 
 def _mean(problem: Statement, stages: Array) -> Array:
-    """Mean of stage values over every interval, by the weights of the scheme; the stages of an interval follow one
-    another."""
+    """Mean over every interval of values at its stages, by the weights of the scheme.
+
+    stages: one row per interval, with the values at its stages one after the other.
+    """
     weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
     return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
 
@@ -98,7 +101,7 @@ def _mean(problem: Statement, stages: Array) -> Array:
 def _explicit_forces(
     equations: Equations, contacts: tuple[Constraint, ...], q: Array, qd: Array, tau: Array
 ) -> tuple[Array, Array]:
-    """Accelerations and contact rows at the start of every interval."""
-    found = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
-    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in found]) for k in (0, 1))
+    """Accelerations and contact forces at the start of every interval."""
+    pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
+    qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))
     return qdd, lam

@@ -1,7 +1,7 @@
-"""Contacts along an interval: the level at which they are held, and how drift is prevented.
+"""Rows of contacts along an interval: the level at which contacts are constrained, and the prevention of drift.
 
-The contact rows phi(q) = 0 imply G qd = 0 and G qdd = gamma. A step of s stages has s contact forces, so it can meet s of
-these conditions. In the implicit form, `contact_level` selects them:
+The contact rows phi(q) = 0 imply G qd = 0 and G qdd = gamma. A step of s stages has s contact forces, so it can satisfy
+s of these conditions. In the implicit form, `contact_level` selects them:
 
 | level | at the end of the step | at the stages |
 |---|---|---|
@@ -35,8 +35,10 @@ from .variables import contacts
 
 @dataclass(frozen=True)
 class Feet:
-    """The equations of motion, the feet that stand in a phase, their places, and the rate alpha [1/s] at which drift
-    decays."""
+    """The feet that stand in a phase, with their places and the equations of motion.
+
+    baumgarte: the rate alpha [1/s] at which drift decays.
+    """
 
     equations: Equations
     footholds: tuple[Foothold | PhaseConstraint, ...]
@@ -49,6 +51,7 @@ class Feet:
 
     @property
     def size(self) -> int:
+        """Number of contact rows."""
         return sum(foothold.size for foothold in self.footholds)
 
     def position(self, q: Expr) -> Expr:
@@ -76,7 +79,7 @@ def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Ex
 
 
 def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, qd: Expr) -> None:
-    """Constrains the contacts at the end of a step as the level requires: phi = 0, G qd = 0, both or none."""
+    """Constrains the contacts at the end of a step as the level requires: phi = 0, G qd = 0, both or neither."""
     if level == "position":
         for f in feet.footholds:
             rows.constrain(f"pose of {f.name}", f.position(feet.model, q, feet.places.get(f)))

@@ -3,13 +3,14 @@
 Multiple shooting: if the accelerations follow from forward dynamics and the scheme is explicit, the state at the end is
 an expression of the state at the start and the torques.
 
-Collocation: otherwise the accelerations a_i at the stages are variables (so are the contact forces lam_i in the
-implicit form), the equations of motion at the stages are constraints, and the states between are expressions of them:
+Collocation: otherwise the accelerations qdd_i at the stages are variables (so are the contact forces lam_i in the
+implicit form), the equations of motion at the stages are constraints, and the states at the stages are expressions of
+the accelerations:
 
-    implicit   ID(q_i, v_i, a_i) = tau_i + G(q_i)' lam_i, and the contact rows below,
-    explicit   a_i = FD(q_i, v_i, tau_i), under contacts with G a_i = gamma,
+    implicit   ID(q_i, qd_i, qdd_i) = tau_i + G(q_i)' lam_i, and the rows of `contact_rows`,
+    explicit   qdd_i = FD(q_i, qd_i, tau_i), under contacts with G qdd_i = gamma.
 
-ID and FD are those of `equations`, with springs, losses and rotors of the joints.
+ID and FD are the inverse and forward dynamics of `equations`, with springs, losses and rotors of the joints.
 
 Each function writes its gaps into `rows` and returns the stages at which path constraints and objectives are evaluated.
 """
@@ -49,28 +50,28 @@ def interval_points(transcription: Transcription, phase: Phase, z: dict[str, SX]
 
 
 def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
-    """The stages of an interval with the torques, accelerations and forces that are variables; all else in them are
-    free symbols."""
+    """The stages of an interval with the torques, accelerations and forces that are variables; states, and forces and
+    accelerations that are no variables, are free symbols."""
     problem, model = transcription.problem, model_of(transcription, z)
     feet = Feet(equations_at(transcription, z), phase.held, places(transcription, phase.held, z), problem.baumgarte)
     count = problem.scheme.stages
     states = [(SX.sym("q", model.nq), SX.sym("qd", model.nv))] * count
-    a = ca.horzsplit(
+    qdd = ca.horzsplit(
         ca.reshape(z["qdd"] if "qdd" in z else SX.sym("qdd", model.nv * count * problem.steps), model.nv, -1)
     )
-    lam = [SX.sym("lam", feet.size)] * len(a)
+    lam = [SX.sym("lam", feet.size)] * len(qdd)
     if "lam" in z:
         lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
     points: list[Point] = []
     for step in range(problem.steps):
         here = slice(step * count, (step + 1) * count)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in problem.scheme.c]
-        points += _points(transcription, step, feet, z, states, list(zip(a[here], lam[here], strict=True)), torques)
+        points += _points(transcription, step, feet, z, states, list(zip(qdd[here], lam[here], strict=True)), torques)
     return points
 
 
 def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """Explicit form and explicit scheme: `problem.steps` steps one after the other."""
+    """Multiple shooting: explicit form and explicit scheme, `problem.steps` steps one after the other."""
     problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
     feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
@@ -79,22 +80,23 @@ def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Ro
     points: list[Point] = []
     for step in range(problem.steps):
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
-        found: list[tuple[Expr, Expr]] = []
+        solved: list[tuple[Expr, Expr]] = []
 
-        def rate(q: Expr, qd: Expr, torques: list[Expr] = torques, found: list[tuple[Expr, Expr]] = found) -> Expr:
-            found.append(_forward_dynamics(feet, q, qd, torques[len(found)]))
-            return found[-1][0]
+        def rate(q: Expr, qd: Expr, torques: list[Expr] = torques, solved: list[tuple[Expr, Expr]] = solved) -> Expr:
+            solved.append(_forward_dynamics(feet, q, qd, torques[len(solved)]))
+            return solved[-1][0]
 
         states, (q, qd) = explicit_step(model, method, rate, q, qd, h)
         q, qd = project(feet, q, qd, problem.resolved.contact_level)
-        points += _points(transcription, step, feet, z, states, found, torques)
+        points += _points(transcription, step, feet, z, states, solved, torques)
     rows.constrain("velocity step", z["qd1"] - qd)
     rows.constrain("position step", z["q1"] - q)
     return points
 
 
 def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
-    """Instant accelerations as variables: `problem.steps` steps; the states between the steps are variables too."""
+    """Collocation: the accelerations at the stages of `problem.steps` steps, and the states between the steps, are
+    variables."""
     problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
     feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
@@ -109,21 +111,21 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
         states, (q1, qd1) = stage_states(model, method, q, qd, qdd[here], h)
         states = _lifted(rows, method, states, (q_end, qd_end))
-        found = list(zip(qdd[here], lam[here], strict=True))
-        for k, (state, (a_k, lam_k), tau) in enumerate(zip(states, found, torques, strict=True)):
+        solved = list(zip(qdd[here], lam[here], strict=True))
+        for k, (state, (qdd_k, lam_k), tau) in enumerate(zip(states, solved, torques, strict=True)):
             if problem.form == "implicit":
-                rows.constrain("dynamics", _force_gap(rows, feet, *state, a_k, lam_k, tau), scale=FORCE_SCALE)
-                hold_stage(rows, feet, method, k, problem.resolved.contact_level, *state, a_k)
+                rows.constrain("dynamics", _force_gap(rows, feet, *state, qdd_k, lam_k, tau), scale=FORCE_SCALE)
+                hold_stage(rows, feet, method, k, problem.resolved.contact_level, *state, qdd_k)
             else:
-                found[k] = _forward_dynamics(feet, *state, tau)
-                rows.constrain("dynamics", a_k - found[k][0])
+                solved[k] = _forward_dynamics(feet, *state, tau)
+                rows.constrain("dynamics", qdd_k - solved[k][0])
         if problem.form == "explicit":
             q1, qd1 = project(feet, q1, qd1, problem.resolved.contact_level)
         rows.constrain("velocity step", qd_end - qd1)
         rows.constrain("position step", q_end - q1)
         if problem.form == "implicit":
             hold_end(rows, feet, method, problem.resolved.contact_level, q_end, qd_end)
-        points += _points(transcription, step, feet, z, states, found, torques)
+        points += _points(transcription, step, feet, z, states, solved, torques)
         q, qd = q_end, qd_end
     return points
 
@@ -131,7 +133,7 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
 def _lifted(
     rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
 ) -> list[tuple[Expr, Expr]]:
-    """The states at the stages as inner variables; a stage at a node has the state of the node."""
+    """The states at the stages as inner variables (`Rows.inner`); a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
         (rows.inner(q), rows.inner(qd)) if np.any(row) else (q, qd)
@@ -149,13 +151,13 @@ def _inner_states(model: Model, z: dict[str, SX], steps: int) -> list[tuple[Expr
 
 
 def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:
-    """tau (nv) at a fraction of the interval."""
+    """The torques tau (nv) at a fraction of the interval."""
     tau = z["tau"] if "tau1" not in z else (1 - fraction) * z["tau"] + fraction * z["tau1"]
     return full_tau(problem, tau)
 
 
 def _force_gap(rows: Rows, feet: Feet, q: Expr, qd: Expr, qdd: Expr, lam: Expr, tau: Expr) -> Expr:
-    """ID(q, qd, qdd) - tau - G' lam."""
+    """The residual ID(q, qd, qdd) - tau - G' lam."""
     force = feet.equations.force_rows(rows, q, qd, qdd) - tau
     if feet.footholds:
         force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
@@ -176,9 +178,10 @@ def _points(
     feet: Feet,
     z: dict[str, SX],
     states: list[tuple[Expr, Expr]],
-    found: list[tuple[Expr, Expr]],
+    solved: list[tuple[Expr, Expr]],
     torques: list[Expr],
 ) -> list[Point]:
+    """The stages of a step, from their states, their pairs (qdd, lam) and their torques."""
     method, steps = transcription.problem.scheme, transcription.problem.steps
     return [
         Point(
@@ -196,5 +199,5 @@ def _points(
                 lam=lam,
             ),
         )
-        for b, c, (q, qd), (qdd, lam), tau in zip(method.b, method.c, states, found, torques, strict=True)
+        for b, c, (q, qd), (qdd, lam), tau in zip(method.b, method.c, states, solved, torques, strict=True)
     ]

@@ -1,6 +1,6 @@
-"""Costs of the largest value of a quantity: a variable that bounds it from above wherever it is sampled.
+"""Costs of the largest value of a quantity: a variable bounds all samples of the quantity from above.
 
-Minimizing the variable minimizes the peak, and all functions stay smooth. `quantities` says where samples are taken.
+Minimizing the variable minimizes the peak, and all functions stay smooth. For the samples see `quantities`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from ..statement.custom_costs import Peak
 from .quantities import PhaseQuantity, needed
 from .variables import Transcription
 
-SLOT = "largest value"
+PEAK_SLOT = "largest value"
 """Name of the peak's variable in the blocks of its rows."""
 
 
 def add_peaks(transcription: Transcription) -> None:
-    """Adds the variables, rows and costs of all peaks; one that several phases name is one peak over all of them."""
+    """Adds the variables, rows and costs of all peaks; a peak in several phases is one peak over all of these
+    phases."""
     phases = transcription.problem.phases
     for peak in dict.fromkeys(term for phase in phases for term in phase.objective if isinstance(term, Peak)):
-        where = [p for p, phase in enumerate(phases) if peak in phase.objective]
-        quantities = {p: PhaseQuantity(transcription, p, f"Peak {peak.name!r}", peak.function) for p in where}
+        numbers = [p for p, phase in enumerate(phases) if peak in phase.objective]
+        quantities = {p: PhaseQuantity(transcription, p, f"Peak {peak.name!r}", peak.function) for p in numbers}
         sizes = {quantity.size for quantity in quantities.values()}
         if peak.each and len(sizes) > 1:
             raise ValueError(
-                f"Peak {peak.name!r}: the quantity has {' or '.join(map(str, sorted(sizes)))} entries in different phases: "
-                "give every phase a Peak of its own, or each=False"
+                f"Peak {peak.name!r}: the quantity has {' or '.join(map(str, sorted(sizes)))} entries in different "
+                "phases: give every phase a separate Peak, or each=False"
             )
         if max(sizes):
             peaks = transcription.program.variable(peak.name, max(sizes) if peak.each else 1, 0.0, np.inf, 1.0)
@@ -40,9 +41,9 @@ def add_peaks(transcription: Transcription) -> None:
 
 def _add_cost(transcription: Transcription, peak: Peak, peaks: Variable) -> None:
     def body(z: dict[str, SX], rows: Rows) -> None:
-        rows.cost(peak.name, peak.weight * ca.sum1(z[SLOT]))
+        rows.cost(peak.name, peak.weight * ca.sum1(z[PEAK_SLOT]))
 
-    transcription.program.block(f"cost of {peak.name}", {SLOT: peaks}, body).add({SLOT: peaks})
+    transcription.program.block(f"cost of {peak.name}", {PEAK_SLOT: peaks}, body).add({PEAK_SLOT: peaks})
 
 
 def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, quantity: PhaseQuantity) -> None:
@@ -52,13 +53,13 @@ def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, qu
     def body(z: dict[str, SX], rows: Rows) -> None:
         for _, sample in quantity.samples(free | z):
             value = scaled(sample, peak.scale, f"Peak {peak.name!r}: scale")
-            kept = [k for k in range(quantity.size) if not value[k].is_zero()]  # motors, of all dofs
-            bound = z[SLOT][kept] if peak.each else z[SLOT]
+            kept = [k for k in range(quantity.size) if not value[k].is_zero()]  # dofs without a motor have zero torque
+            bound = z[PEAK_SLOT][kept] if peak.each else z[PEAK_SLOT]
             for sign in (1.0, -1.0) if peak.kind == "absolute" else (1.0,):
                 rows.constrain(peak.name, bound - sign * value[kept], 0.0, np.inf)
 
     block = transcription.program.block(
-        f"{peak.name} in {transcription.problem.phases[p].name}", slots | {SLOT: peaks}, body, k=1
+        f"{peak.name} in {transcription.problem.phases[p].name}", slots | {PEAK_SLOT: peaks}, body, k=1
     )
     for k in range(quantity.last + 1 if quantity.size else 0):
-        block.add(quantity.slots(k) | {SLOT: peaks}, k=k)
+        block.add(quantity.slots(k) | {PEAK_SLOT: peaks}, k=k)

@@ -1,7 +1,7 @@
-"""A quantity of the stage over a phase: where it is sampled, and its samples as expressions of the variables there.
+"""A quantity of the instant over a phase, and its samples as expressions of the variables of a node or an interval.
 
-A quantity of the state alone (and of torques, where they are linear along the intervals) is sampled at the nodes, any
-other at the stages of the intervals.
+A quantity of the state alone (and of torques, if they are linear along the intervals) is sampled at the nodes, any
+other quantity at the stages of the intervals.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..statement.instant import Instant
 from .intervals import control_points, interval_points
 from .variables import Transcription, full_tau, model_of, place_slots, places, wrenches
 
-SAME_DEPTH = 20
-"""Depth to which two expressions are compared."""
+COMPARED_DEPTH = 20
+"""Depth to which the graphs of two expressions are compared."""
 
 Expressions = dict[str, SX]
 
 
 class _Plain(Rows):
-    """Rows that give back the expressions themselves, in place of symbols for them."""
+    """Rows that return expressions themselves instead of symbols for them."""
 
     def inner(self, value: Expr) -> SX:
         return SX(value)
@@ -37,18 +37,18 @@ class _Plain(Rows):
 
 
 class PhaseQuantity:
-    """The quantity function(instant) in phase p. what: its name in messages.
+    """The quantity function(instant) in phase p; what: its name in messages.
 
     size: number of its entries; at_nodes: whether it is sampled at nodes; last: number of the last node or interval.
     """
 
     def __init__(self, transcription: Transcription, p: int, what: str, function: Callable[[Instant], Expr]) -> None:
-        self._t, self._p, self._phase = transcription, p, transcription.problem.phases[p]
+        self._transcription, self._p, self._phase = transcription, p, transcription.problem.phases[p]
         self._what, self._function = f"phase {self._phase.name!r}: {what}", function
         self._shared = (
             place_slots(transcription, self._phase.held) | transcription.slots | {"T": transcription.phases[p].duration}
         )
-        self._free = self._free_stage()
+        self._free = self._free_instant()
         value = self._of(self._free)
         self.size = int(value.numel())
         parts = {name: getattr(self._free, name) for name in ("q", "qd", "qdd", "tau", "lam")}
@@ -63,39 +63,40 @@ class PhaseQuantity:
         self._by_controls = needs <= controls
 
     def slots(self, k: int) -> dict[str, Slot]:
-        """Slots of node k, or of interval k."""
-        x = self._t.phases[self._p]
+        """The slots of node k if the quantity is sampled at nodes, else of interval k."""
+        x = self._transcription.phases[self._p]
         if not self.at_nodes:
             return x.interval(k) | self._shared
         return {"q": x.q[k], "qd": x.qd[k]} | ({"tau": x.tau[k]} if len(x.tau) == len(x.q) else {}) | self._shared
 
     def samples(self, z: Expressions) -> list[tuple[float, SX]]:
-        """The quantity at the node, or at the stages of the interval, of number z["k"], with its weight in the mean.
+        """The quantity at node z["k"], or at the stages of interval z["k"]: pairs of weight in the mean, and
+        expression.
 
-        StageMatrices at which it is the same expression are one sample.
+        If it is the same expression at all stages there is one sample.
         """
-        t, phase = self._t, self._phase
+        t, phase = self._transcription, self._phase
         if self.at_nodes:
             node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], s=z["k"] / phase.intervals, values=z)
             node.places = places(t, phase.held, z)
             node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau
             return [(1.0, self._of(node))]
         points = control_points(t, phase, z) if self._by_controls else interval_points(t, phase, z, _Plain())
-        found = []
+        samples = []
         for point in points:
             point.instant.s = (z["k"] + point.fraction) / phase.intervals
-            found.append((point.weight, self._of(point.instant)))
-        same = all(ca.is_equal(x, found[0][1], SAME_DEPTH) for _, x in found)
-        return [(1.0, found[0][1])] if same else found  # weights add up to 1 but for rounding
+            samples.append((point.weight, self._of(point.instant)))
+        same = all(ca.is_equal(x, samples[0][1], COMPARED_DEPTH) for _, x in samples)
+        return [(1.0, samples[0][1])] if same else samples  # the weights add up to 1, except for rounding
 
     def mean(self, z: Expressions) -> SX:
         """The quantity at the node, or its mean over the interval."""
         (weight, first), *rest = self.samples(z)
         return sum((w * x for w, x in rest), start=weight * first)
 
-    def _free_stage(self) -> Instant:
-        """A stage of free symbols: the quantity's value there tells what it depends on."""
-        t, phase = self._t, self._phase
+    def _free_instant(self) -> Instant:
+        """An instant of free symbols: the quantity's value at it shows on which parts of the instant it depends."""
+        t, phase = self._transcription, self._phase
         nq, nv = t.problem.model.nq, t.problem.model.nv
         values = {name: SX.sym(name, slot.size) for name, slot in self._shared.items()}
         here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in phase.held))
@@ -104,8 +105,8 @@ class PhaseQuantity:
         return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam)
 
     def _of(self, instant: Instant) -> SX:
-        found = called(self._what, self._function, instant, values=instant.values)
-        value = expression(found, f"{self._what}: the quantity")
+        result = called(self._what, self._function, instant, values=instant.values)
+        value = expression(result, f"{self._what}: the quantity")
         if value.numel() and value.shape[1] != 1:
             raise ValueError(
                 f"{self._what}: the quantity must be a column, got shape {value.shape}: casadi.vec makes it one"
@@ -114,9 +115,9 @@ class PhaseQuantity:
 
 
 def needed(slots: dict[str, Slot], build: Callable[[Expressions], SX]) -> tuple[dict[str, Slot], Expressions]:
-    """The slots that an expression depends on, and symbols that stand for the others.
+    """The slots on which an expression depends, and symbols for all slots.
 
-    build: makes the expression from the slots' expressions and "k", the number of the instance.
+    build: makes the expression from the expressions of the slots and "k", the number of the instance.
     """
     free = {name: SX.sym(name, slot.size) for name, slot in slots.items()}
     used = ca.vertcat(SX(0, 1), *ca.symvar(build(free | {"k": SX.sym("k")})))

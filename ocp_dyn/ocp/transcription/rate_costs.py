@@ -1,8 +1,8 @@
-"""Costs of rates: of torques, accelerations, contact forces, or any quantity of the instant.
+"""Costs of rates of torques, accelerations, contact forces, or any quantity of the instant.
 
-A rate is a difference quotient within a phase, over the length h of an interval: between neighboring nodes, or between
+Within a phase, a rate is a difference quotient over the length h of an interval: between neighboring nodes, or between
 the means of neighboring intervals, see `quantities`. The cost is the sum of h times the integrand: its limit, as
-intervals become shorter, is the integral over the phase. Costs of torques go on from phase to phase.
+intervals become shorter, is the integral over the phase. Costs of torques continue from phase to phase.
 """
 
 from __future__ import annotations
@@ -51,18 +51,19 @@ def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateOb
 
 
 def _pair(one: dict[str, Slot], other: dict[str, Slot]) -> tuple[dict[str, Slot], dict[str, str]]:
-    """The slots of two nodes or intervals, a variable once, and the names of the second one's slots among them."""
+    """The slots of two nodes or intervals, every variable once, and the names that the slots of the second have in
+    them."""
     shared = {slot: name for name, slot in one.items()}
     names = {name: shared.get(slot, f"next {name}") for name, slot in other.items()}
     return one | {names[name]: slot for name, slot in other.items()}, names
 
 
 def _add_between(transcription: Transcription, p: int, phase: Phase, terms: list[RateObjective]) -> None:
-    """Adds the costs from the phase's last torques to the next phase's first; in a periodic motion from the last to the
-    first.
+    """Adds the costs of the change from the phase's last torques to the first torques of the next phase; in a periodic
+    motion the first phase follows the last.
 
-    Torques that are linear along the intervals are constrained to be continuous there; for constant ones the difference
-    has a cost.
+    Torques that are linear along the intervals are constrained to be continuous between the phases; for constant
+    torques the difference has a cost.
     """
     problem, x = transcription.problem, transcription.phases[p]
     last = p == len(problem.phases) - 1

@@ -1,6 +1,6 @@
-"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables (any program: see `carried`).
+"""The stage order x0, u0, x1, u1, ... of a program whose stages share no variables; any program: `shared_stage_order`.
 
-Instant k has the state x_k = (q_k, qd_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
+Stage k has the state x_k = (q_k, qd_k), the controls u_k, the gaps x_{k+1} - F(x_k, u_k) and further rows of x_k, u_k.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .variables import Transcription
 
 
 def stage_order(transcription: Transcription, program: Assembled) -> StageOrder:
-    """The chain of a program's stages; ValueError, with the reason, if the program is no chain."""
+    """The stage order of a program; ValueError, with the reason, if the program is no chain of stages."""
     states, controls = _variables(transcription)
     stage = np.full(program.n, -1)
     for k, members in enumerate([*zip(states, controls, strict=True)]):
@@ -38,13 +38,13 @@ def _variables(transcription: Transcription) -> tuple[list[list[Variable]], list
     if not all(isinstance(transition, Continuous) for transition in problem.resolved.transitions):
         raise ValueError(_refusal("velocities jump between phases"))
     if problem.torque != "constant":
-        raise ValueError(_refusal("torques are linear, and so belong to two intervals each"))
+        raise ValueError(_refusal("torques are linear, so that two intervals share the torques of a node"))
     states: list[list[Variable]] = []
     controls: list[list[Variable]] = []
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
         for k in range(phase.intervals):
             states.append([x.q[k], x.qd[k]])
-            controls.append([listed[k] for listed in (x.tau, x.qdd, x.lam, x.inner) if listed])
+            controls.append([sequence[k] for sequence in (x.tau, x.qdd, x.lam, x.inner) if sequence])
     return [*states, [transcription.phases[-1].q[-1], transcription.phases[-1].qd[-1]]], [*controls, []]
 
 
@@ -52,8 +52,8 @@ def _check_shared(transcription: Transcription, stage: Indices) -> None:
     free = transcription.program.x_lower < transcription.program.x_upper
     shared = [v.name for v in transcription.program.variables if np.any(free[v.index] & (stage[v.index] < 0))]
     if shared:
-        listed = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
-        raise ValueError(_refusal(f"all stages share the free variables {listed}: fix them"))
+        names = ", ".join(shared[:4]) + (", ..." if len(shared) > 4 else "")
+        raise ValueError(_refusal(f"all stages share the free variables {names}: fix them"))
 
 
 def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, list[int]]:
@@ -76,6 +76,6 @@ def _rows(program: Assembled, stage: Indices, stages: int) -> tuple[Indices, lis
 
 def _refusal(reason: str) -> str:
     return (
-        f"hpipm and riccati need a chain of stages that share nothing, and this problem is none: {reason}; or use "
+        f"hpipm and riccati need a chain of stages that share no variables, and this problem is none: {reason}; or use "
         "solver='ipopt' or 'fatrop', in real-time iterations qp='piqp'"
     )

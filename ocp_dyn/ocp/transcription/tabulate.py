@@ -1,4 +1,4 @@
-"""Tabulates a program at a point: meaning, bounds and values of every entry of x and every row."""
+"""Tabulates a program at a point x: meaning and bounds of every entry of x and every row, and values of the rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def tabulate(transcription: Transcription, program: Assembled, x: Array) -> Prog
 
 
 def _labels(v: Variable, names: tuple[str, ...], number_of: dict[str, int]) -> Indices:
-    """Indices of the labels of a variable's entries, -1 for none; the stages of an interval follow one another."""
+    """Indices of the labels of a variable's entries, -1 for none; if an interval has several stages, the labels
+    repeat."""
     if not names or v.size % len(names):
         return np.full(v.size, -1)
     return np.tile([number_of[name] for name in names], v.size // len(names))
@@ -75,8 +76,8 @@ def _rows(program: Assembled, label_of: dict[Variable, VariableLabel]) -> tuple[
 
 def _whole(parts: list[Any]) -> Indices:
     """Joins the parts of all variables into one array over x."""
-    found: Indices = np.concatenate([np.zeros(0, dtype=int), *parts])
-    return found
+    joined: Indices = np.concatenate([np.zeros(0, dtype=int), *parts])
+    return joined
 
 
 def _entries(transcription: Transcription, part: Any) -> Array:

@@ -18,8 +18,8 @@ from .variables import Transcription
 
 
 class TermVariables:
-    """The slacks and references of a phase's objectives: a slot for each slack and a constant of the block for each
-    reference, numbered by the place of the objective in the list."""
+    """The slacks and references of a phase's objectives: a slot of the block for every slack and a constant for every
+    reference, numbered by the position of the objective in the list."""
 
     def __init__(self, transcription: Transcription, phase: Phase) -> None:
         model = transcription.problem.model
@@ -59,7 +59,7 @@ class TermVariables:
         }
 
     def attach(self, z: dict[str, SX], point: Point) -> None:
-        """Gives the stage of a point the slacks and the references of every objective."""
+        """Attaches the slacks and references of every objective to the instant of a point."""
         for key, term in self._slack.items():
             point.instant.slacks[term] = z[key]
         for key, term in self._reference.items():
@@ -71,5 +71,5 @@ class TermVariables:
         for term in self._slack.values():
             for point in points:
                 name = f"slack of {type(term).__name__}"
-                found = expression(called(name, term.slack_rows, point.instant), name)
-                rows.constrain(name, found, 0.0, np.inf, term.scale)
+                value = expression(called(name, term.slack_rows, point.instant), name)
+                rows.constrain(name, value, 0.0, np.inf, term.scale)

@@ -1,7 +1,8 @@
-"""Multiple shooting and collocation: a Problem becomes a Program, one block per kind of instant.
+"""Multiple shooting and collocation: makes a Program of a Problem, with one block per kind of interval, node or event.
 
-The equations of an interval are in `steps`, those of contacts in `contact_levels`. The pose of a foot at the first node
-is constrained only where the foot is set down: otherwise the interval before, or periodicity, implies it.
+For the equations of an interval see `intervals`, for the rows of contacts `contact_rows`. The pose of a foot is
+constrained at the first node of the phase in which the foot is set down; in later phases the interval before, or
+periodicity, implies it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement
 from .intervals import Point, interval_points
 from .peaks import add_peaks
+from .quantities import COMPARED_DEPTH
 from .rate_costs import add_rates
 from .term_variables import TermVariables
 from .variables import (
@@ -39,19 +41,16 @@ from .variables import (
     wrenches,
 )
 
-SAME_DEPTH = 20
-"""Depth to which two expressions are compared."""
-
 
 def transcribe(problem: Statement, threads: int = 2) -> Transcription:
-    """The nonlinear program of a problem, by its form and its integrator."""
+    """The nonlinear program of a problem, in the problem's form and by its integrator."""
     t = Transcription(problem, Program(threads), problem.mirror())
     add_variables(t)
     for p, phase in enumerate(problem.phases):
         _add_intervals(t, p, phase)
         add_rates(t, p, phase)
         _add_path(t, p, phase)
-        _add_arrivals(t, p)
+        _add_start(t, p)
     add_peaks(t)
     for p, transition in enumerate(problem.resolved.transitions):
         if isinstance(transition, Impact):
@@ -71,19 +70,19 @@ def _constrain_path(rows: Rows, phase: Phase, terms: Iterable[PathConstraint], i
 
 
 def _rows(phase: Phase, term: PathConstraint, instant: Instant) -> tuple[SX, Any, Any]:
-    """Rows of a path constraint, checked, since users write their own."""
+    """Value and bounds of a path constraint, checked because users write path constraints."""
     here = f"phase {phase.name!r}: {type(term).__name__}"
     return bounded(called(here, term.rows, instant, values=instant.values), here)
 
 
 def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
-    """Adds path constraints at the stages of an interval; rows that are the same at several stages are added once."""
+    """Adds path constraints at the stages of an interval; rows that are equal at several stages are added once."""
     seen: list[tuple[SX, Array, Array]] = []
     terms = [term for term in phase.path if term.where != "node"]
     for point in points:
-        found = Rows()
-        _constrain_path(found, phase, terms, point.instant)
-        for name, value, lower, upper in found.rows:
+        stage_rows = Rows()
+        _constrain_path(stage_rows, phase, terms, point.instant)
+        for name, value, lower, upper in stage_rows.rows:
             if not any(_same((value, lower, upper), other) for other in seen):
                 rows.rows.append((name, value, lower, upper))
             seen.append((value, lower, upper))
@@ -92,17 +91,18 @@ def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
 def _same(one: tuple[SX, Array, Array], other: tuple[SX, Array, Array]) -> bool:
     """Whether two rows (value, lower, upper) are the same constraint."""
     alike = one[0].shape == other[0].shape and all(map(np.array_equal, one[1:], other[1:]))
-    return alike and bool(ca.is_equal(one[0], other[0], SAME_DEPTH))
+    return alike and bool(ca.is_equal(one[0], other[0], COMPARED_DEPTH))
 
 
 def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
+    """Adds the intervals of a phase: gaps, path constraints at their stages, and integrals of objectives."""
     x, problem = transcription.phases[p], transcription.problem
     slots = x.interval(0) | place_slots(transcription, phase.held) | transcription.slots
-    own = TermVariables(transcription, phase)
-    slots |= own.slots(0)
+    term_variables = TermVariables(transcription, phase)
+    slots |= term_variables.slots(0)
     duration, longest = phase.duration_bounds
     fixed = duration == longest and phase.shared_duration is None
-    if fixed:  # a number, and with it the steps are linear
+    if fixed:  # with a number as duration the steps are linear
         del slots["T"]
 
     def body(z: dict[str, SX], rows: Rows) -> None:
@@ -110,8 +110,8 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
         points = interval_points(transcription, phase, z, rows)
         for point in points:
             point.instant.s = (z["k"] + point.fraction) / phase.intervals
-            own.attach(z, point)
-        own.constrain(rows, points)
+            term_variables.attach(z, point)
+        term_variables.constrain(rows, points)
         _constrain_stages(rows, phase, points if problem.collocated else points[:1])
         per = 1 / z["step_length"] if problem.per_distance else 1.0
         for objective in _integrands(phase):
@@ -121,13 +121,13 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
             squares = [(factor * p.weight, residual(p.instant)) for p in points] if residual is not None else []
             rows.cost(objective_name(objective), factor * mean, squares)
 
-    block = transcription.program.block(phase.name, slots, body, k=1, **own.parameters)
+    block = transcription.program.block(phase.name, slots, body, k=1, **term_variables.parameters)
     for k in range(phase.intervals):
-        block.add(slots | x.interval(k) | own.slots(k), k=k, **own.numbers(k))
+        block.add(slots | x.interval(k) | term_variables.slots(k), k=k, **term_variables.numbers(k))
 
 
 def _integrand(phase: Phase, objective: Objective, instant: Instant) -> SX:
-    """Integrand of an objective, checked, since users write their own."""
+    """Integrand of an objective, checked because users write objectives."""
     here = f"phase {phase.name!r}: {type(objective).__name__} {objective_name(objective)!r}"
     return scalar(called(here, objective.integrand, instant, values=instant.values), f"{here}: cost")
 
@@ -144,7 +144,7 @@ def _add_path(transcription: Transcription, p: int, phase: Phase) -> None:
             continue
 
         def body(z: dict[str, SX], rows: Rows, term: PathConstraint = term) -> None:
-            _constrain_path(rows, phase, (term,), _node_stage(transcription, z))
+            _constrain_path(rows, phase, (term,), _node_instant(transcription, z))
 
         name = f"{phase.name} {type(term).__name__}"
         block = transcription.program.block(name, {"q": x.q[0], "qd": x.qd[0]} | transcription.slots, body, s=1)
@@ -154,15 +154,15 @@ def _add_path(transcription: Transcription, p: int, phase: Phase) -> None:
             block.add({"q": x.q[k], "qd": x.qd[k]} | transcription.slots, s=k / phase.intervals)
 
 
-def _node_stage(transcription: Transcription, z: dict[str, SX]) -> Instant:
+def _node_instant(transcription: Transcription, z: dict[str, SX]) -> Instant:
     return Instant(model_of(transcription, z), z["q"], z["qd"], s=z["s"], values=z)
 
 
 def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> bool:
-    """Whether the rows of a node constraint at the first node of phase p are those at the last node before it.
+    """Whether the rows of a node constraint at the first node of phase p repeat its rows at the last node before it.
 
-    They are if the phase before holds the same constraint at its end and its rows depend only on what is the same
-    there: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
+    They do if the phase before has the same constraint and its rows depend only on quantities that are equal at both
+    nodes: not on the fraction of the phase, not on the velocity across an impact, and not on the position along x
     across a period.
     """
     problem = transcription.problem
@@ -177,7 +177,7 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     rows = _rows(
         before,
         term,
-        _node_stage(transcription, z | {name: SX.sym(name, slot.size) for name, slot in transcription.slots.items()}),
+        _node_instant(transcription, z | {name: SX.sym(name, slot.size) for name, slot in transcription.slots.items()}),
     )[0]
     changed = [z["s"]]
     if isinstance(transition, Impact):
@@ -187,9 +187,9 @@ def _repeated(transcription: Transcription, p: int, term: PathConstraint) -> boo
     return not any(ca.depends_on(rows, x) for x in changed)
 
 
-def _add_arrivals(transcription: Transcription, p: int) -> None:
-    """Adds the conditions at the start of a phase that the interval before does not imply: poses and rest of new
-    contacts."""
+def _add_start(transcription: Transcription, p: int) -> None:
+    """Adds the conditions at the start of a phase that the interval before does not imply: poses of new contacts, and
+    zero velocity at them."""
     problem, phase, x = transcription.problem, transcription.problem.phases[p], transcription.phases[p]
     closing = problem.periodic.transition if problem.periodic is not None else None
     transition = problem.resolved.transitions[p - 1] if p else closing
@@ -215,7 +215,7 @@ def _add_arrivals(transcription: Transcription, p: int) -> None:
 
 
 def _held_before(transcription: Transcription, p: int, held: Foothold | PhaseConstraint) -> Any:
-    """The foothold of the same foot, or the same constraint, that was held just before phase p; None if there was
+    """The foothold of the same foot, or the same constraint, that was held just before phase p; None if there is
     none."""
     if p == 0:
         return held if held in transcription.standing else None
@@ -241,6 +241,7 @@ def _impact_rows(
     qd_plus: Expr,
     z: dict[str, SX],
 ) -> None:
+    """Adds the rows and the cost of an impact at q from the velocity qd to qd_plus, at the start of a phase."""
     equations = equations_at(transcription, z)
     model = equations.model
     G = constraint_jacobian(model, contacts(phase.held), q)
@@ -255,7 +256,7 @@ def _impact_rows(
 
 
 def _add_impact(transcription: Transcription, p: int, transition: Impact) -> None:
-    """Adds the impact between phase p and the next: positions are shared, velocities jump."""
+    """Adds the impact between phase p and the next: both have the same positions, velocities jump."""
     before, after, phase = transcription.phases[p], transcription.phases[p + 1], transcription.problem.phases[p + 1]
     impulse = transcription.impulses[p]
     slots = {"q": after.q[0], "qd": before.qd[-1], "qd_plus": after.qd[0]} | place_slots(transcription, phase.held)
@@ -271,7 +272,7 @@ def _add_impact(transcription: Transcription, p: int, transition: Impact) -> Non
 
 
 def _add_jump(transcription: Transcription, p: int, transition: Jump) -> None:
-    """Adds the user's own transition between phase p and the next."""
+    """Adds a user-defined transition between phase p and the next."""
     before, after = transcription.phases[p], transcription.phases[p + 1]
     slots = {
         "q_before": before.q[-1],
@@ -291,8 +292,8 @@ def _add_jump(transcription: Transcription, p: int, transition: Jump) -> None:
 
 def _jump_rows(rows: Rows, transition: Jump, end: Instant, start: Instant) -> None:
     what = f"Jump {transition.name!r}"
-    found = called(what, transition.function, end, start, values=start.values)
-    rows.constrain(transition.name, *bounded(found, what))
+    condition = called(what, transition.function, end, start, values=start.values)
+    rows.constrain(transition.name, *bounded(condition, what))
 
 
 def _add_ends(transcription: Transcription) -> None:
@@ -323,18 +324,19 @@ def _add_ends(transcription: Transcription) -> None:
         last = Instant(here, z["q_end"], z["qd_end"], s=1.0, values=values)
         for condition in problem.boundary:
             what = f"Boundary {condition.name!r}"
-            found = called(what, condition.function, first, last, values=values)
-            rows.constrain(condition.name, *bounded(found, what))
+            result = called(what, condition.function, first, last, values=values)
+            rows.constrain(condition.name, *bounded(result, what))
         for term in problem.terminal:
             what = f"Terminal {term.name!r}"
-            found = called(what, term.function, first, last, values=values)
-            rows.cost(term.name, term.weight * scalar(found, f"{what}: cost"))
+            result = called(what, term.function, first, last, values=values)
+            rows.cost(term.name, term.weight * scalar(result, f"{what}: cost"))
 
     transcription.program.block("ends", slots, body).add(slots)
 
 
 def _close_period(transcription: Transcription, rows: Rows, transition: Transition, z: dict[str, SX]) -> None:
-    """Constrains the start to the image of the end, one step back, after the closing transition."""
+    """Constrains the first state to the image of the last: mirrored if the motion is, moved back by the step length,
+    and after the transition that closes the period."""
     model = transcription.problem.model
     q, qd = z["q_end"], z["qd_end"]
     if transcription.mirror is not None:

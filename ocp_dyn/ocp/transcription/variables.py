@@ -1,4 +1,4 @@
-"""The variables of a transcribed problem and their places in its program."""
+"""The variables of a transcribed problem, and values and expressions that follow from them: model, places, wrenches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORCE_SCALE = 100.0
 class PhaseVariables:
     """The variables of one phase: states at its nodes, controls on its intervals (linear torques: at its nodes).
 
-    a, lam: all stages of an interval, one after the other; inner: the states between its steps.
+    qdd, lam: at all stages of an interval, one after the other; inner: the states between the steps of an interval.
     """
 
     duration: Slot
@@ -49,20 +49,22 @@ class PhaseVariables:
 
 @dataclass
 class Transcription:
-    """The program of a problem, and the variables and parameters in it by their meaning."""
+    """The program of a problem, and the program's variables and parameters by their meaning."""
 
     problem: Statement
     program: Program
     mirror: MirrorMap | None
     phases: list[PhaseVariables] = field(default_factory=list)
     places: dict[Foothold, Variable] = field(default_factory=dict)
+    """Places (x, y, yaw) of the footholds from which the places of all other footholds follow."""
     images: dict[Foothold, Foothold] = field(default_factory=dict)
     """Maps each foothold of the first phase that already stood to the foothold of the last phase whose (shifted,
     mirrored) place it repeats."""
     standing: dict[Foothold | PhaseConstraint, Foothold | PhaseConstraint] = field(default_factory=dict)
-    """Maps everything that the first phase holds and that was held before the start to its image in the last phase."""
+    """Maps each foothold and constraint of the first phase that was held before the start to its image in the last
+    phase."""
     impulses: list[Variable | None] = field(default_factory=list)
-    """Impulse of every transition, the one that closes the period last; None without an impact."""
+    """Impulse of every transition, None without an impact; the transition that closes the period is last."""
     step_length: Slot | None = None
     speed: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
@@ -92,38 +94,38 @@ def add_variables(transcription: Transcription) -> None:
         x = PhaseVariables(shared or program.variable(f"duration of {phase.name}", 1, low, high, (low + high) / 2))
         m = sum(held.size for held in phase.held)
         for k in range(phase.intervals + 1):
-            here = f"{phase.name}[{k}]"
+            node = f"{phase.name}[{k}]"
             joined = p and k == 0 and not isinstance(problem.resolved.transitions[p - 1], Jump)
             before = transcription.phases[p - 1] if joined else None
-            hit = before is not None and isinstance(problem.resolved.transitions[p - 1], Impact)
-            x.q.append(before.q[-1] if before else program.variable(f"q {here}", model.nq, q_low, q_high, neutral))
-            if before and not hit:
+            impact = before is not None and isinstance(problem.resolved.transitions[p - 1], Impact)
+            x.q.append(before.q[-1] if before else program.variable(f"q {node}", model.nq, q_low, q_high, neutral))
+            if before and not impact:
                 x.qd.append(before.qd[-1])
             else:
-                x.qd.append(program.variable(f"qd {here}", model.nv, -qd_max, qd_max, 0.0))
+                x.qd.append(program.variable(f"qd {node}", model.nv, -qd_max, qd_max, 0.0))
             if k < phase.intervals or problem.torque == "linear":
-                x.tau.append(program.variable(f"tau {here}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
+                x.tau.append(program.variable(f"tau {node}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
             if k == phase.intervals or not problem.collocated:
                 continue
             stages = problem.steps * problem.scheme.stages
-            x.qdd.append(program.variable(f"qdd {here}", stages * model.nv, -np.inf, np.inf, 0.0))
+            x.qdd.append(program.variable(f"qdd {node}", stages * model.nv, -np.inf, np.inf, 0.0))
             if m and problem.form == "implicit":
-                x.lam.append(program.variable(f"lam {here}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
+                x.lam.append(program.variable(f"lam {node}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
             if problem.steps > 1:
-                size = (problem.steps - 1) * (model.nq + model.nv)  # without limits: those hold at the nodes
-                x.inner.append(program.variable(f"inner states {here}", size, -np.inf, np.inf, 0.0))
+                size = (problem.steps - 1) * (model.nq + model.nv)  # joint limits are imposed at the nodes
+                x.inner.append(program.variable(f"inner states {node}", size, -np.inf, np.inf, 0.0))
         transcription.phases.append(x)
     closing = [problem.periodic.transition] if problem.periodic else []
     for p, transition in enumerate([*problem.resolved.transitions, *closing]):
         size = sum(held.size for held in problem.phases[(p + 1) % len(problem.phases)].held)
-        hit = isinstance(transition, Impact) and size > 0
+        impact = isinstance(transition, Impact) and size > 0
         transcription.impulses.append(
-            program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if hit else None
+            program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if impact else None
         )
 
 
 def _add_parameters(transcription: Transcription) -> None:
-    """Adds the problem's parameters, and those of its period: decision variables if they are free in bounds."""
+    """Adds the problem's parameters, and step length and speed of its period; free parameters become variables."""
     program, periodic = transcription.program, transcription.problem.periodic
     for p in transcription.problem.resolved.parameters:
         if p.free:
@@ -143,14 +145,17 @@ def _add_parameters(transcription: Transcription) -> None:
 
 
 def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
-    """The value of a variable at a point x of the program, or that of a parameter."""
+    """The value of a variable at a point x of the program, or the current value of a parameter."""
     if isinstance(slot, Variable):
         return np.asarray(x[slot.index] * slot.scale)
     return np.asarray(transcription.program.values[slot.index])
 
 
 def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
-    """The problem's model, with the values of the model parameters among the problem's parameters."""
+    """The problem's model, with the values of the problem's parameters that are model parameters, or the slope.
+
+    z: values or expressions of the parameters, by name.
+    """
     model = transcription.problem.model
     values = {name: z[name] for name in transcription.slots if name.partition(":")[0] in MODEL_PARAMETERS}
     if "slope" in transcription.slots:
@@ -160,13 +165,13 @@ def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
 
 
 def equations_at(transcription: Transcription, z: Mapping[str, Expr]) -> Equations:
-    """The problem's equations of motion, for the model with its parameters."""
+    """The problem's equations of motion, for the model with the values z of its parameters."""
     return equations_of(transcription.problem).of(model_of(transcription, z))
 
 
 def _find_images(transcription: Transcription) -> None:
-    """Finds the footholds of the first phase that are images of the last phase's: those feet stood there before the
-    start."""
+    """Finds the footholds of the first phase that are images of footholds of the last phase: these feet already stood
+    before the start."""
     if transcription.problem.periodic is None:
         return
     first, last = transcription.problem.phases[0], transcription.problem.phases[-1]
@@ -179,7 +184,7 @@ def _find_images(transcription: Transcription) -> None:
         if f.of is not None and g.of is None:
             raise ValueError(
                 f"Foothold {f.name!r} of the first phase is the image of {g.name!r} and derived from {f.of.name!r}: "
-                f"derive {g.name!r} from a foothold, too"
+                f"{g.name!r} must be derived from a foothold too (of=...)"
             )
         _check_image(transcription, f, g)
         transcription.images[f if f.of is None else f.root] = g if f.of is None else g.root
@@ -187,13 +192,15 @@ def _find_images(transcription: Transcription) -> None:
         if g.root in transcription.images:
             raise ValueError(
                 f"Foothold {g.name!r} stands in the first and in the last phase, but a periodic motion moves it "
-                "on by the step length: give the last phase a Foothold of its own, after a phase in which it is lifted"
+                "on by the step length: give the last phase another Foothold, after a phase in which the foot is lifted"
             )
 
 
 def _is_image(transcription: Transcription, f: Foothold, g: Foothold) -> bool:
-    """Whether f is, by body and point, the contact of g, or its mirror image in a mirrored motion: names of frames may
-    differ."""
+    """Whether f and g are the same contact of the model (in a mirrored motion: mirror images of each other).
+
+    Contacts are compared by kind, body and point, because names of frames may differ.
+    """
     body, _, place = f.level(transcription.problem.model)
     other, _, image = g.level(transcription.problem.model)
     if transcription.mirror is not None:
@@ -202,12 +209,12 @@ def _is_image(transcription: Transcription, f: Foothold, g: Foothold) -> bool:
 
 
 def _check_image(transcription: Transcription, f: Foothold, g: Foothold) -> None:
-    """Checks that a step forward carries the plane of f to that of g."""
+    """Checks that the plane of f, moved forward by a step, can be the plane of g."""
     heights = [foothold.plane.point[2] for foothold in (f, g)]
     if not (f.plane.level and g.plane.level) or abs(heights[0] - heights[1]) > 1e-9:
         raise ValueError(
-            f"Foothold {g.name!r} stands in the last phase and, a step back, as {f.name!r} in the first: a periodic motion "
-            f"needs both on level planes of one height, got {f.plane} and {g.plane}"
+            f"Foothold {g.name!r} of the last phase is, one step back, foothold {f.name!r} of the first: a periodic "
+            f"motion needs both on level planes of one height, got {g.plane} and {f.plane}"
         )
 
 
@@ -219,8 +226,10 @@ def _owner(transcription: Transcription, f: Foothold) -> Variable:
 
 
 def place_of(transcription: Transcription, f: Foothold, place: Expr, step_length: Expr) -> Expr:
-    """(x, y, yaw) of a foothold from its owner's `place`: the place itself, set off on the same foot, or the image of
-    the end."""
+    """(x, y, yaw) of a foothold, from the `place` of the variable that owns it (see `_owner`).
+
+    It is the place itself, the place plus an offset on the same foot, or the image of a place at the end.
+    """
     if f in transcription.images:
         g = transcription.images[f]
         x, y, yaw = split(place_of(transcription, g, place, step_length))
@@ -242,9 +251,9 @@ def place_value(transcription: Transcription, f: Foothold, x: Array, step_length
 
 
 def place_slots(transcription: Transcription, feet: tuple[Foothold | PhaseConstraint, ...]) -> dict[str, Slot]:
-    """Slots for the places of the feet, and for the step length that the images among them need."""
+    """Slots for the places of the feet, and for the step length, on which places of images depend."""
     owners = {f"place{k}": _owner(transcription, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
-    unique = {owner: key for key, owner in reversed(owners.items())}  # a variable enters a block once
+    unique = {owner: key for key, owner in reversed(owners.items())}  # a variable fills one slot of a block only
     slots = {key: owner for owner, key in reversed(unique.items())}
     return slots | ({"step_length": transcription.step_length} if transcription.step_length is not None else {})
 
@@ -252,7 +261,7 @@ def place_slots(transcription: Transcription, feet: tuple[Foothold | PhaseConstr
 def places(
     transcription: Transcription, feet: tuple[Foothold | PhaseConstraint, ...], z: dict[str, SX]
 ) -> dict[Foothold, Expr]:
-    """Place (x, y, yaw) of every foot, from the slots that `place_slots` gave to the same feet."""
+    """Place (x, y, yaw) of every foot; z: expressions of the slots that `place_slots` returns for the same feet."""
     keys = {owner: key for key, owner in place_slots(transcription, feet).items()}
     step = z.get("step_length", SX(0))
     return {
@@ -263,13 +272,13 @@ def places(
 def wrenches(
     feet: tuple[Foothold | PhaseConstraint, ...], lam: Expr, where: dict[Foothold, Expr]
 ) -> dict[Foothold, Expr]:
-    """The contact rows of a phase as a wrench on every foot; where: the places of the feet."""
+    """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet."""
     parts = split(lam, *(f.size for f in feet)) if feet else []
     return {f: f.wrench(part, where[f]) for f, part in zip(feet, parts, strict=True) if isinstance(f, Foothold)}
 
 
 def full_tau(problem: Statement, tau: Expr) -> Expr:
-    """tau (nv) from the torques of the motors; zero for dofs without a motor."""
+    """The torques (nv) of all dofs from the torques of the motors; zero for dofs without a motor."""
     full = SX(problem.model.nv, 1)
     full[problem.actuated] = tau
     return full

@@ -1,1 +1,1 @@
-"""Tasks that run through all rooms: solve, check, continue, differentiate, control in real time."""
+"""Workflows: solve, check, continue along parameters, sweep over grids, differentiate, control in real time."""

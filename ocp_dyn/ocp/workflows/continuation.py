@@ -1,4 +1,4 @@
-"""Continuation: a problem solved along a list of values of its parameters, each from the solution before it."""
+"""Continuation: solves a problem along a list of values of its parameters, each time from the previous solution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..solution import Solution
 from ..statement.statement import Statement
 from .solve import solve_as_stated
 
-HALVINGS = 3
+MOST_HALVINGS = 3
 """Largest number of times that a step that does not converge is halved."""
 
 
@@ -25,22 +25,23 @@ def solve_along(
     solve: Mapping[str, Any] | None = None,
     **along: Sequence[Any],
 ) -> list[Solution]:
-    """Solutions for every value of the parameters named, in order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
+    """Solutions for every value of some parameters, in order: `solve_along(problem, speed=[1.0, 1.1, 1.2])`.
 
     Each solve starts from the last solution that converged, with its multipliers, and nothing is built again. If it
-    does not converge, the step of the parameters is halved, up to three times. A value that is still not reached keeps
-    its unconverged solution, and the next value starts from the last solution that did converge.
+    does not converge, the step of the parameters is halved, up to three times. If a value is still not reached, its
+    unconverged solution is returned, and the next value starts from the last solution that converged.
 
-    along: a sequence of values for each parameter, all equally long, which change together. start: a solution of this
-    problem to begin at (default: the problem's own first guess). values: of parameters that stay. solve: options of
-    `problem.solve`, such as {"tolerance": 1e-8, "progress": False}. TypeError for one value without a sequence,
-    ValueError for sequences that are empty or differ in length, or a name both in values and along.
+    along: for each parameter a sequence of values; all sequences have the same length, and the parameters change
+    together. start: a solution of this problem from which to begin (default: the first guess of the problem). values:
+    of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
+    TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a
+    name both in values and in along.
     """
     if not isinstance(problem, Statement):
         raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")
-    for key, given in (("values", values), ("solve", solve)):
-        if not (given is None or isinstance(given, Mapping)):
-            raise TypeError(f"solve_along: {key} must be a dict by name, got {shown(given)}")
+    for key, mapping in (("values", values), ("solve", solve)):
+        if not (mapping is None or isinstance(mapping, Mapping)):
+            raise TypeError(f"solve_along: {key} must be a dict by name, got {shown(mapping)}")
     if not along:
         raise ValueError("solve_along needs a sequence of values for at least one parameter, such as speed=[1.0, 1.1]")
     for name, sequence in along.items():
@@ -54,20 +55,22 @@ def solve_along(
     fixed, options = dict(values or {}), dict(solve or {})
     twice = sorted(set(fixed) & set(along))
     if twice:
-        raise ValueError(f"solve_along: {', '.join(twice)} cannot both stay and change: leave it out of values")
+        raise ValueError(
+            f"solve_along: {', '.join(twice)} cannot both stay and change: leave {', '.join(twice)} out of values"
+        )
     here: dict[str, Array] | None = None
-    found = []
+    solutions = []
     for k in range(next(iter(lengths.values()))):
         goal = {name: _value(name, sequence[k]) for name, sequence in along.items()}
-        solution = _reached(problem, here, goal, start, fixed, options, HALVINGS)
+        solution = _reached(problem, here, goal, start, fixed, options, MOST_HALVINGS)
         if solution.converged:
             here, start = goal, solution
-        found.append(solution)
-    return found
+        solutions.append(solution)
+    return solutions
 
 
 def _value(name: str, value: Any) -> Array:
-    """One value of a parameter, of the shape it was given in."""
+    """One value of a parameter as an array of the same shape."""
     return np.reshape(numbers(value, f"solve_along: {name}"), np.shape(value))
 
 
@@ -80,7 +83,7 @@ def _reached(
     options: dict[str, Any],
     halvings: int,
 ) -> Solution:
-    """The solution at `goal`, from the solution `start` at `here`; by way of the midpoint if the direct step fails."""
+    """The solution at `goal`, from the solution `start` at `here`; through the midpoint if the direct step fails."""
     solution = solve_as_stated(problem, values={**fixed, **goal}, start=start, **options)
     if solution.converged or here is None or not halvings:
         return solution

@@ -1,4 +1,4 @@
-"""Diagnosis of a problem before it is solved, and of the constraints that a solver could not satisfy."""
+"""Diagnosis: faults of a problem before it is solved, and constraints that a solver could not satisfy."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ from ...constraints import constraint_jacobian
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
-from ..transcription.variable_labels import variable_labels
+from ..nlp.program import Variable
+from ..transcription.variable_labels import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number
 
-SHOWN = 6
+ROWS_SHOWN = 6
 """Largest number of rows that one sentence names."""
 
-ELSEWHERE = "if they do so away from the first guess too (straight legs are singular: try a bent posture)"
-"""Reservation added to such findings: rows that are dependent at one point need not be so elsewhere."""
+ONLY_AT_THE_GUESS = (
+    "unless they depend on one another at this guess only (straight legs are singular): then bend the posture"
+)
+"""Reservation added to dependences at the first guess: rows that are dependent at one point may be independent at
+others."""
 
-STABLE = 2.7
+LONGEST_STABLE_STEP = 2.7
 """Longest stable step of rk4 in units of the fastest time constant; other explicit schemes need shorter steps."""
 
-RANK = 1e-8
+RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest one, or of 1 if that is larger, count as zero."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Rows of one name that are out of bounds: the largest violation, its phase and time [s], and the number of such
-    rows."""
+    """Violated rows of one name: the largest violation, its phase and time [s], and the number of violated rows."""
 
     rows: str
     phase: str
@@ -48,28 +51,29 @@ class Fault:
 
 
 def faults(transcription: Transcription, program: Assembled, x: Array, tolerance: float = 1e-6) -> list[Fault]:
-    """Constraints that do not hold at x, the worst first; violations in the scale of the rows."""
+    """Constraints that are violated at x, the largest violation first; violations are in the scale of the rows."""
     g = program.evaluator.constraints(x, transcription.program.values)
-    broken = np.maximum(program.row_lower - g, g - program.row_upper)
-    found: list[Fault] = []
+    violation = np.maximum(program.row_lower - g, g - program.row_upper)
+    violated: list[Fault] = []
     labels = variable_labels(transcription, x)
     for k, rows in _kinds(program):
         b = program.blocks[k]
         for name in dict.fromkeys(b.row_names):
             chosen = np.array([n == name for n in b.row_names])
-            values = broken[rows][:, chosen]
+            values = violation[rows][:, chosen]
             if not np.max(values, initial=0.0) > tolerance:
                 continue
             instance = int(np.argmax(values.max(axis=1)))
             places = [labels[v] for v in b.instances[instance] if v in labels]
             phase = transcription.problem.phases[places[0].phase].name if places else ""
             time = places[0].time if places else 0.0
-            found.append(Fault(f"{b.name}: {name}", phase, time, float(values.max()), int(np.sum(values > tolerance))))
-    return sorted(found, key=lambda fault: -fault.violation)
+            count = int(np.sum(values > tolerance))
+            violated.append(Fault(f"{b.name}: {name}", phase, time, float(values.max()), count))
+    return sorted(violated, key=lambda fault: -fault.violation)
 
 
 def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
-    """Every kind of block that has rows, and the indices of its rows in g, one line per instance."""
+    """The number of every kind of block that has rows, and the indices of its rows in g, one line per instance."""
     first = 0
     for k, b in enumerate(program.blocks):
         count, m = len(b.instances), b.lower.size
@@ -81,36 +85,38 @@ def _kinds(program: Assembled) -> Iterator[tuple[int, Indices]]:
 def check(transcription: Transcription, program: Assembled) -> list[str]:
     """Faults and difficulties of the problem, as sentences; empty if nothing was found.
 
-    Looks at the first guess: a root with motors beside footholds, values out of their bounds, rows and costs without
-    finite values or slopes, violated rows without a free variable, contacts that constrain one another, more equalities
-    than free variables, equalities that repeat others, springs and losses too fast for an explicit scheme.
+    Examines the problem at the first guess: a root with motors in a model with footholds, values out of their bounds,
+    rows and costs without finite values or derivatives, violated rows without a free variable, contacts that constrain
+    one another, more equalities than free variables, dependent equalities, springs and losses too fast for an explicit
+    scheme.
     """
-    repeated = [
-        f"{sentence}, {ELSEWHERE}" for sentence in repetitions(transcription, program, transcription.program.start)
-    ]
-    found = [
-        *_carried(transcription),
-        *_starts(transcription),
+    repeated = repetitions(transcription, program, transcription.program.start)
+    return [
+        *_root_motors(transcription),
+        *_starts_out_of_bounds(transcription),
         *_undefined(transcription, program),
-        *_hopeless(transcription, program),
-        *_contacts(transcription),
+        *_unsatisfiable(transcription, program),
+        *_redundant_contacts(transcription),
         *_stiff(transcription),
+        *_counts(transcription, program),
+        *(f"at the first guess {sentence}, {ONLY_AT_THE_GUESS}" for sentence in repeated),
     ]
-    return [*found, *_counts(transcription, program), *repeated]
 
 
-def _carried(transcription: Transcription) -> Iterator[str]:
-    """A walker whose root is moved by motors."""
+def _root_motors(transcription: Transcription) -> Iterator[str]:
+    """A model with footholds whose root joint has motors."""
     model, problem = transcription.problem.model, transcription.problem
     if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
         yield (
-            f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model beside its footholds: unless "
-            "it is meant to, name it, and the joints after it that no motor moves, in Problem(unactuated=...)"
+            f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
+            "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"
         )
 
 
-def _starts(transcription: Transcription) -> Iterator[str]:
+def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
+    """First values that are out of their bounds."""
     program = transcription.program
+    labels = variable_labels(transcription, program.start)
     for variable in program.variables:
         x, low, up = (
             values[variable.index] * variable.scale for values in (program.start, program.x_lower, program.x_upper)
@@ -118,48 +124,59 @@ def _starts(transcription: Transcription) -> Iterator[str]:
         far = np.maximum(low - x, x - up)
         if np.max(far, initial=0.0) > 1e-9:
             k = int(np.argmax(far))
+            name = _entry_name(variable, k, labels.get(variable), transcription)
             yield (
-                f"the first guess of {variable.name}, entry {k}, is {x[k]:.4g}, out of its bounds {low[k]:.4g} to "
-                f"{up[k]:.4g}: the solver moves it; give another guess or posture, or wider bounds"
+                f"the first guess of {name} is {x[k]:.4g}, out of its bounds {low[k]:.4g} to {up[k]:.4g}: the solver "
+                "moves it; give another guess or posture, or wider bounds"
             )
 
 
+def _entry_name(variable: Variable, k: int, label: VariableLabel | None, transcription: Transcription) -> str:
+    """Entry k of a variable in words: kind, joint or contact row, phase and time if they are known."""
+    if label is None or not label.entries:
+        return f"{variable.name}, entry {k}," if variable.size > 1 else variable.name
+    kind, phase = variable.name.split()[0], transcription.problem.phases[label.phase].name
+    return f"{kind} of {label.entries[k % len(label.entries)]} at t = {label.time:.3f} s of {phase}"
+
+
 def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str]:
-    """Rows and costs that are not finite at the first guess, or whose derivatives are not."""
+    """Rows and costs whose values or derivatives are not finite at the first guess."""
     x, p, e = transcription.program.start, transcription.program.values, program.evaluator
     bad = ~np.isfinite(e.constraints(x, p))
     rows = np.array(e.jacobian_pattern.row(), dtype=int)
     bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
     described = _described(transcription, program, x)
-    names = list(_listed([described[int(row)] for row in np.flatnonzero(bad)]))
+    names = list(_names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
     if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
         names.append("the cost")
     for name in names:
         yield (
-            f"{name}: its value or its slope is not a finite number at the first guess, as of a root or a quotient at 0: "
-            "give another guess or posture, or write it so that it is smooth there"
+            f"{name}: its value or its slope is not a finite number at the first guess, as for a root or a quotient at "
+            "0: give another guess or posture, or write an expression that is smooth at 0"
         )
 
 
-def _hopeless(transcription: Transcription, program: Assembled) -> Iterator[str]:
-    """Rows that are out of bounds and whose variables are all fixed."""
+def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator[str]:
+    """Violated rows whose variables are all fixed."""
     x, p = transcription.program.start, transcription.program.values
     g = program.evaluator.constraints(x, p)
-    broken = np.maximum(program.row_lower - g, g - program.row_upper)
+    violation = np.maximum(program.row_lower - g, g - program.row_upper)
     fixed = transcription.program.x_lower == transcription.program.x_upper
     pattern = program.evaluator.jacobian_pattern
     columns = np.array(pattern.get_col(), dtype=int)
     free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
-    for row in np.flatnonzero(~free & (broken > 1e-6)):
+    rows = np.flatnonzero(~free & (violation > 1e-6))
+    described = _described(transcription, program, x) if rows.size else {}
+    for row in rows:
         yield (
-            f"{program.row_names[row]} is out of its bounds by {broken[row]:.2g}, and every variable in it is fixed: "
-            "no motion satisfies it; change the bounds, or free one of its variables"
+            f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is "
+            "fixed: no motion satisfies it; change the bounds, or free one of its variables"
         )
 
 
-def _contacts(transcription: Transcription) -> Iterator[str]:
-    """Phases whose contacts constrain one another at the first guess."""
+def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
+    """Phases whose contacts have dependent rows at the first guess."""
     model = transcription.problem.model
     for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
         if not phase.held:
@@ -168,14 +185,14 @@ def _contacts(transcription: Transcription) -> Iterator[str]:
         try:
             G = np.array(DM(constraint_jacobian(model, contacts(phase.held), DM(q))).full())
         except (NotImplementedError, RuntimeError, TypeError):
-            continue  # a model with free parameters has no numbers here
+            continue  # a model with free parameters has no numbers
         values = np.linalg.svd(G, compute_uv=False)
-        rank = int(np.sum(values > RANK * max(1.0, values.max(initial=0.0))))
+        rank = int(np.sum(values > RANK_TOLERANCE * max(1.0, values.max(initial=0.0))))
         if rank < len(G):
             names = ", ".join(held.name for held in phase.held)
             yield (
                 f"the contacts of phase {phase.name!r} ({names}) have {len(G)} rows of rank {rank} at the first guess: "
-                "some are implied by others, or contradict them, and forces are not unique; use points instead of "
+                "some rows repeat or contradict others, so that the forces are not unique; use points instead of "
                 "flat feet (axes='xyz'), fewer contacts, or another posture"
             )
 
@@ -193,16 +210,17 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
             / problem.steps
         )
         time = 1 / max(equations_of(problem).fastest(DM(q)), 1e-9)
-        if h > STABLE * time:
+        if h > LONGEST_STABLE_STEP * time:
             yield (
-                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase {phase.name!r} are "
-                f"{h:.2g} s: an explicit scheme such as {problem.scheme.name!r} runs away; take an implicit one (gauss:2), "
-                "more steps, a larger loads.slip_speed, or loads=od.Loads(armature=True)"
+                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase "
+                f"{phase.name!r} are {h:.2g} s: an explicit scheme such as {problem.scheme.name!r} is unstable; use an "
+                "implicit one (gauss:2), more steps, a larger loads.slip_speed, or leave these forces out: "
+                "loads=od.Loads(armature=True)"
             )
 
 
 def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
-    """Equalities that are too many for the free variables, judged by the pattern of their Jacobian alone."""
+    """More equalities than the free variables can satisfy, judged by the pattern of their Jacobian alone."""
     free = np.flatnonzero(transcription.program.x_lower < transcription.program.x_upper)
     rows = np.flatnonzero(program.row_lower == program.row_upper)
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
@@ -210,15 +228,16 @@ def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
     if rank < len(rows):
         yield (
             f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
-            f"{len(rows) - rank} contradict the others or repeat them; leave out what other conditions imply"
+            f"{len(rows) - rank} contradict or repeat others; leave out conditions that others imply"
         )
 
 
 def repetitions(transcription: Transcription, program: Assembled, x: Array) -> list[str]:
     """Equalities that, linearized at x, are combinations of others, as sentences.
 
-    Multipliers are then not unique, and an interior-point method perturbs every factorization: whether it converges
-    depends on rounding. Rows that are redundant only if other rows hold are found only at an x where those hold.
+    Their multipliers are not unique, and an interior-point method perturbs every factorization: whether it converges
+    depends on rounding. Rows that are redundant only if other rows hold are found only at an x at which those rows
+    hold.
     """
     rows, free = (
         np.flatnonzero(program.row_lower == program.row_upper),
@@ -227,24 +246,26 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
     values = program.evaluator.jacobian(x, transcription.program.values).copy()
     J = DM(program.evaluator.jacobian_pattern, values)[rows.tolist(), free.tolist()]
     described = _described(transcription, program, x)
-    found: dict[tuple[str, ...], int] = {}
+    counts: dict[tuple[str, ...], int] = {}
     for support in supports(vanishing(J)):
-        names = _listed([described[row] for row in rows[support]])
-        found[names] = found.get(names, 0) + 1
-    return [_repetition(names, count) for names, count in found.items()]
+        names = _names_and_places([described[row] for row in rows[support]])
+        counts[names] = counts.get(names, 0) + 1
+    return [_repetition(names, count) for names, count in counts.items()]
 
 
 def _repetition(names: tuple[str, ...], count: int) -> str:
-    listed = "; ".join(names[:SHOWN]) + (f"; {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    many = "1 equality repeats or contradicts" if count == 1 else f"{count} equalities repeat or contradict"
+    among = "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
     return (
-        f"{many} others among these: {listed}: the solver's multipliers are not unique, and it may fail; "
-        f"leave out {'one row' if count == 1 else f'{count} rows'} that others imply"
+        f"{count} of these equalities {'depends' if count == 1 else 'depend'} on the others: {among}: multipliers are "
+        f"not unique, and the solver may fail; leave out {'one' if count == 1 else count} of them"
     )
 
 
-def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
-    """Names of rows, the rarest first, each with its place in the motion, or with the number of its places."""
+def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
+    """Names of rows, the rarest first, each with its phase and time, or with the number of its times.
+
+    rows: pairs of name, and text on phase and time.
+    """
     places: dict[str, set[str]] = {}
     for name, place in rows:
         places.setdefault(name, set()).add(place)
@@ -253,14 +274,14 @@ def _listed(rows: list[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _described(transcription: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
-    """Name of every row, and its phase and time if it belongs to one place of the motion."""
+    """Name of every row of g, and a text on its phase and time; empty if it belongs to no single time."""
     labels = variable_labels(transcription, x)
     phases = transcription.problem.phases
-    found: dict[int, tuple[str, str]] = {}
+    described: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):
         b = program.blocks[k]
-        for variables, here in zip(b.instances, rows, strict=True):
+        for variables, indices in zip(b.instances, rows, strict=True):
             places = [labels[v] for v in variables if v in labels] if b.name != "ends" else []
             when = f" at t = {places[0].time:.3f} s of {phases[places[0].phase].name}" if places else ""
-            found |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(here, b.row_names, strict=True)}
-    return found
+            described |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(indices, b.row_names, strict=True)}
+    return described

@@ -1,4 +1,4 @@
-"""Library of solutions: a folder with a file for every point of a sweep, and a note of what they have in common."""
+"""Library of solutions: a folder with a file for every point of a sweep, and a note of the settings of all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..solution import Solution
 
 
 class Named(Protocol):
-    """Anything with a name that files can bear."""
+    """Anything with a name that can be the name of a file."""
 
     @property
     def name(self) -> str: ...
@@ -31,15 +31,15 @@ class Library:
         object.__setattr__(self, "folder", path_of(self.folder, "folder"))
 
     def path(self, point: Named) -> Path:
-        """The file of a point, whether it is there or not."""
+        """The path of a point's file, which need not exist."""
         return self.folder / f"{point.name}.npz"
 
     def load(self, point: Named) -> Solution:
-        """The solution of a point; FileNotFoundError where there is none yet, ValueError where its file is damaged."""
+        """The solution of a point; FileNotFoundError if there is none yet, ValueError if its file is damaged."""
         return Solution.load(self.path(point))
 
     def converged(self, point: Named) -> bool | None:
-        """Whether the point's solution converged; None: it is not there yet, or its file is damaged."""
+        """Whether the point's solution converged; None if there is none yet, or its file is damaged."""
         try:
             return self.load(point).converged
         except (FileNotFoundError, ValueError):
@@ -52,25 +52,25 @@ class Library:
         return self.folder / name
 
     def keep(self, point: Named, content: bytes, if_better: bool = False) -> Solution:
-        """Writes the file of a point's solution, and returns the solution that its file then holds.
+        """Writes the file of a point's solution, and returns the solution that the file then contains.
 
-        if_better: the file that is there stays unless the new solution converged and costs less.
+        if_better: an existing file is replaced only if the new solution converged and costs less.
         """
         with tempfile.TemporaryDirectory() as folder:
             fresh = Path(folder, "fresh.npz")
             fresh.write_bytes(content)
-            found = Solution.load(fresh)
+            solution = Solution.load(fresh)
         if if_better:
             before = self.load(point)
-            if not (found.converged and found.objective < before.objective):
+            if not (solution.converged and solution.objective < before.objective):
                 return before
         self.write(self.path(point).name, content)
-        return found
+        return solution
 
     def claim(self, settings: Mapping[str, Any]) -> None:
-        """Makes the folder, with a note, library.json, of the settings of all its solutions.
+        """Makes the folder, with the settings of all its solutions in the file library.json.
 
-        ValueError if the folder holds solutions of other settings, or its note is damaged.
+        ValueError if the folder contains solutions of other settings, or library.json is damaged.
         """
         try:
             text = json.dumps(dict(settings))
@@ -81,10 +81,10 @@ class Library:
         if not note.exists():
             self.write(note.name, text.encode())
         try:
-            found = json.loads(note.read_bytes())
+            known = json.loads(note.read_bytes())
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{note} is damaged ({error}): remove it, or choose another folder") from None
-        if found != json.loads(text):
+        if known != json.loads(text):
             raise ValueError(
-                f"{self.folder} holds solutions of {shown(found)}, not {shown(dict(settings))}: choose another folder"
+                f"{self.folder} holds solutions of {shown(known)}, not {shown(dict(settings))}: choose another folder"
             )

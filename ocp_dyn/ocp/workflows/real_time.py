@@ -2,27 +2,27 @@
 
 M. Diehl, H. G. Bock & J. P. Schloeder, A real-time iteration scheme for nonlinear optimization in optimal feedback
 control, SIAM J. Control Optim. 43, 2005. `prepare` linearizes before the state is measured, `feedback` takes the
-measured values as parameters of the problem, solves one QP and gives the controls at once.
+measured values as parameters of the problem, solves one QP and returns the controls at once.
 
 The option `qp` selects the QP:
 
-* the name of a QP solver of CasADi's ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
-  to the solver's tolerance. An interior-point solver takes 5 to 15 factorizations, all of them in `feedback`.
+* the name of a QP solver of CasADi ("piqp", the default; "hpipm", "qrqp", ...): the whole QP, inequalities included,
+  is solved to the solver's tolerance. An interior-point solver takes 5 to 15 factorizations, all of them in `feedback`.
 * "riccati", for chains of stages (fixed durations and places, no periodicity, no impacts): equality rows hold exactly;
   inequality rows and bounds are terms of the cost, by a relaxed logarithmic barrier (see `barrier`); the remaining QP
   is solved exactly by one Riccati recursion (see `riccati`). It is factored in `prepare`, so that `feedback` is two
   sweeps of matrix-vector products. The barrier keeps the plan away from a bound by about its weight over the bound's
-  multiplier. A row may be violated if that lowers the cost; the violation is the smaller, the larger the weight and the
-  smaller the relaxation.
+  multiplier. A row may be violated if that lowers the cost; a larger weight and a smaller relaxation make the violation
+  smaller.
 
 "riccati" is never the default, because it solves a different problem. Its Hessian is the Gauss-Newton Hessian, so costs
 must be sums of squares, or convex. Steps are full steps, as in every real-time iteration. At a fixed measured state
 they converge to the solution of the problem with the barrier in its cost only if the curvature that the Gauss-Newton
 Hessian leaves out is small compared with that of the costs.
 
-Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms, compiled (`compile=True`,
-once); feedback is a fifth of it. Semi-implicit Euler steps (`integrator="euler"`) are the cheapest; costs then see
-states at the nodes only.
+Cost: for a biped with 18 dofs on 53 intervals prepare and feedback together take 2 to 3 ms by compiled code
+(`compile=True`, once); feedback takes a fifth of this time. Semi-implicit Euler steps (`integrator="euler"`) are the
+cheapest; costs then see states at the nodes only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
 from ..solvers.riccati_model import RiccatiModel
-from ..solvers.sqp import CHAINED, QuadraticModel, check_qp
+from ..solvers.sqp import CHAIN_QPS, QuadraticModel, check_qp
 from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
 from ..transcription.variables import Transcription
@@ -51,27 +51,27 @@ from .solve import by_name, collected, prepare, starting_point
 RICCATI = "riccati"
 """The name of the QP that is solved by one Riccati recursion."""
 
-BARRIER = ("barrier", "relaxation")
-"""Options of "riccati" that no other QP takes."""
+BARRIER_OPTIONS = ("barrier", "relaxation")
+"""Options that only "riccati" takes."""
 
-SHARE, LEAST = 1e-2, 1e-6
-"""Default weight of the barrier, summed over all inequalities: SHARE times the cost of the start, at least SHARE times
-LEAST."""
+BARRIER_SHARE, LEAST_COST = 1e-2, 1e-6
+"""Default weight of the barrier, summed over all inequalities: BARRIER_SHARE times the cost of the start, or times
+LEAST_COST if that is larger."""
 
 
 class RealTimeIteration:
-    """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, qd0=qd)`, over and over.
+    """Predictive control with a problem: `prepare()`, then `tau = feedback(q0=q, qd0=qd)`, again and again.
 
     Measured values are parameters of the problem, which a `Boundary` ties to the first state. start: a solution of the
-    problem to begin with. qp: "riccati" or the name of a QP solver, see above; hessian and options as of
-    `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier (default: a hundredth of
-    the start's cost, shared among the inequalities), and relaxation (0.001), the distance from a bound, in the rows'
-    own scale (forces by 100 N), below which the barrier is a parabola. compile as of `solve`; it builds the recursion
-    too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
+    problem from which to begin. qp: "riccati" or the name of a QP solver, see `ocp_dyn.ocp.workflows.real_time`;
+    hessian and options as in `solve(solver="sqp")`. With "riccati" the options are barrier, the weight of the barrier
+    (default: a hundredth of the start's cost, shared among the inequalities), and relaxation (0.001), the distance from
+    a bound, in the scale of the row (forces by 100 N), below which the barrier is a parabola. compile as in `solve`;
+    True compiles the recursion too. If the QP of a feedback fails, the last plan is kept and `solved` is False.
 
-    x, lam_g, lam_x: the plan ("riccati" leaves multipliers of equalities as they were in the start); seconds: time
+    x, lam_g, lam_x: the plan ("riccati" keeps the start's multipliers of equalities); seconds: time
     taken by the last prepare and by the last feedback. unmet: with "riccati", the largest residual of equality rows
-    that contradict others, in the last step; conditions of the ends hold first, then those of each stage in their
+    that contradict others, in the last step; conditions of the ends hold first, then the rows of each stage in their
     order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
     compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
     threads.
@@ -111,15 +111,15 @@ class RealTimeIteration:
             self._model = self._stage_model(begin, hessian, compile, **options)
             self.evaluation += f"; the recursion {self._model.recursion.how}"
         else:
-            ordered = stage_order(self.transcription, self._program) if qp in CHAINED else None
-            self._model = QuadraticModel(self._program, qp, hessian, options, ordered)
+            order = stage_order(self.transcription, self._program) if qp in CHAIN_QPS else None
+            self._model = QuadraticModel(self._program, qp, hessian, options, order)
         self.solved, self.seconds = True, (0.0, 0.0)
         self._prepared, self._p = False, self._parameters(self._values)
 
     def _stage_model(
         self, start: Start, hessian: str, compile: bool | str, barrier: float | None = None, relaxation: float = 1e-3
     ) -> RiccatiModel:
-        """The model that the Riccati recursion solves."""
+        """The quadratic model for the Riccati recursion."""
         if hessian != "gauss-newton":
             raise ValueError(f"qp='riccati' takes hessian='gauss-newton', which is convex, got {hessian!r}")
         if not 0 < number(relaxation, "relaxation") < np.inf or not (
@@ -130,12 +130,14 @@ class RealTimeIteration:
         if barrier is None:
             sides = (program.row_lower, program.row_upper), bounds
             count = sum(int(np.sum(np.isfinite([low, up]) & (low < up))) for low, up in sides)
-            barrier = SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST) / max(count, 1)
-        ordered = stage_order(self.transcription, program)
-        return RiccatiModel(program, ordered, bounds, Barrier(barrier, relaxation), compile)
+            barrier = (
+                BARRIER_SHARE * max(abs(program.evaluator.objective(start.x, start.p)), LEAST_COST) / max(count, 1)
+            )
+        order = stage_order(self.transcription, program)
+        return RiccatiModel(program, order, bounds, Barrier(barrier, relaxation), compile)
 
     def prepare(self) -> None:
-        """Linearizes at the plan, with the parameters' values as they are now; "riccati" factors too."""
+        """Linearizes at the plan, with the current values of the parameters; "riccati" factors too."""
         begin = time.perf_counter()
         with self._program.lock:
             if isinstance(self._model, RiccatiModel):
@@ -146,7 +148,10 @@ class RealTimeIteration:
         self.seconds = time.perf_counter() - begin, self.seconds[1]
 
     def feedback(self, **values: Any) -> Array:
-        """The torques (nv) of the first interval for measured values of the parameters, by name."""
+        """The torques (nv) of the first interval for measured values of the parameters, by name.
+
+        Calls `prepare` first if the plan has changed since the last call of it.
+        """
         if not self._prepared:
             self.prepare()
         begin = time.perf_counter()
@@ -167,8 +172,8 @@ class RealTimeIteration:
         return self.torques()
 
     def _parameters(self, measured: Mapping[str, Any]) -> Array:
-        """Values of the parameters, declared and then measured; set anew because other solves of the problem may have
-        changed them."""
+        """Values of the parameters: measured values, else declared ones. All are set again, because other solves of the
+        problem may have changed them."""
         program = self.transcription.program
         program.reset()
         for name, value in measured.items():
@@ -184,8 +189,9 @@ class RealTimeIteration:
         return tau
 
     def shift(self) -> None:
-        """Moves the plan forward by one interval, for phases that are continuous: the second node becomes the start."""
-        for variables in _sequences(self.transcription):
+        """Moves the plan forward by one interval: the second node becomes the start. For motions whose phases follow
+        one another continuously."""
+        for variables in _time_sequences(self.transcription):
             for now, following in itertools.pairwise(variables):
                 if now.size == following.size:
                     self.x[now.index] = self.x[following.index]
@@ -194,15 +200,15 @@ class RealTimeIteration:
     def solution(self) -> Solution:
         """The plan as a Solution."""
         status = "Real_Time_Iteration"
-        outcome = SolverResult(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
+        result = SolverResult(self.x.copy(), self.lam_x.copy(), self.lam_g.copy(), status, self.solved, 1)
         with self._program.lock:
             self._parameters(self._values)
-            return collected(self.transcription, self._program, outcome, {"solver": "rti"})
+            return collected(self.transcription, self._program, result, {"solver": "rti"})
 
     @property
     def unmet(self) -> float:
-        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", as other
-        QPs fail on them."""
+        """Largest residual of equality rows of the last QP that contradict others; zero except for "riccati", because
+        all other QP solvers fail on such rows."""
         return self._model.unmet if isinstance(self._model, RiccatiModel) else 0.0
 
     @property
@@ -212,22 +218,23 @@ class RealTimeIteration:
             return violation(self._program, self._program.evaluator.constraints(self.x, self._parameters(self._values)))
 
 
-def _sequences(transcription: Transcription) -> list[list[Any]]:
+def _time_sequences(transcription: Transcription) -> list[list[Any]]:
     """Variables of one kind in time order, through all phases."""
-    kinds: list[list[Any]] = [[], [], [], [], []]
+    sequences: list[list[Any]] = [[], [], [], [], []]
     for phase in transcription.phases:
-        for found, listed in zip(kinds, (phase.q, phase.qd, phase.tau, phase.qdd, phase.lam), strict=True):
-            found += [variable for variable in listed if variable not in found[-1:]]
-    return kinds
+        kinds = (phase.q, phase.qd, phase.tau, phase.qdd, phase.lam)
+        for sequence, variables in zip(sequences, kinds, strict=True):
+            sequence += [variable for variable in variables if variable not in sequence[-1:]]
+    return sequences
 
 
 def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     """Raises ValueError for options that do not belong to this QP, and for a QP solver that is not installed."""
     label(qp, "rti: qp")
     if qp == RICCATI:
-        wrong, remedy = sorted(set(options) - set(BARRIER)), f"it takes {' and '.join(BARRIER)}"
+        wrong, remedy = sorted(set(options) - set(BARRIER_OPTIONS)), f"it takes {' and '.join(BARRIER_OPTIONS)}"
     else:
-        wrong, remedy = sorted(set(options) & set(BARRIER)), f"they belong to qp={RICCATI!r}"
+        wrong, remedy = sorted(set(options) & set(BARRIER_OPTIONS)), f"they belong to qp={RICCATI!r}"
     if wrong:
         raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:

@@ -10,8 +10,9 @@ give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability An
     [ W    J_a' ] [ dx/dp   ]     [ d(grad f + J_a' lam)/dp ]
     [ J_a  0    ] [ dlam/dp ] = - [ d(g_a)/dp               ],     dJ/dp = d(f + lam' g)/dp,
 
-with W the Hessian of the Lagrangian. Derivatives by x are those of the solver; those by p are central differences of
-exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is treated as free.
+with W the Hessian of the Lagrangian. Derivatives by x are exact, as in the solver; derivatives by p are central
+differences of exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is
+treated as free.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices, is_one_of, shown
+from ..._types import Array, Indices, is_one_of, meant, shown
 from ..analysis.active_set import table_of
 from ..nlp.blocks import numbers_of
 from ..nlp.program import Assembled
@@ -36,15 +37,16 @@ from ..transcription.collect import collect
 from ..transcription.variables import Transcription
 from .solve import prepare
 
-STEP = 1e-5
+DIFFERENCE_STEP = 1e-5
 """Step of the central differences, relative to a parameter above 1 and absolute below."""
 
-REGULAR, PENALTY = 1e-11, 10.0
-"""The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULAR]. It has the same solution for REGULAR = 0, and is
-regular even if rows of J repeat others, as those of a walker do. Refinement with the true matrix removes the
-difference."""
+REGULARIZATION, PENALTY = 1e-11, 10.0
+"""The matrix that is factorized is [W + PENALTY J'J, J'; J, -REGULARIZATION]. For REGULARIZATION = 0 it has the same
+solution; otherwise it is regular even if rows of J repeat others, as rows of walkers do. Refinement with the true
+matrix removes the difference."""
 
 REFINEMENTS = 8
+"""Number of steps of iterative refinement."""
 
 UNDETERMINED = 1e-6
 """The residual above which the active constraints leave a derivative undetermined."""
@@ -52,8 +54,12 @@ UNDETERMINED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Slope:
-    """Derivatives by one parameter entry: of the objective, cost terms, duration [s], step length [m], and of the
-    arrays of every phase, keys as in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: of the program."""
+    """Derivatives by one entry of a parameter.
+
+    They are derivatives of the objective, of the cost terms, of the duration [s], of the step length [m], and of the
+    arrays of every phase, by their names in `PhaseMotion`: t, q, qd, qdd, tau, lam. x, lam_x, lam_g: derivatives of the
+    program's variables and multipliers.
+    """
 
     objective: float
     cost: dict[str, float]
@@ -69,7 +75,8 @@ class Slope:
 class Sensitivities(Mapping[str, Any]):
     """`sensitivities["speed"]`: the Slope by a parameter of one entry, a list of Slopes by one of several.
 
-    residual: of the linear system, relative; above 1e-6 the active constraints leave the derivative undetermined.
+    residual: relative residual of the linear system; above 1e-6 the active constraints leave the derivative
+    undetermined.
     """
 
     problem: Statement
@@ -79,9 +86,10 @@ class Sensitivities(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Slope | list[Slope]:
         if name not in self.slopes:
-            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(self.slopes) or 'none'}")
-        found = self.slopes[name]
-        return found[0] if len(found) == 1 else found
+            known = ", ".join(self.slopes) or "none"
+            raise KeyError(f"no parameter {shown(name)}; there are {known}{meant(name, self.slopes)}")
+        slopes = self.slopes[name]
+        return slopes[0] if len(slopes) == 1 else slopes
 
     def __repr__(self) -> str:
         return f"Sensitivities by {', '.join(self.slopes) or 'no parameter'}; residual {self.residual:.1e}"
@@ -93,18 +101,19 @@ class Sensitivities(Mapping[str, Any]):
         return len(self.slopes)
 
     def predict(self, **values: Any) -> Solution:
-        """The solution for other parameter values, to first order; a good `solve(start=...)`.
+        """The solution for other parameter values, to first order; a good start for `solve(start=...)`.
 
-        Names with a colon go by `predict(**{"mass:torso": 9.0})`. ValueError where the derivatives are not determined.
+        Names with a colon are given as `predict(**{"mass:torso": 9.0})`. ValueError if the derivatives are not
+        determined.
         """
         if not self.residual <= UNDETERMINED:
             raise ValueError(
-                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; solve to "
-                "a smaller tolerance, or give every variable a cost or a constraint"
+                f"the derivatives are not determined: the residual is {self.residual:.1e}, above {UNDETERMINED:.0e}; "
+                "solve to a smaller tolerance, or give every variable a cost or a constraint"
             )
         t, program = prepare(self.problem)
-        record = table_of(self.solution)
-        p, iterate = record.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
+        table = table_of(self.solution)
+        p, iterate = table.values.copy(), {key: x.copy() for key, x in self.solution.iterate.items()}
         for name, value in values.items():
             slopes = self[name]
             index = _entries(t, name)
@@ -118,36 +127,38 @@ class Sensitivities(Mapping[str, Any]):
 
 
 def sensitivities(problem: Statement, solution: Solution, *parameters: str) -> Sensitivities:
-    """Derivatives of a converged solution of this problem by its parameters, or by those that are named.
+    """Derivatives of a converged solution of this problem by its parameters, or by the parameters that are named.
 
-    Parameters are those declared and not free, `speed` and `step_length` where they are numbers. ValueError for a
-    solution that has not converged, or of another problem; KeyError for an unknown name. Costs one factorization.
+    Parameters are the declared parameters that are not free, and `speed` and `step_length` if they are numbers.
+    ValueError for a solution that has not converged, or of another problem; KeyError for an unknown name. Costs one
+    factorization.
     """
     if not isinstance(solution, Solution):
         raise TypeError(f"sensitivities belong to a Solution, such as problem.solve() gives, got {shown(solution)}")
     t, program = prepare(problem)
-    record = table_of(solution)
+    table = table_of(solution)
     if not solution.converged:
         raise ValueError(f"sensitivities belong to an optimum, and this run ended with {solution.status}")
-    if (record.variable.size, record.row.size) != (program.n, program.row_lower.size):
+    if (table.variable.size, table.row.size) != (program.n, program.row_lower.size):
         raise ValueError(
-            f"the solution has {record.variable.size} variables and {record.row.size} rows, the problem {program.n} and "
+            f"the solution has {table.variable.size} variables and {table.row.size} rows, the problem {program.n} and "
             f"{program.row_lower.size}: give the problem that was solved"
         )
-    known = {name: _entries(t, name) for name in record.parameters}
+    known = {name: _entries(t, name) for name in table.parameters}
     for name in parameters:
         if not is_one_of(name, known):
-            raise KeyError(f"no parameter {shown(name)}; there are {', '.join(known) or 'none'}")
+            names = ", ".join(known) or "none"
+            raise KeyError(f"no parameter {shown(name)}; there are {names}{meant(name, known)}")
     system = _System.at(t, program, solution)
     chosen = {name: known[name] for name in parameters or known}
     slopes: dict[str, list[Slope]] = {}
     worst = 0.0
     for name, index in chosen.items():
-        found = [system.slope(int(k)) for k in index]
+        derivatives = [system.slope(int(k)) for k in index]
         slopes[name] = [
-            _slope(t, program, solution, record.values, int(k), d) for k, d in zip(index, found, strict=True)
+            _slope(t, program, solution, table.values, int(k), d) for k, d in zip(index, derivatives, strict=True)
         ]
-        worst = max([worst, *(d.residual for d in found)])
+        worst = max([worst, *(d.residual for d in derivatives)])
     return Sensitivities(problem, solution, slopes, worst)
 
 
@@ -163,7 +174,7 @@ class _Derivatives(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """The linear system at an optimum: its matrix over the free entries of x and the active rows, and the factors."""
+    """The linear system at an optimum: the matrix over the free entries of x and the active rows, and its factors."""
 
     program: Assembled
     x: Array
@@ -182,16 +193,16 @@ class _System:
         p, e = table_of(solution).values, program.evaluator
         lower, upper = transcription.program.x_lower, transcription.program.x_upper
         g = e.constraints(x, p).copy()
-        free = np.flatnonzero((lower < upper) & ~_presses(x, lower, upper, lam_x))
+        free = np.flatnonzero((lower < upper) & ~_active(x, lower, upper, lam_x))
         rows = np.flatnonzero(
-            (program.row_lower == program.row_upper) | _presses(g, program.row_lower, program.row_upper, lam_g)
+            (program.row_lower == program.row_upper) | _active(g, program.row_lower, program.row_upper, lam_g)
         )
         pattern, order = symmetric_nonzeros(e.hessian_pattern)
         W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
         J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
         part = J[rows.tolist(), free.tolist()]
         top = W[free.tolist(), free.tolist()] + PENALTY * (part.T @ part)
-        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULAR * DM.eye(len(rows))]]))
+        matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULARIZATION * DM.eye(len(rows))]]))
         factors = ca.Linsol("kkt", "mumps", matrix.sparsity(), {"symmetric": True})
         factors.sfact(matrix)
         factors.nfact(matrix)
@@ -200,12 +211,12 @@ class _System:
     def slope(self, k: int) -> _Derivatives:
         """The derivatives by entry k of p."""
         gradient, rows, lagrangian = self._by_parameter(k)
-        z, left = self._solved(-gradient[self.free], -rows[self.rows])
+        z, residual = self._solved(-gradient[self.free], -rows[self.rows])
         n, dx, dlam_g = len(self.free), np.zeros(self.x.size), np.zeros(self.lam_g.size)
         dx[self.free], dlam_g[self.rows] = z[:n], z[n:]
         dlam_x = -(gradient + np.array(self.W @ dx).ravel() + np.array(self.J.T @ dlam_g).ravel())
         dlam_x[self.free] = 0.0
-        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, left)
+        return _Derivatives(dx, dlam_x, dlam_g, lagrangian, residual)
 
     def _solved(self, top: Array, bottom: Array) -> tuple[Array, float]:
         """The solution for this right-hand side and its relative residual: the best of the refinements, which diverge
@@ -218,29 +229,29 @@ class _System:
         for _ in range(REFINEMENTS + 1):
             first = top - np.array(W @ z[:n] + J.T @ z[n:]).ravel()
             second = bottom - np.array(J @ z[:n]).ravel()
-            left = float(np.linalg.norm([*first, *second])) / size
-            if left < least:
-                best, least = z, left
+            residual = float(np.linalg.norm([*first, *second])) / size
+            if residual < least:
+                best, least = z, residual
             right = np.concatenate([first + PENALTY * np.array(J.T @ second).ravel(), second])
             z = z + np.array(self.factors.solve(self.matrix, DM(right))).ravel()
         return best, least
 
     def _by_parameter(self, k: int) -> tuple[Array, Array, float]:
         """Derivatives of the Lagrangian's gradient, of g and of the Lagrangian by p_k."""
-        e, h = self.program.evaluator, STEP * max(1.0, abs(self.p[k]))
-        found = []
+        e, h = self.program.evaluator, DIFFERENCE_STEP * max(1.0, abs(self.p[k]))
+        sides = []
         for sign in (1.0, -1.0):
             p = self.p.copy()
             p[k] += sign * h
             J = DM(e.jacobian_pattern, e.jacobian(self.x, p))
             g = e.constraints(self.x, p).copy()
             gradient = e.gradient(self.x, p) + np.array(J.T @ self.lam_g).ravel()
-            found.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
-        (a, b, c), (a_, b_, c_) = found
+            sides.append((gradient, g, e.objective(self.x, p) + float(self.lam_g @ g)))
+        (a, b, c), (a_, b_, c_) = sides
         return (a - a_) / (2 * h), (b - b_) / (2 * h), (c - c_) / (2 * h)
 
 
-def _presses(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
+def _active(value: Array, lower: Array, upper: Array, lam: Array) -> Any:
     """Mask of the bounds whose multiplier is larger than the distance to them: these are active."""
     return (-lam > value - lower) | (lam > upper - value)
 
@@ -252,8 +263,9 @@ def _entries(transcription: Transcription, name: str) -> Indices:
 def _slope(
     transcription: Transcription, program: Assembled, solution: Solution, p: Array, k: int, d: _Derivatives
 ) -> Slope:
-    """Turns derivatives of the program into those of the motion, by central differences of collected solutions."""
-    h = STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
+    """Turns derivatives of the program into derivatives of the motion, by central differences of collected
+    solutions."""
+    h = DIFFERENCE_STEP / max(1.0, float(np.abs(d.x).max(initial=0.0)))
     sides = []
     for sign in (h, -h):
         values = p.copy()
@@ -278,7 +290,7 @@ def _slope(
 
 @contextmanager
 def _values(transcription: Transcription, p: Array) -> Iterator[None]:
-    """Gives the program these values of its parameters within the context."""
+    """Within this context the program has these values of its parameters."""
     before = transcription.program.values
     try:
         for parameter in transcription.program.parameters:

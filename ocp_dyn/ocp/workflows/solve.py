@@ -1,4 +1,4 @@
-"""Solves a problem: builds its program, sets the start, runs a solver of a given name, and collects the solution."""
+"""Solves a problem: builds its program, sets the start, runs the solver that is named, and collects the solution."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ..transcription.variables import Transcription
 from .diagnosis import check as findings
 from .diagnosis import faults, repetitions
 
-SHOWN = 10
+FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
 
 
 def prepare(problem: Statement, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
-    """The program of a problem; one that an earlier call built for the same number of threads is used again."""
+    """The program of a problem; the program of an earlier call for the same number of threads is used again."""
     if not isinstance(problem, Statement):
         raise TypeError(f"a Problem is needed, got {shown(problem)}")
     whole(threads, "threads", least=1, most=1024)
@@ -45,7 +45,7 @@ def prepare(problem: Statement, threads: int = 2, progress: bool = False) -> tup
         t = transcribe(problem, threads)
         tell(progress, f"building {len(t.program.blocks)} kinds of blocks ...")
         kept = threads, t, t.program.assemble()
-        object.__setattr__(problem, "_kept", kept)  # a memory of what was built, no part of the problem
+        object.__setattr__(problem, "_kept", kept)  # a cache, no part of the problem's data
     return kept[1], kept[2]
 
 
@@ -65,26 +65,26 @@ def solve(
 ) -> Solution:
     """Solves a problem with exact derivatives and returns the solution.
 
-    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share little (figures
-    in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or another of CasADi's nlpsol plugins by its name.
-    options: the solver's own; of sqp qp="piqp", hessian="exact" or "gauss-newton". ValueError if the solver is not
-    installed or cannot take the problem.
+    solver: "ipopt"; "fatrop", a Riccati recursion along the stages, for small models whose stages share few variables
+    (figures in `ocp_dyn.ocp.transcription.shared_stage_order`: not for whole-body gaits); "sqp"; or the name of another
+    of CasADi's nlpsol plugins. options: those of the solver; sqp takes qp="piqp", hessian="exact" or "gauss-newton".
+    ValueError if the solver is not installed or cannot take the problem.
 
-    guess: another solution, which may have another grid, other phases or another model, see `ocp_dyn.ocp.guess.from_solution`
-    (default: the library's own, the model standing and moved forward). start: a solution of this problem, perhaps with
-    other parameters, to go on from, with its multipliers, so that few iterations are needed. values: of parameters, by
-    name, in place of those declared. A problem that has been solved before is not built again, whatever guess, start
-    and values.
+    guess: another solution, which may have another grid, other phases or another model, see
+    `ocp_dyn.ocp.guess.from_solution` (default: the library's first guess, the model standing and moved forward). start:
+    a solution of this problem, perhaps with other parameters, from which to continue with its multipliers, so that few
+    iterations are needed. values: of parameters, by name; all other parameters have their declared values. A problem
+    that has been solved before is not built again, for any guess, start and values.
 
-    compile: "auto" runs the machine code that an earlier compile=True has left in the cache; True builds what is
-    missing, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
+    compile: "auto" uses the machine code that an earlier compile=True has left in the cache; True compiles missing
+    functions, which takes a minute or two for a whole body; False uses CasADi's virtual machine only.
 
-    A run that does not converge is returned too: `solution.converged` is False, `solution.status` says why,
-    `solution.stats["faults"]` names the constraints that do not hold, the worst first, and
-    `solution.stats["repetitions"]` the equalities that repeat others there. Ctrl-C ends a run with its best iterate and
-    the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation", "Restoration_Failed"), IPOPT
-    goes on from the best iterate, with a fresh barrier, at most twice: `solution.stats["retries"]` is the number of
-    times.
+    A run that does not converge is returned too: `solution.converged` is False, `solution.status` gives the reason,
+    `solution.stats["faults"]` names the violated constraints, the largest violation first, and
+    `solution.stats["repetitions"]` the equalities that depend on others at the last iterate. Ctrl-C ends a run with its
+    best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
+    "Restoration_Failed"), IPOPT continues from the best iterate, with a fresh barrier, at most twice:
+    `solution.stats["retries"]` is the number of times.
     """
     begin = time.perf_counter()
     check_solver(solver)
@@ -101,35 +101,35 @@ def solve(
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
         monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
         with interruptible(monitor), kept_memory():
-            outcome = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
+            result = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
-        solution = collected(t, program, outcome, stats)
+        solution = collected(t, program, result, stats)
     _report(solution, say)
     return solution
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
-    """Says how a run ended, and which constraints do not hold if it did not converge."""
-    found = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
-    say(f"{solution.status} after {solution.stats['iterations']} iterations: {found}")
+    """Reports the end of a run, and the violated constraints if it did not converge."""
+    figures = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
+    say(f"{solution.status} after {solution.stats['iterations']} iterations: {figures}")
     if not solution.converged:
-        for fault in (*solution.stats["faults"][:SHOWN], *solution.stats["repetitions"]):
+        for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"]):
             say(f"  {fault}")
 
 
 def solve_as_stated(problem: Statement, **options: Any) -> Solution:
-    """Solves with the options that the problem gives for IPOPT's start from a guess; `options` come before them."""
+    """Solves with the problem's options for a run of IPOPT from a guess; `options` come before them."""
     from_guess = is_one_of(options.get("solver", "ipopt"), ("ipopt",)) and options.get("start") is None
     return solve(problem, **((problem.options if from_guess else {}) | options))
 
 
 def orders_of(transcription: Transcription, program: Assembled) -> Orders:
-    """Makers of the stage orders of a transcribed problem."""
+    """The functions that make the stage orders of a transcribed problem."""
     return Orders(partial(stage_order, transcription, program), partial(shared_stage_order, transcription, program))
 
 
-def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
-    """The findings of a diagnosis. If it fails, they say so, and the run that it looks at is not lost."""
+def _guarded(diagnosis: Callable[[], list[str]]) -> list[str]:
+    """The findings of a diagnosis; a sentence on the error if it fails, so that the result of the run is not lost."""
     try:
         return diagnosis()
     except (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
@@ -137,25 +137,25 @@ def _told(diagnosis: Callable[[], list[str]]) -> list[str]:
 
 
 def collected(
-    transcription: Transcription, program: Assembled, outcome: SolverResult, stats: dict[str, Any]
+    transcription: Transcription, program: Assembled, result: SolverResult, stats: dict[str, Any]
 ) -> Solution:
-    """The Solution of a solver's outcome, with the figures of the run in its stats."""
-    g = program.evaluator.constraints(outcome.x, transcription.program.values).copy()
-    broken, done = np.maximum(program.row_lower - g, g - program.row_upper), outcome.converged
+    """The solution of a solver's result, with the figures of the run in its stats."""
+    g = program.evaluator.constraints(result.x, transcription.program.values).copy()
+    violations, done = np.maximum(program.row_lower - g, g - program.row_upper), result.converged
     stats |= {
-        "status": outcome.status,
-        "converged": outcome.converged,
-        "iterations": outcome.iterations,
-        "retries": outcome.retries,
+        "status": result.status,
+        "converged": result.converged,
+        "iterations": result.iterations,
+        "retries": result.retries,
         "infeasibility": violation(program, g),
         "variables": program.n,
         "constraints": int(program.row_lower.size),
-        "worst_row": program.row_names[int(np.argmax(broken))] if broken.size else "",
-        "faults": [] if done else _told(lambda: [str(fault) for fault in faults(transcription, program, outcome.x)]),
-        "repetitions": [] if done else _told(lambda: repetitions(transcription, program, outcome.x)),
+        "worst_row": program.row_names[int(np.argmax(violations))] if violations.size else "",
+        "faults": [] if done else _guarded(lambda: [str(fault) for fault in faults(transcription, program, result.x)]),
+        "repetitions": [] if done else _guarded(lambda: repetitions(transcription, program, result.x)),
     }
-    solution = collect(transcription, program, outcome.x, stats)
-    return replace(solution, iterate={"x": outcome.x, "lam_x": outcome.lam_x, "lam_g": outcome.lam_g})
+    solution = collect(transcription, program, result.x, stats)
+    return replace(solution, iterate={"x": result.x, "lam_x": result.lam_x, "lam_g": result.lam_g})
 
 
 def by_name(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def starting_point(
     transcription: Transcription, guess: Solution | None, start: Solution | None, values: Mapping[str, Any] | None
 ) -> Start:
     """Sets the values of the parameters and returns the starting point: `start` with its multipliers, `guess`, or the
-    first guess."""
+    library's first guess."""
     program = transcription.program
     program.reset()
     for name, value in by_name(values).items():
@@ -177,11 +177,11 @@ def starting_point(
     for what, motion in (("guess", guess), ("start", start)):
         if not (motion is None or isinstance(motion, Solution)):
             raise TypeError(
-                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}; a "
-                "function s -> (q, qd) goes to Problem(guess=...)"
+                f"{what} must be a Solution, such as problem.solve() or ocp.Solution.load(file) gives, got "
+                f"{shown(motion)}; a function s -> (q, qd) goes to Problem(guess=...)"
             )
     if guess is not None and start is not None:
-        raise ValueError("give guess or start, not both: start is a guess with its multipliers")
+        raise ValueError("give guess or start, not both: start is a guess with multipliers")
     if start is None:
         initial_guess(transcription)
         if guess is not None:
@@ -192,7 +192,7 @@ def starting_point(
     if got != sizes:
         raise ValueError(
             f"start must be a solution of this problem, with {sizes[0]} variables and {sizes[1]} constraints, got "
-            f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess"
+            f"{'one without its iterate' if got is None else f'{got[0]} and {got[1]}'}: give it as guess=..."
         )
     lam_x, lam_g = start.iterate["lam_x"], start.iterate["lam_g"]
     return Start(start.iterate["x"], program.values, program.x_lower, program.x_upper, lam_x, lam_g)
@@ -201,11 +201,11 @@ def starting_point(
 def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[str]:
     """Faults and difficulties of a problem, as sentences; empty if nothing was found.
 
-    Looks at the first guess, without solving: a root with motors beside footholds, values out of their bounds, rows and
-    costs without finite values or slopes, violated rows without a free variable, contacts that constrain one another,
-    more equalities than free variables, springs and losses of joints too fast for an explicit scheme, equalities that
-    repeat others. The last are found by linearizing at the first guess: with straight legs, rows may seem to repeat
-    others although they do not elsewhere; with a bent `Problem(posture=...)` such findings disappear.
+    Examines the problem at its first guess, without solving it: a root with motors in a model with footholds, values
+    out of their bounds, rows and costs without finite values or derivatives, violated rows without a free variable,
+    contacts that constrain one another, more equalities than free variables, springs and losses of joints too fast for
+    an explicit scheme, dependent equalities. The last are found by linearizing at the first guess: with straight legs,
+    equalities may depend on others at this guess only; with a bent `Problem(posture=...)` such findings disappear.
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values)

@@ -1,8 +1,8 @@
-"""Sweep: a problem solved at many values of its parameters, each from its nearest solution, in several processes.
+"""Sweep: solves a problem at many values of its parameters, each from the nearest solution, in several processes.
 
-The first point is solved from the library's own guess; every other begins at the nearest one that was found. A solution is
-written to its own file as soon as it is there, whole or not at all, so that a sweep that was stopped, or killed, goes on
-where it was: what is finished is not done again.
+The first point is solved from the library's first guess; every other point starts from the nearest point that has been
+solved. A solution is written to a file as soon as it is found, completely or not at all, so that a sweep that was
+stopped, or killed, continues with the points that are not finished.
 
     def walk() -> ocp.Problem:  # in a module: other processes import it
         return ocp.Problem(..., parameters=[ocp.Parameter("speed", 1.2), ocp.Parameter("slope", 0.0)])
@@ -39,11 +39,11 @@ from .sweep_workers import Task, find, workers
 
 
 class SweepPoint(Protocol):
-    """A point of a sweep. `GridPoint` is one; a class of a user's own is a frozen dataclass in a module."""
+    """A point of a sweep, such as `GridPoint`. A class that a user writes is a frozen dataclass in a module."""
 
     @property
     def name(self) -> str:
-        """Name of its file, without the ending; no other point has it."""
+        """Name of the point's file without the ending, different for every point."""
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -51,13 +51,14 @@ class SweepPoint(Protocol):
 
     @property
     def variant(self) -> tuple[Any, ...]:
-        """Arguments of the maker of problems: points of one variant share a problem."""
+        """Arguments of the function that makes the problem: points of one variant share a problem."""
 
     def distance(self, other: Any) -> float:
-        """Distance to another point; the next one to be solved is the one nearest to a solution."""
+        """Distance to another point; the next point to be solved is the point nearest to a solution."""
 
     def relaxes(self, other: Any) -> bool:
-        """Whether each motion that the other point admits is admitted here too, so that this one need not cost more."""
+        """Whether every motion that is admissible at the other point is admissible at this one, so that the optimum at
+        this point costs no more."""
 
 
 P = TypeVar("P", bound=SweepPoint)
@@ -65,7 +66,7 @@ P = TypeVar("P", bound=SweepPoint)
 
 @dataclass(frozen=True)
 class GridPoint:
-    """A point of a grid: coordinates (parameter, value), and the step of the grid along each, in which distances are told."""
+    """A point of a grid: coordinates (parameter, value), and the step of the grid along each, the unit of distances."""
 
     coordinates: tuple[tuple[str, float], ...]
     steps: tuple[float, ...]
@@ -91,15 +92,16 @@ class GridPoint:
 
 
 def grid(**values: Sequence[float]) -> list[GridPoint]:
-    """All combinations of the values of the parameters named, those in the middle first.
+    """All combinations of the values of some parameters, points in the middle of the grid first.
 
-    Distances between points count steps along every parameter, of the usual size that they have in the grid.
+    The distance between points is the sum over all parameters of the difference, divided by the median step of the
+    grid.
     """
     axes = {}
-    for name, given in values.items():
-        axes[name] = sorted({float(x) for x in numbers(given, f"grid: {name}")})
+    for name, sequence_of_values in values.items():
+        axes[name] = sorted({float(x) for x in numbers(sequence_of_values, f"grid: {name}")})
         if not axes[name] or not np.all(np.isfinite(axes[name])):
-            raise ValueError(f"grid: {name} must be finite numbers, one or more, got {shown(given)}")
+            raise ValueError(f"grid: {name} must be finite numbers, one or more, got {shown(sequence_of_values)}")
     if not axes:
         raise ValueError("grid needs values of at least one parameter, such as speed=[1.0, 1.2]")
     steps = tuple(float(np.median(np.diff(axis))) if len(axis) > 1 else 1.0 for axis in axes.values())
@@ -110,23 +112,25 @@ def grid(**values: Sequence[float]) -> list[GridPoint]:
 
 @dataclass(eq=False)
 class Sweep(Generic[P]):
-    """The solutions of a problem at many points; iterating over it solves those that its folder does not hold yet.
+    """The solutions of a problem at many points; iterating over the sweep solves the points without a file in its
+    folder.
 
-    Iteration yields (point, solution) as each file is written, whether the solver converged or not; what is not iterated
-    over is not solved. Where a task raises, those that run are still waited for and written; then it is raised.
+    Iteration yields (point, solution) as each file is written, whether the solver converged or not; points are solved
+    only while the sweep is iterated over. If a task raises an error, the running tasks are completed and written; then
+    the error is raised.
 
     make: function of a module, or a `functools.partial` of one, that returns the problem; it is called with the
-    `variant` of a point. points: see `grid` and `SweepPoint`; the first is solved first. folder: of the files, made if
+    `variant` of a point. points: see `grid` and `SweepPoint`; the first is solved first. folder: for the files, made if
     it is missing.
 
-    jobs: number of processes (0: one per processor). scheduler: address of a Dask scheduler, whose workers do the
-    work instead. executor: anything with `submit` that returns futures, with `jobs` workers, instead. solve: options of
-    `Problem.solve`, such as {"tolerance": 1e-8}. settings: whatever all solutions of the folder have in common, kept in
-    library.json; ValueError if the folder holds solutions of other settings. again: whether points that did not
-    converge in an earlier sweep are tried again.
+    jobs: number of processes (0: one per processor). scheduler: address of a Dask scheduler, whose workers are used
+    instead. executor: an object with `submit` that returns futures, with `jobs` workers, is used instead. solve:
+    options of `Problem.solve`, such as {"tolerance": 1e-8}. settings: properties that all solutions of the folder have
+    in common, kept in library.json; ValueError if the folder contains solutions of other settings. again: whether
+    points that did not converge in an earlier sweep are solved again.
 
-    Attributes: `library`, the folder, loads solutions; `done`, the points that were solved and whether they converged;
-    `waiting`, the points that are not.
+    Attributes: `library`, the folder, loads solutions; `done`, the solved points and whether they converged; `waiting`,
+    the points that are not solved yet.
     """
 
     make: Callable[..., Statement]
@@ -159,10 +163,10 @@ class Sweep(Generic[P]):
         again = truth(self.again, "Sweep: again")
         self.library = Library(path_of(self.folder, "folder"))
         self.library.claim(self.settings)
-        found = ((point, self.library.converged(point)) for point in self.points)
-        self.done = {point: state for point, state in found if state is not None and (state or not again)}
+        states = ((point, self.library.converged(point)) for point in self.points)
+        self.done = {point: state for point, state in states if state is not None and (state or not again)}
         self.waiting = [point for point in self.points if point not in self.done]
-        self._settled = set(self.done)  # not tried once more from a solution that turns out cheaper
+        self._settled = set(self.done)  # not solved again from a cheaper solution
 
     def __len__(self) -> int:
         return len(self.points)
@@ -170,13 +174,12 @@ class Sweep(Generic[P]):
     def __iter__(self) -> Iterator[tuple[P, Solution]]:
         if not self.waiting:
             return
-        given = self.executor
-        chosen = (
-            nullcontext((given, max(1, self.jobs)))
-            if given is not None
+        pool = (
+            nullcontext((self.executor, max(1, self.jobs)))
+            if self.executor is not None
             else workers(self.jobs, self.scheduler, len(self.waiting))
         )
-        with chosen as (executor, count):
+        with pool as (executor, count):
             yield from self._solved(executor, count)
 
     def _solved(self, executor: Executor, count: int) -> Iterator[tuple[P, Solution]]:
@@ -200,23 +203,27 @@ class Sweep(Generic[P]):
             raise failed[0]
 
     def next(self, busy: int = 0) -> Task | None:
-        """The task for the point nearest to one that was found; None while the first of all, which goes alone, is `busy`."""
-        found = [point for point, converged in self.done.items() if converged]
-        if not self.waiting or (not found and busy):
+        """The task for the waiting point nearest to a solved one; None if no point waits.
+
+        busy: number of running tasks; None is returned, too, while the first point, which is solved alone, is running.
+        """
+        solved = [point for point, converged in self.done.items() if converged]
+        if not self.waiting or (not solved and busy):
             return None
-        if not found:
+        if not solved:
             return Task(self.waiting.pop(0), self._pickled, self.solve)
-        point, near = min(product(self.waiting, found), key=lambda pair: pair[0].distance(pair[1]))
+        point, near = min(product(self.waiting, solved), key=lambda pair: pair[0].distance(pair[1]))
         self.waiting.remove(point)
         return self._from(near, point, point.variant == near.variant)
 
     def another_try(self, point: P) -> Task | None:
-        """The task of a point that turned out to cost more than one that it relaxes: once more, from there."""
-        found = [other for other, converged in self.done.items() if converged]
+        """A task for this point, or for a point that relaxes it, if its solution costs more than that of a point that
+        it relaxes: it is solved once more, from the cheaper solution. None if there is no such point."""
+        solved = [other for other, converged in self.done.items() if converged]
         for wide in (
-            other for other in found if other not in self._settled and (other == point or other.relaxes(point))
+            other for other in solved if other not in self._settled and (other == point or other.relaxes(point))
         ):
-            family = [wide, *(other for other in found if other != wide and wide.relaxes(other))]
+            family = [wide, *(other for other in solved if other != wide and wide.relaxes(other))]
             cheapest = min(family, key=lambda other: self.library.load(other).objective)
             if cheapest != wide:
                 self._settled.add(wide)
@@ -227,29 +234,31 @@ class Sweep(Generic[P]):
         return Task(point, self._pickled, self.solve, self.library.path(start).read_bytes(), same)
 
     def keep(self, point: P, content: bytes) -> Solution:
-        """Writes a point's file, unless there is a better one already; the solution that it then holds."""
-        found = self.library.keep(point, content, if_better=self.done.get(point, False))
-        self.done[point] = found.converged
-        return found
+        """Writes a point's file, unless it already contains a better solution; returns the solution in the file."""
+        solution = self.library.keep(point, content, if_better=self.done.get(point, False))
+        self.done[point] = solution.converged
+        return solution
 
 
 def _checked(points: Any) -> tuple[Any, ...]:
-    """The points of a sweep, each once."""
+    """The points of a sweep without duplicates; TypeError or ValueError if they are not points."""
     needs = "Sweep: points must be a list of points, such as grid(speed=[1.0, 1.2])"
-    given = sequence(points, needs)
-    for point in given:
+    listed_points = sequence(points, needs)
+    for point in listed_points:
         missing = [key for key in ("name", "values", "variant", "distance", "relaxes") if not hasattr(point, key)]
         if missing:
             raise TypeError(f"{needs}, got {shown(point)}, which lacks {', '.join(missing)}: see ocp.SweepPoint")
-    found = tuple(dict.fromkeys(given))
-    name, count = next(iter(Counter(point.name for point in found).most_common(1)), ("", 0))
+    unique = tuple(dict.fromkeys(listed_points))
+    name, count = next(iter(Counter(point.name for point in unique).most_common(1)), ("", 0))
     if count > 1:
-        raise ValueError(f"Sweep: {count} points have the name {shown(name)}, and would have one file: name them apart")
-    return found
+        raise ValueError(
+            f"Sweep: {count} points have the name {shown(name)}, and would have one file: give them different names"
+        )
+    return unique
 
 
 def _pickled(make: Any) -> bytes:
-    """The maker of problems for other processes."""
+    """The function that makes the problem, pickled for other processes."""
     if not callable(make):
         raise TypeError(f"Sweep: make must be a function that returns a Problem, got {shown(make)}")
     try:

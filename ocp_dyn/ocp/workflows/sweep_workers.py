@@ -1,4 +1,5 @@
-"""Workers of a sweep: the task of finding one solution, and the processes, here or on a cluster, that do such tasks."""
+"""Workers of a sweep: the task of finding one solution, and the processes, on this machine or a cluster, that run
+it."""
 
 from __future__ import annotations
 
@@ -19,19 +20,19 @@ from ..solution import Solution
 from ..statement.statement import Statement
 from .solve import solve_as_stated
 
-BARRIER = 1e-3
-"""Initial barrier parameter of IPOPT for a solve that begins at a neighbor.
+FIRST_BARRIER = 1e-3
+"""First barrier parameter of IPOPT for a solve that starts from a neighbor's solution.
 
-The smaller value that suits small changes of a problem fails over a whole step of a grid.
+A smaller value is good for small changes of a problem, but fails for a whole step of a grid.
 """
 
 
 @dataclass(frozen=True)
 class Task:
-    """The solution to find, with everything that a process needs for it and nothing of the folder.
+    """The point to solve, with everything that a process needs for it and without access to the folder.
 
-    make: the pickled maker of problems; variant: its arguments. start: the file of a solution to begin at, as bytes;
-    same: whether that solution is of the same variant, so that its multipliers serve too.
+    make: the pickled function that makes the problem of the point's variant. start: the file of a solution from which
+    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too.
     """
 
     point: Any
@@ -42,7 +43,8 @@ class Task:
 
 
 def find(task: Task) -> bytes:
-    """The solution of a task, as the bytes of its file; found from the library's own guess if the start leads nowhere."""
+    """The solution of a task, as the bytes of its file; if a solve from the start does not converge, the problem is
+    solved from the library's first guess."""
     problem = _problem(task.make, task.point.variant)
     options: dict[str, Any] = {"progress": False, "threads": 1, **task.options, "values": dict(task.point.values)}
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +52,7 @@ def find(task: Task) -> bytes:
         solution = None
         if task.start is not None:
             path.write_bytes(task.start)
-            near: dict[str, Any] = {"mu_init": BARRIER} if options.get("solver", "ipopt") == "ipopt" else {}
+            near: dict[str, Any] = {"mu_init": FIRST_BARRIER} if options.get("solver", "ipopt") == "ipopt" else {}
             begin = {"start" if task.same else "guess": Solution.load(path)}
             solution = solve_as_stated(problem, **near | options | begin)
         if solution is None or not solution.converged:
@@ -61,7 +63,7 @@ def find(task: Task) -> bytes:
 
 @cache
 def _problem(make: bytes, variant: tuple[Any, ...]) -> Statement:
-    """The problem of a variant, built once in a process and solved again and again."""
+    """The problem of a variant, built once in a process and used for all its points."""
     problem = pickle.loads(make)(*variant)
     if not isinstance(problem, Statement):
         raise TypeError(f"make must return a Problem, got {type(problem).__name__} for the variant {variant}")
@@ -70,7 +72,11 @@ def _problem(make: bytes, variant: tuple[Any, ...]) -> Statement:
 
 @contextmanager
 def workers(jobs: int, scheduler: str, tasks: int) -> Iterator[tuple[Executor, int]]:
-    """An executor and how many tasks it does at a time: on this machine, or on the cluster of Dask's scheduler."""
+    """An executor and the number of tasks that it runs at a time: on this machine, or on the cluster of a Dask
+    scheduler.
+
+    tasks: number of tasks, which limits the number of processes.
+    """
     if scheduler:
         executor, count = cluster(scheduler)
         with executor:
@@ -82,16 +88,17 @@ def workers(jobs: int, scheduler: str, tasks: int) -> Iterator[tuple[Executor, i
 
 
 def cluster(address: str) -> tuple[Executor, int]:
-    """An executor on the workers of a Dask scheduler, and how many threads they have.
+    """An executor on the workers of a Dask scheduler, and the number of their threads.
 
-    The workers need this package and the module of the maker, and nothing of the folder: starts and solutions travel as
-    bytes. RuntimeError without the extra `cluster`, OSError if no scheduler answers.
+    The workers need this package and the module of the function that makes the problem, but no access to the folder:
+    starts and solutions are sent as bytes. RuntimeError without the extra `cluster`, OSError if no scheduler answers.
     """
     try:
         from distributed import Client
     except ImportError as error:
         raise RuntimeError(
-            "a scheduler needs Dask: pip install 'ocp_dyn[cluster]'; without one, processes of this machine do the work"
+            "a scheduler needs Dask: pip install 'ocp_dyn[cluster]'; without a scheduler, processes of this machine "
+            "are used"
         ) from error
     client = Client(address, timeout="10s")
     return client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
@@ -99,19 +106,19 @@ def cluster(address: str) -> tuple[Executor, int]:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes that start meanwhile do their linear algebra on one thread: more would wait for each other."""
-    name = "OPENBLAS_NUM_THREADS"  # read as a process starts
-    given = name in os.environ
+    """Within this context, new processes use one thread for linear algebra: several would wait for each other."""
+    name = "OPENBLAS_NUM_THREADS"  # read at the start of a process
+    already_set = name in os.environ
     os.environ.setdefault(name, "1")
     try:
         yield
     finally:
-        if not given:
+        if not already_set:
             os.environ.pop(name, None)
 
 
 def _follow_parent() -> None:
-    """Ends this process when its parent ends, however that ends."""
+    """Ends this process when its parent ends for any reason."""
     parent = parent_process()
 
     def watch() -> None:

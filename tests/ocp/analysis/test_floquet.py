@@ -118,7 +118,7 @@ def test_the_way_to_the_next_phase_is_that_of_differences(rng):
 
 @pytest.mark.parametrize("slopes", [(0.2, -3.0), (-3.0, 0.2), (3.0, 0.2), (0.2, 3.0)])
 def test_the_row_that_falls_fastest_ends_the_phase(slopes, rng):
-    """Of several rows that are new at once; by differences along the motion to where that row vanishes."""
+    """Several rows are new at once; the reference is the difference along the motion to the zero of the fastest one."""
     model = pendulum(2)
     q, rate = rng.normal(size=2), np.array([1.0, 1.0, 0.3, -0.7])
     rows = lambda x: slopes[0] * (x[0] - q[0]) + (x[0] - q[0]) ** 2, lambda x: slopes[1] * (x[1] - q[1])

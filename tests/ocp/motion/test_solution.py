@@ -1,4 +1,4 @@
-"""What a solved motion tells: active constraints, Floquet multipliers, sensitivities, tables and files, whatever its end."""
+"""Methods of solutions: active constraints, Floquet multipliers, sensitivities, tables and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of solutions and models that are damaged, forged or from before: they load right, or one error says what is wrong."""
+"""Damaged, forged and older files of solutions and models: they load correctly, or one error says what is wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Members = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def hop() -> Solution:
-    """With contacts, an impulse, the solver's point and its record; not converged."""
+    """A solution with contacts, an impulse, the solver's iterate and its record; not converged."""
     return problem().solve(progress=False, max_iterations=2)
 
 
@@ -89,7 +89,7 @@ def test_what_was_saved_comes_back(hop: Solution, content: bytes, tmp_path: Path
 
 
 def test_files_from_before_still_load(content: bytes, tmp_path: Path) -> None:
-    """They do not tell what is not finite: what has converged is."""
+    """Files without the entry "not_finite": numbers of a converged solution must be finite."""
     found = members(content)
     about = about_of(found)
     del about["not_finite"]
@@ -164,11 +164,11 @@ def test_declared_sizes_are_believed_only_if_the_file_can_hold_them(content: byt
     whole = packed(found, zipfile.ZIP_STORED)
     at = whole.rindex(b"PK\x01\x02")  # in the directory at the end, the last member's size
     refused(whole[: at + 24] + b"\xff\xff\xff\x7f" + whole[at + 28 :], tmp_path, "declares more than it holds")
-    refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is no array")
+    refused(packed(found, zipfile.ZIP_BZIP2), tmp_path, "is not an array")
 
 
 def test_members_that_overlap_are_refused() -> None:
-    """Each could be in the file, both cannot: what is read twice may be read a thousand times."""
+    """Each member alone fits into the file, both together do not."""
     members = [zipfile.ZipInfo(f"{name}.npy") for name in "ab"]
     for member in members:
         member.compress_size = member.file_size = 60
@@ -178,7 +178,7 @@ def test_members_that_overlap_are_refused() -> None:
 
 
 def test_a_member_declares_at_most_what_its_bytes_can_stand_for() -> None:
-    """1032 for one of deflate, and 64 for the shortest; where nothing is compressed as many as there are."""
+    """Deflate makes at most 1032 bytes of one, plus 64 of overhead; without compression the sizes are equal, plus 64."""
     for compression, most in ((zipfile.ZIP_DEFLATED, 1032 * 100 + 64), (zipfile.ZIP_STORED, 164)):
         member = zipfile.ZipInfo("a.npy")
         member.compress_type, member.compress_size, member.file_size = compression, 100, most
@@ -198,7 +198,7 @@ def test_arrays_of_every_order_come_back_in_ours() -> None:
 
 
 def test_a_header_longer_than_the_file_is_refused() -> None:
-    """Even where it could be read: nothing tells that it was whole."""
+    """Even if the array could be read, because the header may not be complete."""
     data = npy(np.zeros(0))
     assert npz._array(data).shape == (0,)
     with pytest.raises(ValueError, match="a header that is not numpy's"):
@@ -218,7 +218,7 @@ def test_numbers_without_end_and_arrays_too_many(content: bytes, tmp_path: Path)
 
 
 def test_what_was_not_finite_comes_back_as_it_was(hop: Solution, tmp_path: Path) -> None:
-    """Of a run that failed: named in the file, so that it is no damage."""
+    """Numbers of a failed run that are not finite are listed in the file, so that it does not count as damaged."""
     lost = replace(hop, cost={"a": np.nan, "b": 1.0}, step_length=np.inf)
     again = Solution.load(lost.save(tmp_path / "lost.npz"))
     assert np.isnan(again.cost["a"])
@@ -229,7 +229,7 @@ def test_a_member_that_stands_twice(content: bytes, tmp_path: Path) -> None:
     stream = io.BytesIO(content)
     with zipfile.ZipFile(stream, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("q0.npy", b"")
-    refused(stream.getvalue(), tmp_path, "a name stands in it twice")
+    refused(stream.getvalue(), tmp_path, "two arrays in it have the same name")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a":' * 100_000, "nan", "1" * 10_000, "\ud800"])

@@ -133,7 +133,7 @@ def walker():
 @pytest.mark.skipif(not machine_code.compiler_found(), reason="no C compiler")
 @pytest.mark.parametrize("instances", [1, 11])
 def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances):
-    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
     built = dynamic(pendulum(1), no_derivatives, instances).assemble()
     x, lam, none = rng.normal(size=built.n), rng.normal(size=built.row_lower.size), np.zeros(0)
 
@@ -160,7 +160,7 @@ def test_machine_code_gives_the_same_numbers(rng, cache, monkeypatch, instances)
 def test_compile_is_checked(walker, monkeypatch):
     with pytest.raises(ValueError, match="compile is True, False or \"auto\", got 'yes'"):
         walker.solve(compile="yes", progress=False)
-    monkeypatch.setattr(machine_code, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "LEAST_INSTRUCTIONS", 0)
     monkeypatch.setattr(machine_code, "compiler_found", lambda: False)
     with pytest.raises(RuntimeError, match="needs a C compiler"):
         walker.solve(compile=True, progress=False)
@@ -182,7 +182,7 @@ def test_the_next_problem_finds_what_was_derived(rng, monkeypatch):
         second = dynamic(pendulum(1), no_derivatives, instances=5).assemble()
     assert second.blocks[0].second_function is first.blocks[0].second_function
     x, lam = rng.normal(size=second.n), rng.normal(size=second.row_lower.size)
-    monkeypatch.setattr(derivative_cache, "KEPT", 1)
+    monkeypatch.setattr(derivative_cache, "KINDS_KEPT", 1)
     dynamic(pendulum(2), no_derivatives).assemble()
     assert second.blocks[0].key not in derivative_cache._kept
     anew = dynamic(pendulum(1), no_derivatives, instances=5).assemble()

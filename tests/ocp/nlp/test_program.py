@@ -1,11 +1,22 @@
 """Programs put together from blocks: derivatives and values against CasADi's own on the whole program."""
 
+import re
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import SX
 
+from ocp_dyn.ocp.nlp import program as program_module
 from ocp_dyn.ocp.nlp.program import Program, Rows
+
+
+def test_programs_know_no_mechanics():
+    """Of the library, the modules of programs import checks, types and code generation only."""
+    texts = [path.read_text() for path in Path(program_module.__file__).parent.glob("*.py")]
+    rooms = {room for text in texts for room in re.findall(r"^ *from (\.\.+\w+)", text, re.MULTILINE)}
+    assert rooms == {"..._arguments", "..._types", "...codegen"}
 
 
 def swing_up(threads=1, intervals=7):

@@ -126,7 +126,7 @@ def test_one_interval_of_a_period_follows_itself():
     solution = ocp.Problem(pendulum(1), phase, periodic=periodic).solve(progress=False)
     assert solution.converged
     assert solution.cost["TorqueRateSquared"] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(ValueError, match="divides by the step length"):
+    with pytest.raises(ValueError, match="cost_of_transport divides by the step length"):
         solution.cost_of_transport()
 
 
@@ -144,7 +144,7 @@ def test_periods_are_checked():
     with pytest.raises(TypeError, match=r"periodic must be Periodic"):
         ocp.Problem(walker, phase, periodic=True)
     stays = ocp.Phase("stand", 3, 1.0, foot())
-    with pytest.raises(ValueError, match="Foothold of its own"):
+    with pytest.raises(ValueError, match="give the last phase another Foothold"):
         ocp.Problem(walker, stays, periodic=ocp.Periodic(1.0, mirror=False)).solve(progress=False)
 
 

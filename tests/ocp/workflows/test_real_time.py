@@ -274,7 +274,7 @@ def test_bounds_on_what_costs_nothing_are_not_summed_up():
     """Limits of the position: no other rows, and no cost has these entries of the Hessian."""
     problem = slide(lower=-2.0, upper=2.0)
     control = problem.rti(problem.solve(progress=False), qp="riccati")
-    assert control._model._held.size
+    assert control._model._bounded.size
     control.prepare()
     matrices = control._model.stages.data.copy()
     control.prepare()
