@@ -158,6 +158,7 @@ def signature(tree: od.Model) -> tuple[object, ...]:
     )
 
 
+@pytest.mark.slow  # as are the tests that use them
 def test_the_models_differ_and_hold_every_kind_of_joint():
     trees = [model(k) for k in range(MODELS)]
     assert len({signature(tree) for tree in trees}) == MODELS

@@ -337,7 +337,7 @@ def test_random_trees(seed):
             case.compare(algorithm, drawn(rng))
 
 
-@pytest.mark.parametrize("units", UNITS[:2], ids=str)
+@mostly_slow("units", UNITS[:2], UNITS[1:2], ids=str)
 def test_what_joints_do_by_themselves(units):
     for algorithm in (od.inverse_dynamics, od.forward_dynamics, od.forward_dynamics_crba):
         SMALL.compare(algorithm, units, loads=od.Loads(passive=True, armature=True))

@@ -22,7 +22,7 @@ from ocp_dyn.casadi_functions.function import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable
-from tests.helpers import State, close
+from tests.helpers import State, close, mostly_slow
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
@@ -337,7 +337,7 @@ def sanitizer(scratch: Path) -> tuple[str, ...]:
 
 
 @needs_cc
-@either_layout
+@mostly_slow("dense", (False, True), (False,), ids=["sparse", "dense"])
 def test_plain_functions(rng, tmp_path, dense):
     functions = plain_functions()
     directory = od.codegen.export(functions, tmp_path / "my-lib", dense=dense)

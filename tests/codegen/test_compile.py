@@ -22,7 +22,7 @@ from ocp_dyn.codegen import emit
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.machine_code import batch, build, cache
 from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
-from tests.helpers import tree
+from tests.helpers import mostly_slow, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 REPOSITORY = Path(od.__file__).parents[1]
@@ -117,7 +117,7 @@ H = od.function(od.mass_matrix, MODEL)
 
 
 @needs_compiler
-@pytest.mark.parametrize("lanes", [1, 2, 4, None])
+@mostly_slow("lanes", (1, 2, 4, None), (1, 4))
 def test_lanes_and_threads_change_nothing(rng, monkeypatch, lanes):
     monkeypatch.setattr(batch, "WORK_PER_THREAD", 1000)  # threads for small batches too
     inputs = states(ID, MODEL, 1003, rng)
@@ -333,7 +333,7 @@ def test_another_compiler_makes_another_library(home, monkeypatch):
 
 
 @needs_compiler
-@pytest.mark.parametrize("damage", [b"", b"\x7fELF half of it"])
+@mostly_slow("damage", (b"", b"\x7fELF half of it"), (b"\x7fELF half of it",))
 def test_damaged_libraries_are_built_again(home, damage):
     od.codegen.compile([H], lanes=2)
     (path,) = home.iterdir()

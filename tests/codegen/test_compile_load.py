@@ -20,7 +20,7 @@ import ocp_dyn as od
 from ocp_dyn.codegen.machine_code import cache
 from ocp_dyn.codegen.machine_code.processes import Group, group
 from ocp_dyn.codegen.machine_code.toolchain import find_compiler
-from tests.helpers import REPOSITORY
+from tests.helpers import REPOSITORY, mostly_slow
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="process groups are those of POSIX")
@@ -61,7 +61,7 @@ def alive(pid: int) -> bool:
 
 @needs_posix
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@mostly_slow("number", (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), (signal.SIGKILL, signal.SIGTERM))
 def test_compilers_end_with_the_process_that_asked(home, tmp_path, number):
     compiler = tmp_path / "slow"
     compiler.write_text(SLOW)

@@ -14,7 +14,7 @@ from casadi import DM, MX, SX
 import ocp_dyn as od
 from ocp_dyn.dynamics.recursions import joint_states
 from ocp_dyn.mechanism.reduction import split_joints
-from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, symbols, tree
+from tests.helpers import JOINTS, TREES, State, add_random, close, evaluate, mostly_slow, symbols, tree
 
 RANDOM = {f"random{b}": b for b in (1, 2, np.inf)}
 PAIRS = {
@@ -111,7 +111,7 @@ def test_all_matrix_types_agree(rng, kind, name):
         close(a if kind is DM else ca.evalf(a), b, 1e-9 if name == "FD" else 1e-10)  # H^-1 twice
 
 
-@every_pair
+@mostly_slow("name", PAIRS, ("ID",))
 def test_the_scale_of_a_quaternion_does_not_matter(rng, name):
     model = tree("floating")
     s, mu = State.of(model, rng), rng.normal(size=model.nv)
@@ -284,7 +284,7 @@ def test_second_derivatives_of_a_nonlinear_function_of_a_call(rng):
     equal(found, hessian(od.function(od.inverse_dynamics, model), SX))
 
 
-@every_pair
+@mostly_slow("name", PAIRS, ("ID",))
 def test_first_derivatives_alone(rng, name):
     model = branching()
     plain = PAIRS[name][0]

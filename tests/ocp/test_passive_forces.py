@@ -162,7 +162,10 @@ def tree(**options: Any) -> ocp.Problem:
     )
 
 
-@pytest.mark.parametrize("options", [{"form": "implicit"}, {"form": "explicit", "integrator": "euler"}])
+EULER = {"form": "explicit", "integrator": "euler"}
+
+
+@mostly_slow("options", (FORMS[0], EULER), FORMS[:1])
 def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random.Generator) -> None:
     """Jacobian and Hessian by differences of step 1e-5, in random directions."""
     t, program = prepare(tree(**options))

@@ -11,12 +11,13 @@ from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
 from ocp_dyn.ocp import asymmetry, facing_forward, mirror_map, symmetric_twin
 from ocp_dyn.symmetry.mirror import PSEUDO, REFLECTION
-from tests.helpers import close
+from tests.helpers import close, mostly_slow
 
-bases = pytest.mark.parametrize("base", ["quaternion", "euler_zyx", "euler_xyz"])
+BASES = ("quaternion", "euler_zyx", "euler_xyz")
+bases = pytest.mark.parametrize("base", BASES)
 
 
-@bases
+@mostly_slow("base", BASES, ("quaternion",))
 def test_every_body_is_reflected(rng, base):
     model = human(root=od.FloatingBase(base))
     mirror = mirror_map(model)

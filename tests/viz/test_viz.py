@@ -39,6 +39,7 @@ from ocp_dyn.viz.drawing import COLORS, FORCE, hull_of_discs
 from ocp_dyn.viz.gait import ground_forces, unroll, weight
 from ocp_dyn.viz.joints import gait_coordinates
 from ocp_dyn.viz.skeleton import Point, sides, size
+from tests.helpers import mostly_slow
 
 STEP, TIME, SOLE = 0.5, 0.4, (0.02, 0.03)
 SMALL = {"size": (240, 160)}
@@ -387,7 +388,7 @@ def test_what_is_zero_but_for_rounding_is_drawn_as_zero() -> None:
     assert [a.get_ylim() for a in plot(solution).axes[:2]] == [(-1.0, 1.0)] * 2
 
 
-@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
+@mostly_slow("suffix", (".png", ".pdf", ".svg"), (".png", ".svg"))
 def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"forces{suffix}"
     plot_forces(walk, path)

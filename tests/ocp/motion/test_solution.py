@@ -26,6 +26,7 @@ from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.workflows.sensitivity import sensitivities
 from ocp_dyn.symmetry.mirror import mirror_map
 from problems import compass_gait
+from tests.helpers import mostly_slow
 
 SLOPE = np.radians(3.0)
 PUBLISHED = 0.579952
@@ -136,8 +137,11 @@ def test_multipliers_without_contacts_are_those_of_the_monodromy_matrix() -> Non
     assert np.prod(multipliers).real == pytest.approx(1.0, rel=1e-9)
 
 
+FOOT = od.Contact("foot", axes="xyz")
+
+
 @pytest.mark.parametrize("joints", [{}, {"stiffness": 20.0, "damping": 0.8, "friction": 0.3, "armature": 0.1}])
-@pytest.mark.parametrize("contacts", [(), (od.Contact("foot", axes="xyz"),)])
+@mostly_slow("contacts", ((), (FOOT,)), ((FOOT,),))
 def test_derivatives_of_a_flow_are_those_of_differences(
     contacts: tuple, joints: dict, rng: np.random.Generator
 ) -> None:
@@ -316,7 +320,7 @@ def swing(form: str) -> ocp.Problem:
     return ocp.Problem(model, [phase], boundary=(ocp.Boundary(ends),), parameters=parameters, form=form)
 
 
-@pytest.mark.parametrize("form", ["explicit", "implicit"])
+@mostly_slow("form", ("explicit", "implicit"), ("implicit",))
 def test_sensitivities_are_what_solving_again_shows(form: str) -> None:
     problem = swing(form)
     solution = problem.solve(progress=False, tolerance=1e-10)
