@@ -40,12 +40,12 @@ TOLERANCE = 1e-6
 class MirrorMap:
     """The mirror map of a model: `mirror.q(q)`, `mirror.qd(qd)` are the reflected position and velocity.
 
-    q_matrix (nq x nq), v_matrix (nv x nv): the maps as matrices. partners: the index of every body's mirror image.
+    q_matrix (nq x nq), qd_matrix (nv x nv): the maps as matrices. partners: the index of every body's mirror image.
     """
 
     model: Model
     q_matrix: DM
-    v_matrix: DM
+    qd_matrix: DM
     partners: tuple[int, ...]
 
     def q(self, q: Expr) -> Expr:
@@ -54,11 +54,11 @@ class MirrorMap:
 
     def qd(self, qd: Expr) -> Expr:
         """The reflected velocity, acceleration or generalized force (nv)."""
-        return self.v_matrix @ qd
+        return self.qd_matrix @ qd
 
     def of_dofs(self, data: Array) -> Array:
         """Unsigned data of the dofs (nv), such as their damping, with the value of every dof moved to its partner."""
-        return np.asarray(np.abs(np.array(self.v_matrix.full())) @ data)
+        return np.asarray(np.abs(np.array(self.qd_matrix.full())) @ data)
 
     @cached_property
     def _neutral(self) -> list[Transform]:
@@ -105,16 +105,16 @@ def kinematic_mirror(model: Model) -> MirrorMap:
     """The mirror map, without the check by dynamics."""
     partners = match_bodies(model)
     q0 = DM(model.neutral())
-    v_matrix = np.zeros((model.nv, model.nv))
+    qd_matrix = np.zeros((model.nv, model.nv))
     jacobians = [np.zeros((6, model.nv))] + [
         np.array(point_jacobian_6d(model, name, q0).full()) for name in model.body_names
     ]
     for i, _ in model.edges:
         j = partners[i]
         for k, image in zip(model.dofs_of(i), model.dofs_of(j), strict=True):
-            v_matrix[image, k] = _sign(model, jacobians[i], jacobians[j], k, image)
-    q_matrix = _position_matrix(model, partners, v_matrix)
-    return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(v_matrix)), partners)
+            qd_matrix[image, k] = _sign(model, jacobians[i], jacobians[j], k, image)
+    q_matrix = _position_matrix(model, partners, qd_matrix)
+    return MirrorMap(model, ca.sparsify(DM(q_matrix)), ca.sparsify(DM(qd_matrix)), partners)
 
 
 def _origin(frame: Frame, X0: list[Transform]) -> Array:
@@ -162,12 +162,12 @@ def _sign(model: Model, J: Array, J_partner: Array, k: int, image: int) -> float
     )
 
 
-def _position_matrix(model: Model, partners: tuple[int, ...], v_matrix: Array) -> Array:
+def _position_matrix(model: Model, partners: tuple[int, ...], qd_matrix: Array) -> Array:
     """The matrix of the map of q: the same as for qd, except that the entry w of a quaternion does not change."""
     S = np.zeros((model.nq, model.nq))
     for i, _ in model.edges:
         rows, columns = range(model.q_index[partners[i]], model.q_index[partners[i] + 1]), model.dofs_of(i)
-        block = v_matrix[np.ix_(list(model.dofs_of(partners[i])), list(columns))]
+        block = qd_matrix[np.ix_(list(model.dofs_of(partners[i])), list(columns))]
         n = len(columns)
         S[rows.start : rows.start + n, model.q_index[i] : model.q_index[i] + n] = block
         if len(rows) == n + 1:

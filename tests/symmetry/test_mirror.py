@@ -63,7 +63,7 @@ def lopsided(mass=1.0, y=-0.1, axis="y"):
 
 def test_models_that_are_not_symmetric_are_refused():
     mirror_map(lopsided())
-    assert mirror_map(lopsided(axis="-y")).v_matrix[7, 6] == -1
+    assert mirror_map(lopsided(axis="-y")).qd_matrix[7, 6] == -1
     with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
         mirror_map(lopsided(mass=1.1))
     with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
@@ -84,7 +84,7 @@ def test_a_difference_that_geometry_does_not_show_is_found_by_the_dynamics():
 def test_a_single_chain_is_its_own_image():
     mirror = mirror_map(pendulum(3))
     assert mirror.partners == (0, 1, 2, 3)
-    assert np.allclose(np.array(mirror.v_matrix), np.eye(3))
+    assert np.allclose(np.array(mirror.qd_matrix), np.eye(3))
 
 
 def legs(left: dict[str, float], right: dict[str, float]) -> od.Model:

@@ -171,7 +171,7 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
     last = p == len(solution.phases) - 1
     following = solution.phases[0 if last else p + 1]
     mirror = solution.mirror() if last else None
-    image = np.eye(nv) if mirror is None else np.array(DM(mirror.v_matrix).full())
+    image = np.eye(nv) if mirror is None else np.array(DM(mirror.qd_matrix).full())
     both = np.kron(np.eye(2), image)
     q, qd = phase.q[-1].copy(), phase.qd[-1]
     rate = both @ _rate(solution.equations, phase)

@@ -110,7 +110,7 @@ def _smooth(
     model, mirror = transcription.problem.model, transcription.mirror
     times, values = nodes, np.array([fit.difference(q0, q) for q in table])
     if transcription.problem.periodic is not None:
-        image = values if mirror is None else values @ np.array(mirror.v_matrix.full()).T
+        image = values if mirror is None else values @ np.array(mirror.qd_matrix.full()).T
         ahead = np.eye(model.nv)[0] * step
         times = np.concatenate([nodes[:-1] - total, nodes, nodes[1:] + total])
         values = np.concatenate([image[:-1] - ahead, values, image[1:] + ahead])
