@@ -263,8 +263,8 @@ def test_check_finds_what_is_wrong():
 
 def test_check_finds_what_is_not_finite():
     """A root of a negative number, the slope of a norm at zero; and a guess where there is nothing to find."""
-    root = ocp.Path(lambda stage: ca.sqrt(stage.q[0] - 1.0), 0.0, 1.0, where="interval")
-    norm = ocp.Integral(lambda stage: ca.sqrt(stage.q[0] ** 2 + stage.qd[0] ** 2))
+    root = ocp.Path(lambda instant: ca.sqrt(instant.q[0] - 1.0), 0.0, 1.0, where="interval")
+    norm = ocp.Integral(lambda instant: ca.sqrt(instant.q[0] ** 2 + instant.qd[0] ** 2))
     phase = ocp.Phase("swing", 3, 1.0, path=root, objective=norm)
     lines = ocp.Problem(pendulum(1), phase).check()
     told = [line.partition(": its value")[0] for line in lines if "not a finite number" in line]
