@@ -126,7 +126,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-LARGEST = 1e100
+LARGEST_MAGNITUDE = 1e100
 """Upper bound of lengths, masses and inertias, whatever their units; products of such numbers stay finite."""
 
 
@@ -171,8 +171,8 @@ def finite_vector(values: Any, size: int, what: str, error: type[ValueError] = V
     x = numbers(values)
     if x.size != size or not np.all(np.isfinite(x)):
         raise error(f"{what} must be {size} finite numbers, got {shown(values)}")
-    if np.any(np.abs(x) > LARGEST):
-        raise error(f"{what} must be {size} numbers of size {LARGEST:g} at most, got {shown(values)}")
+    if np.any(np.abs(x) > LARGEST_MAGNITUDE):
+        raise error(f"{what} must be {size} numbers of size {LARGEST_MAGNITUDE:g} at most, got {shown(values)}")
     return x
 
 

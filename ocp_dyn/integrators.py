@@ -42,7 +42,7 @@ from .mechanism import Model
 FAMILIES = ("gauss", "radau", "lobatto")
 LARGEST_STAGE_COUNT = 9
 ALIASES = {"midpoint": "gauss:1", "trapezoid": "lobatto:2", "hermite_simpson": "lobatto:3"}
-NAMES = ("euler", "heun", "rk4", *ALIASES, *(f"{family}:s" for family in FAMILIES))
+SCHEME_NAMES = ("euler", "heun", "rk4", *ALIASES, *(f"{family}:s" for family in FAMILIES))
 
 
 HIGHEST_CHECKED_ORDER = 8
@@ -215,7 +215,7 @@ def _scheme(name: str) -> Scheme:
     fewest = 2 if family == "lobatto" else 1
     if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= LARGEST_STAGE_COUNT:
         raise ValueError(
-            f"integrator must be one of {', '.join(NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
+            f"integrator must be one of {', '.join(SCHEME_NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
             f"Scheme, got {shown(name)}"
         )
     return _collocation(name, family, int(stages))

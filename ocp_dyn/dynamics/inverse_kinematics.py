@@ -18,7 +18,7 @@ import numpy as np
 from casadi import DM
 
 from .._autodiff import as_function
-from .._types import LARGEST, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
+from .._types import LARGEST_MAGNITUDE, Array, Expr, finite, finite_vector, is_whole, numbers, sequence, shown
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary, column_of_numbers
 from ..spatial_algebra.rotations import matrix_quaternion, quaternion_log
@@ -274,7 +274,7 @@ def _as_targets(model: Model, targets: Any) -> tuple[Target, ...]:
 
 
 def _check_weight(weight: Any) -> None:
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= LARGEST:
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= LARGEST_MAGNITUDE:
         raise ValueError(f"the weight of a target must be a positive number, got {shown(weight)}: leave the target out")
 
 

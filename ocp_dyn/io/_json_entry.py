@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST, ModelError, shown
+from .._types import LARGEST_MAGNITUDE, ModelError, shown
 
 
 class Entry:
@@ -88,7 +88,7 @@ def as_float(x: Any, infinite: bool) -> float | None:
         value = float(x)
     except OverflowError:
         return None
-    return value if abs(value) <= LARGEST else None
+    return value if abs(value) <= LARGEST_MAGNITUDE else None
 
 
 def as_sparse(values: Any) -> DM:

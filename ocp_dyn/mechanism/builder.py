@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST, Array, ModelError, Vector, listed, meant, numbers, sequence, shown
+from .._types import LARGEST_MAGNITUDE, Array, ModelError, Vector, listed, meant, numbers, sequence, shown
 from ..joints import (
     Cylindrical,
     Euler,
@@ -277,7 +277,7 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         value = given.get(option)
         absent = joint.neutral() if option == "rest" else _ABSENT.get(option, 0.0)
         x = numbers(absent if value is None else value)
-        huge = np.any(np.abs(x[np.isfinite(x)]) > LARGEST)
+        huge = np.any(np.abs(x[np.isfinite(x)]) > LARGEST_MAGNITUDE)
         if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
             raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
@@ -325,7 +325,7 @@ def random_tree(
         raise TypeError(f"random_tree: joints must be a list of joints, got {shown(joints)}")
     if not 1 <= n <= 100_000 or not branching >= 1:
         raise ValueError(f"random_tree needs n >= 1 and branching >= 1, got {shown(n)}, {branching}")
-    branching = np.inf if branching > LARGEST else branching
+    branching = np.inf if branching > LARGEST_MAGNITUDE else branching
     rng = rng or np.random.default_rng(0)
     builder = ModelBuilder(f"random_tree_{n}")
 

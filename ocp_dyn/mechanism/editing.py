@@ -9,7 +9,18 @@ from typing import Any, TypeVar
 import numpy as np
 from casadi import DM
 
-from .._types import LARGEST, Array, ModelError, Vector, finite_vector, is_one_of, listed, meant, numbers, shown
+from .._types import (
+    LARGEST_MAGNITUDE,
+    Array,
+    ModelError,
+    Vector,
+    finite_vector,
+    is_one_of,
+    listed,
+    meant,
+    numbers,
+    shown,
+)
 from ..spatial_algebra.spatial import Inertia, Transform, skew
 from .parts import (
     LIMIT_FIELDS,
@@ -90,7 +101,7 @@ def _entries(model: Tree, name: object, option: str) -> slice:
 def _spread(value: object, size: int, what: str, option: str) -> Array:
     """Limits as `size` numbers, which may be infinite."""
     x = numbers(value)
-    if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST):
+    if x.size not in (1, size) or np.any(np.isnan(x)) or np.any(np.abs(x[np.isfinite(x)]) > LARGEST_MAGNITUDE):
         raise ModelError(f"{what} must be one number{'' if size == 1 else f' or {size}'}, got {shown(value)}")
     if LIMIT_FIELDS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
         raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple
 
-from .._types import LARGEST, is_one_of, shown
+from .._types import LARGEST_MAGNITUDE, is_one_of, shown
 
 Sex = Literal["male", "female"]
 
@@ -229,7 +229,7 @@ def check_sex(sex: str) -> None:
 def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:
     """Raises `ValueError` unless value is a number within the allowed range."""
     low, high = allowed
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) <= LARGEST:
+    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) <= LARGEST_MAGNITUDE:
         raise ValueError(f"{what} must be a number of {unit}, got {shown(value)}")
     if not low <= value <= high:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Integral
 
-from .._types import LARGEST, numbers, shown
+from .._types import LARGEST_MAGNITUDE, numbers, shown
 from ..joints import Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -26,7 +26,7 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
     _check_count(n, "pendulum", "rods")
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
         size = numbers(value)
-        if size.size != 1 or not 0 < size[0] <= LARGEST:
+        if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:
             raise ValueError(f"pendulum: {what} of a rod must be a positive number of {unit}, got {shown(value)}")
     across = mass * length**2 / 12
     builder = ModelBuilder(f"pendulum_{n}")

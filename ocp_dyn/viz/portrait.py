@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import LARGEST, sequence, shown
+from .._types import LARGEST_MAGNITUDE, sequence, shown
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion
 from .joints import Coordinate, coordinates
@@ -82,7 +82,7 @@ def _complex(multipliers: Any) -> Any:
         values = array.astype(complex).ravel() if array.dtype.kind not in "US" else np.zeros(0, complex)
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):  # the last two from symbols
         values = np.zeros(0, complex)
-    if not values.size or not np.all(np.abs(values) <= LARGEST):  # false for nan, too
+    if not values.size or not np.all(np.abs(values) <= LARGEST_MAGNITUDE):  # false for nan, too
         raise ValueError(f"plot_multipliers needs finite numbers, real or complex, got {shown(multipliers)}")
     return values
 

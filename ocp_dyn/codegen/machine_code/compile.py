@@ -23,7 +23,7 @@ MAKERS = (build.__module__,)
 MOST_THREADS = 4096
 """Largest number of threads; more than a machine has processors."""
 
-LANES = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
+LANE_COUNTS = {"double": (1, 2, 4, 8), "single": (1, 2, 4, 8, 16)}
 
 
 class Compiled(Mapping[str, CompiledFunction]):
@@ -231,9 +231,9 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
 
 def check_lanes(lanes: int | None, precision: str) -> int:
     """The number of lanes, for None the largest one; ValueError for a number or precision that is not available."""
-    if not is_one_of(precision, LANES):
+    if not is_one_of(precision, LANE_COUNTS):
         raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
-    known = LANES[precision]
+    known = LANE_COUNTS[precision]
     if lanes is not None and not (is_whole(lanes) and lanes in known):
         raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")
     return known[-1] if lanes is None else lanes

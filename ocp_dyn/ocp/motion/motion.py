@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import LARGEST, Array, numbers, shown
+from ..._types import LARGEST_MAGNITUDE, Array, numbers, shown
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads
@@ -198,7 +198,7 @@ class Motion:
         """
         t, q = self.t, self.q
         wanted, times = times, numbers(times)
-        if not np.all((times >= 0) & (times <= LARGEST)):  # false for nan, too
+        if not np.all((times >= 0) & (times <= LARGEST_MAGNITUDE)):  # false for nan, too
             raise ValueError(f"times [s] must be finite and not negative, got {shown(wanted)}")
         mirror = self.mirror() if self.step_length else None
         found = []

@@ -13,7 +13,7 @@ from ...codegen.machine_code.batch import CompiledFunction
 from .blocks import Block
 from .scatter import gradient_placement, hessian_placement, jacobian_placement
 
-LEVELS = ("values", "first", "second", "gauss")
+FUNCTION_LEVELS = ("values", "first", "second", "gauss")
 """Names of a block's functions: costs and rows; gradient and Jacobian; Hessian of the Lagrangian; Gauss-Newton Hessian
 of the objective."""
 
@@ -89,7 +89,7 @@ class Evaluator:
         """Allocates the arrays of results once, and makes the calls that fill them."""
         sizes = {"values": (self._terms_of, self._rows_of), "first": (self._gradient_of, self._jacobian_of)}
         self._flat: dict[str, list[Array]] = {}
-        self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in LEVELS}
+        self._runs: dict[str, list[Callable[[], object]]] = {level: [] for level in FUNCTION_LEVELS}
         for level, counts in (sizes | {"second": (self._hessian_of,), "gauss": (self._hessian_of,)}).items():
             flats = [np.zeros(sum(len(b.instances) * size(b) for b in self._blocks)) for size in counts]
             begin = [0] * len(counts)

@@ -14,7 +14,7 @@ from ...codegen.machine_code.batch import CompiledFunction
 from ...codegen.machine_code.compile import cached, compiler_found
 from ...codegen.machine_code.compile import compile as compile_functions
 from .assembled import Assembled
-from .evaluator import LEVELS, Key
+from .evaluator import FUNCTION_LEVELS, Key
 
 LEAST_INSTRUCTIONS = 20_000
 """Least number of instructions, of all instances together, that is worth compiling: with fewer, CasADi's virtual
@@ -75,7 +75,9 @@ def _say(program: Assembled, left: list[ca.Function]) -> str:
 
 
 def _wanted(program: Assembled) -> dict[Key, ca.Function]:
-    functions = {(k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in LEVELS}
+    functions = {
+        (k, level): getattr(b, f"{level}_function") for k, b in enumerate(program.blocks) for level in FUNCTION_LEVELS
+    }
     return {
         key: f
         for key, f in functions.items()

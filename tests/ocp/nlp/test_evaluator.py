@@ -86,7 +86,7 @@ def test_calls_bring_their_derivatives(rng, analytic):
 def test_solvers_ask_for_many_things_at_one_point(rng):
     """f and g come from one evaluation of the blocks, gradient and Jacobian from another, until x or p changes."""
     built = dynamic(pendulum(1), no_derivatives).assemble()
-    e, counts = built.evaluator, dict.fromkeys(evaluator.LEVELS, 0)
+    e, counts = built.evaluator, dict.fromkeys(evaluator.FUNCTION_LEVELS, 0)
 
     def counted(level, run):
         def call():
