@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.regressor import parameter_names
 from ..mechanism import Model
@@ -96,7 +98,7 @@ def _axis(axis: Axis, what: str) -> Axis:
             )
         return axis
     if axis is None or is_whole(axis):
-        if axis is not None and axis > LARGEST_SIZE:
+        if isinstance(axis, (int, np.integer)) and axis > LARGEST_SIZE:
             raise ValueError(f"{what} must be at most {LARGEST_SIZE}, got {shown(axis)}")
         return axis
     names = tuple(axis) if isinstance(axis, (tuple, list)) else ()

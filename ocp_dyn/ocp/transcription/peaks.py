@@ -34,7 +34,7 @@ def add_peaks(transcription: Transcription) -> None:
             )
         if max(sizes):
             program = transcription.program
-            if any(other.name == peak.name for other in (*program.variables, *program.parameters)):
+            if peak.name in [x.name for x in program.variables] + [x.name for x in program.parameters]:
                 raise ValueError(
                     f"Peak {peak.name!r}: the problem has another peak, a variable or a parameter of this name: give "
                     "Peak(..., name=...) a different one"

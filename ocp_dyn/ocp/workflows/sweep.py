@@ -156,6 +156,11 @@ class Sweep(Generic[P]):
         for key in ("solve", "settings"):
             if not isinstance(getattr(self, key), Mapping):
                 raise TypeError(f"Sweep: {key} must be a dict by name, got {shown(getattr(self, key))}")
+        if "values" in self.solve:
+            raise ValueError(
+                f"Sweep: solve must not hold values, got {shown(self.solve['values'])}: the points give the parameters "
+                "their values"
+            )
         if not isinstance(self.scheduler, str):
             raise TypeError(
                 f"Sweep: scheduler must be an address such as 'tcp://host:8786', got {shown(self.scheduler)}"

@@ -258,3 +258,8 @@ def test_sweeps_know_the_users_constraints(tmp_path):
 def test_a_library_needs_points_with_a_name(tmp_path):
     with pytest.raises(TypeError, match=r"points that have a name, such as grid\(...\)\[0\], got 'x'"):
         ocp.Library(tmp_path).load("x")
+
+
+def test_the_points_alone_give_values(tmp_path):
+    with pytest.raises(ValueError, match=r"solve must not hold values, got .*: the points give the parameters"):
+        ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"values": {"speed": 1.0}})
