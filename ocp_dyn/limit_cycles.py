@@ -143,7 +143,13 @@ class StepMap:
     def _cycle(self, z: Array, states: Array, by_x: Array, slope: Array, turn: Array, residual: float) -> LimitCycle:
         """Makes the `LimitCycle` of a fixed point. The time of the strike depends on x: dT/dx = -(g' Phi)/(g' f)."""
         rate = np.asarray(self._rate(states[-1]).full())
-        P = turn @ (by_x - rate @ (slope @ by_x) / float((slope @ rate).item()))
+        closing = float((slope @ rate).item())
+        if not closing:
+            raise NoGait(
+                f"the motion from {shown(z[:-1])} touches the guard without crossing it, or rests: this is no gait; start "
+                "from another guess"
+            )
+        P = turn @ (by_x - rate @ (slope @ by_x) / closing)
         values: Any = np.linalg.eigvals(P)
         values = values[np.argsort(-np.abs(values), kind="stable")]
         t = np.linspace(0.0, z[-1], self.steps + 1)
@@ -160,6 +166,8 @@ def follow_limit_cycles(
     the fraction `largest_change` in one step: then another gait was found, and the branch may have ended.
     """
     positive(largest_change, "largest_change")
+    if not isinstance(maps, Iterable):
+        raise TypeError(f"follow_limit_cycles needs an iterable of StepMaps, got {shown(maps)}")
     path: list[Array] = []
     guess = np.append(numbers(x, "x"), positive(period, "the period [s]"))
     for step_map in maps:

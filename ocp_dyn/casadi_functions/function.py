@@ -230,6 +230,7 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
     for route in _candidates(request, model):
         result = route(model, *static, *inputs.positional, **inputs.options)
         values = _results(spec, outputs, labels, result)
+        _check_symbols(spec, symbols, values)
         candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
     return CheckedFunction(min(candidates, key=ca.Function.n_instructions)), labels
 
@@ -240,15 +241,40 @@ def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, L
     if len(values) != len(outputs):
         named = tuple(output.name for output in outputs)
         raise ValueError(f"{spec.name}: signature names outputs {named}, the algorithm returned {len(values)}")
-    values = [value if isinstance(value, ca.SX) else ca.SX(value) for value in values]
+    values = [_as_sx(value, f"{spec.name}: {output.name}") for output, value in zip(outputs, values, strict=True)]
     for output, value in zip(outputs, values, strict=True):
         label = labels.get(output.name, Label(""))
+        for what, size, got in (("rows", output.rows, value.shape[0]), ("columns", output.columns, value.shape[1])):
+            if is_whole(size) and size != got:
+                raise ValueError(f"{spec.name}: {output.name} has {got} {what}, its quantity has {size}")
         for what, names, got in (("rows", label.rows, value.shape[0]), ("columns", label.columns, value.shape[1])):
             if names and len(names) != got:
                 raise ValueError(
                     f"{spec.name}: {output.name} has {got} {what}, its quantity names {len(names)}: {listed(names)}"
                 )
     return values
+
+
+def _as_sx(value: Any, what: str) -> ca.SX:
+    """The result of an algorithm as an SX."""
+    try:
+        return value if isinstance(value, ca.SX) else ca.SX(value)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError):
+        raise TypeError(
+            f"{what}: the algorithm must return an expression of its inputs (SX) or numbers, got {shown(value)}"
+        ) from None
+
+
+def _check_symbols(spec: Signature, symbols: list[ca.SX], values: list[ca.SX]) -> None:
+    """ValueError for results that contain symbols other than the inputs."""
+    known = {s.element_hash() for symbol in symbols for s in ca.vertsplit(ca.vec(symbol)) if symbol.numel()}
+    used = [s for value in values for s in ca.symvar(value)]
+    unknown = tuple(dict.fromkeys(str(s) for s in used if s.element_hash() not in known))
+    if unknown:
+        raise ValueError(
+            f"{spec.name}: the result contains the symbols {listed(unknown)}, which are no inputs: make them inputs, "
+            f'such as "p[{len(unknown)}]" in the signature'
+        )
 
 
 def _derivatives(request: _Request, model: Model, inputs: _Inputs) -> dict[str, Any]:

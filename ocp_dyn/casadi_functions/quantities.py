@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._types import is_whole, listed, meant, shown
+import numpy as np
+
+from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.regressor import parameter_names
 from ..mechanism import Model
 from .static_arguments import Static, rows_of_constraints
@@ -28,6 +30,9 @@ AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
 }
 """Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
 the bodies, frames that external wrenches act on."""
+
+LARGEST_SIZE = 1_000_000
+"""Largest number of rows or columns; more are taken for a mistake."""
 
 Axis = str | int | tuple[str, ...] | None
 """Rows or columns of a quantity: one of AXES, a number of them, or a name for each; None if nothing is known."""
@@ -62,6 +67,7 @@ class Quantity:
             raise ValueError(f'the name of a quantity is a word such as "q", got {shown(self.name)}')
         if not isinstance(self.units, str):
             raise TypeError(f"quantity {self.name}: units must be a string, got {shown(self.units)}")
+        truth(self.per_row, f"quantity {self.name}: per_row")
         for what in ("rows", "columns"):
             object.__setattr__(self, what, _axis(getattr(self, what), f"quantity {self.name}: {what}"))
 
@@ -92,6 +98,8 @@ def _axis(axis: Axis, what: str) -> Axis:
             )
         return axis
     if axis is None or is_whole(axis):
+        if isinstance(axis, (int, np.integer)) and axis > LARGEST_SIZE:
+            raise ValueError(f"{what} must be at most {LARGEST_SIZE}, got {shown(axis)}")
         return axis
     names = tuple(axis) if isinstance(axis, (tuple, list)) else ()
     if not names or not all(isinstance(name, str) for name in names):

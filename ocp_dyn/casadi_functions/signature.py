@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MethodType
 from typing import Any, NamedTuple, TypeVar
 
-from .._types import listed, meant, shown
+from .._types import listed, meant, shown, truth
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .quantities import QUANTITIES, Quantity, by_name
@@ -64,6 +65,15 @@ class Signature:
     alternatives: tuple[Alternative, ...] = ()
     derivatives: Derivatives | None = None
 
+    def __post_init__(self) -> None:
+        for trait in ("joint_space", "joint_names"):
+            truth(getattr(self, trait), f"signature {shown(self.name)}: {trait}")
+        if not callable(self.needs_inverse):
+            raise TypeError(
+                f"signature {shown(self.name)}: needs_inverse must be a function of the options, got "
+                f"{shown(self.needs_inverse)}: write lambda options: {bool(self.needs_inverse)}"
+            )
+
     @staticmethod
     def parse(text: str, *quantities: Quantity, **traits: Any) -> Signature:
         """The signature that a text describes: "EoM: q qd f_ext? -> H C".
@@ -119,6 +129,8 @@ def algorithm(text: str, *quantities: Quantity, **traits: Any) -> Callable[[F], 
     signature = Signature.parse(text, *quantities, **traits)
 
     def decorate(function: F) -> F:
+        if not callable(function) or not hasattr(function, "__dict__") or isinstance(function, MethodType):
+            raise TypeError(f"od.algorithm decorates a function(model, q, ...), got {shown(function)}")
         setattr(function, _ATTRIBUTE, signature)
         return function
 

@@ -70,6 +70,12 @@ def with_limits(model: T, **given: object) -> T:
             f"with_limits: the lower limit of {shown(model.q_names[k])}, {dofs['q_lower'][k]:g}, lies above its "
             f"upper limit, {dofs['q_upper'][k]:g}: change both"
         )
+    none = np.flatnonzero((dofs["q_lower"] == np.inf) | (dofs["q_upper"] == -np.inf))
+    if none.size:
+        raise ModelError(
+            f"with_limits: a lower limit of inf, or an upper limit of -inf, leaves {shown(model.q_names[none[0]])} no "
+            "position: for no limit write lower=-inf, upper=inf"
+        )
     return replace(model, dofs=DofData(**dofs))
 
 

@@ -33,7 +33,7 @@ def unit_axis(axis: str | Vector, what: str = "axis") -> tuple[float, float, flo
     a = finite_vector(axis, 3, what)
     norm = float(np.linalg.norm(a))
     if norm < 1e-9:
-        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give the direction of the joint axis")
+        raise ValueError(f"{what} must not be zero, got {shown(axis)}: give a direction")
     if abs(norm - 1) > 1e-15:  # a unit vector stays as it is, to the last bit
         a = a / norm
     x, y, z = (float(c) for c in np.array(sparse(a).full()).ravel())

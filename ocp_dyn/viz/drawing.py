@@ -53,7 +53,13 @@ def picture_format(path: str | Path | None) -> str:
 
 
 def save(made: Figure, path: str | Path | None, dpi: float = 150.0) -> None:
-    """Writes the figure to `path`, completely or not at all; None writes nothing."""
+    """Writes the figure to `path`, completely or not at all; None writes nothing. All texts are plain: a name with
+    dollar signs is not a formula."""
+    from matplotlib.text import Text
+
+    for text in made.findobj(Text):
+        if isinstance(text, Text):
+            text.set_parse_math(False)
     kind = picture_format(path)
     if path is not None:
         with picture_file(Path(path)) as partial:

@@ -103,7 +103,7 @@ class Stretch:
 
 def check_motion(motion: Any) -> None:
     """TypeError unless `motion` is a solved motion."""
-    if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "phases"):
+    if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "step_length"):
         raise TypeError(
             f"a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}"
         )

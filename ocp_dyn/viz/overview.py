@@ -88,11 +88,19 @@ def overview(
     """
     check_motion(solution)
     picture_format(path)
+    if not all(np.all(np.isfinite(phase.q)) for phase in solution.phases):
+        raise ValueError("overview: the positions of this motion are not finite: solve it again")
     if not (is_whole(poses, 2) and poses <= MOST_POSES):
         raise ValueError(
             f"overview: poses must be a whole number of at least 2 and at most {MOST_POSES}, got {shown(poses)}"
         )
     finite(spread, "overview: spread [m]")
+    if not isinstance(title, str):
+        raise TypeError(f"overview: title must be a string, got {shown(title)}")
+    needs = "overview: obstacles must be a list of shapes, such as [ocp.Obstacle((0, 0, 1), 0.1)]"
+    for shape in sequence(obstacles, needs):
+        if not all(hasattr(shape, key) for key in ("start", "end", "radius")):
+            raise TypeError(f"{needs}, got {shown(shape)} among them")
     frames = [solution.model.frame(name) for name in sequence(trace, "overview: trace must be a list of frames")]
     points = tuple(Point(f.body, *np.array(f.X.r.full()).ravel().tolist()) for f in frames)
     chart = Chart(solution)

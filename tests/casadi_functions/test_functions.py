@@ -473,3 +473,36 @@ def test_functions_with_and_without_reduction_are_kept_apart():
     reduced, whole = (od.function(od.inverse_dynamics, model, reduce=reduce) for reduce in (True, False))
     assert reduced.n_instructions() < whole.n_instructions()
     assert od.function(od.inverse_dynamics, model, reduce=False) is whole
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        (None, TypeError, r"f: A: the algorithm must return an expression of its inputs \(SX\) or numbers, got None"),
+        ("x", TypeError, "f: A: the algorithm must return an expression"),
+        (MX.sym("z"), TypeError, r"got MX\(z\)"),
+        (SX(3, 1), ValueError, "f: A has 3 rows, its quantity has 2"),
+        (SX(2, 2), ValueError, "f: A has 2 columns, its quantity has 1"),
+        (SX.sym("z", 2), ValueError, "f: the result contains the symbols z_0, z_1, which are no inputs"),
+    ],
+)
+def test_what_a_users_algorithm_returns_is_checked(result, error, message):
+    force = od.Quantity("A", "N", 2, 1)
+    with pytest.raises(error, match=message):
+        od.function(od.algorithm("f: q -> A", force)(lambda model, q: result), od.models.pendulum(2))
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (TypeError, r"od.algorithm decorates a function\(model, q, ...\), got 3", lambda: od.algorithm("q -> A")(3)),
+        (TypeError, "od.algorithm decorates", lambda: od.algorithm("q -> A")(od.models.pendulum(1).with_limits)),
+        (TypeError, "quantity E: per_row must be True or False", lambda: od.Quantity("E", "J", 1, None, "yes")),
+        (ValueError, "quantity p: rows must be at most 1000000", lambda: od.Signature.parse("q p[99999999999] -> A")),
+        (TypeError, "signature 'f': joint_space must be", lambda: od.Signature.parse("f: q -> A", joint_space="yes")),
+        (TypeError, "write lambda options: True", lambda: od.Signature.parse("f: q -> A", needs_inverse=True)),
+    ],
+)
+def test_signatures_of_the_user_are_checked(error, message, call):
+    with pytest.raises(error, match=message):
+        call()

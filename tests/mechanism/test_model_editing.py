@@ -434,3 +434,9 @@ def test_editing_knows_the_data_alone_and_keeps_the_class():
     assert isinstance(pickle.loads(pickle.dumps(model)), od.Model)
     with pytest.raises(AttributeError):
         model.nickname = "h"
+
+
+@pytest.mark.parametrize("limits", [{"lower": np.inf, "upper": np.inf}, {"upper": -np.inf}])
+def test_limits_leave_a_position(limits):
+    with pytest.raises(od.ModelError, match="leaves 'joint1' no position: for no limit write lower=-inf, upper=inf"):
+        od.models.pendulum(2).with_limits(**limits)

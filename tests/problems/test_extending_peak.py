@@ -123,3 +123,18 @@ def test_wrong_peaks_are_refused(given: dict[str, Any], error: type[Exception], 
 def test_wrong_quantities_are_explained(peak: ocp.Peak, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         turn(peak).solve(progress=False)
+
+
+def test_a_peak_of_nothing_costs_nothing():
+    assert turn(ocp.Peak(lambda instant: 0 * instant.tau), 3).solve(progress=False).converged
+
+
+def test_every_peak_has_a_name_of_its_own():
+    torque = ocp.Peak(lambda instant: instant.tau, name="x")
+    for others, parameters in (
+        ([ocp.Peak(lambda instant: instant.qd, name="x")], []),
+        ([], [ocp.Parameter("x", 1.0)]),
+        ([], [ocp.Parameter("x", 1.0, bounds=(0, 2))]),
+    ):
+        with pytest.raises(ValueError, match="Peak 'x': the problem has another peak, a variable or a parameter"):
+            turn([torque, *others], 3, parameters=parameters).solve(progress=False)

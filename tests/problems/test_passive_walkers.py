@@ -125,3 +125,14 @@ def test_errors():
         bounce.limit_cycle(np.array([1.0, 1.0]), 1.0, iterations=1)
     with pytest.raises(ValueError, match="root must be"):
         od.models.compass_walker(root="floating")
+
+
+def test_a_family_of_maps_that_has_no_gait():
+    def oscillator() -> ocp.StepMap:
+        return ocp.StepMap(lambda x: ca.vertcat(x[1], -x[0]), lambda x: x[0], lambda x: ca.vertcat(x[0], -x[1]), 2)
+
+    for maps in (3, oscillator()):
+        with pytest.raises(TypeError, match="follow_limit_cycles needs an iterable of StepMaps, got"):
+            next(ocp.follow_limit_cycles(maps, np.array([0.0, 1.0]), 3.0))
+    with pytest.raises(ocp.NoGait, match="touches the guard without crossing it, or rests: this is no gait"):
+        next(ocp.follow_limit_cycles([oscillator()], np.zeros(2), 3.0))

@@ -19,7 +19,7 @@ from PIL import Image
 
 import ocp_dyn as od
 from ocp_dyn.models import five_link_biped, human, pendulum
-from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp import Phase, Problem, Solution
 from ocp_dyn.ocp.motion.motion import PhaseMotion
 from ocp_dyn.viz import (
     animate,
@@ -499,3 +499,26 @@ def test_importing_loads_no_matplotlib() -> None:
         "import sys, ocp_dyn, ocp_dyn.viz, ocp_dyn.ocp; sys.exit('matplotlib' in sys.modules or 'PIL' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
+
+
+def test_an_overview_names_what_it_cannot_draw():
+    problem = Problem(od.models.pendulum(1), [Phase("swing", 1, 0.5)])
+    with pytest.raises(TypeError, match="a motion is needed"):
+        od.viz.overview(problem)
+    solution = problem.solve(progress=False)
+    for obstacles in (3, [3]):
+        with pytest.raises(TypeError, match="obstacles must be a list of shapes"):
+            od.viz.overview(solution, obstacles=obstacles)
+    with pytest.raises(TypeError, match="title must be a string, got 3"):
+        od.viz.overview(solution, title=3)
+    solution.phases[0].q[:] = np.nan
+    with pytest.raises(ValueError, match="the positions of this motion are not finite"):
+        od.viz.overview(solution)
+
+
+def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
+    builder = od.ModelBuilder("a$b^$")
+    builder.add_body("l$k^$", od.Revolute("y"), mass=1, com=(0, 0, -1))
+    solution = Problem(builder.build(), [Phase("p$^$", 1, 0.5)]).solve(progress=False)
+    od.viz.overview(solution, tmp_path / "overview.png")
+    assert (tmp_path / "overview.png").stat().st_size > 1000

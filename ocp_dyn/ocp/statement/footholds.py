@@ -16,6 +16,9 @@ from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...mechanism import Model
 from .planes import GROUND, LEVEL, Plane
 
+_PLACED = "_placed"
+"""Mark of an edge whose normal a foothold has set, so that `dataclasses.replace(foothold, plane=...)` may change it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Foothold:
@@ -67,7 +70,7 @@ class Foothold:
             if self.plane not in (GROUND, self.of.plane):
                 raise ValueError(
                     f"Foothold {self.name!r} lies on the plane of the foothold {self.of.name!r} that it is derived "
-                    "from (of=): leave out plane"
+                    "from (of=): leave out plane, or write plane=ocp.Plane() in dataclasses.replace"
                 )
             object.__setattr__(self, "plane", self.of.plane)
         if isinstance(self.contact, Contact) and self.contact.axes is not None and not self.plane.level:
@@ -79,7 +82,9 @@ class Foothold:
                 )
         if isinstance(self.contact, RollingContact):
             _check_edge(self.contact, self.plane)
-            object.__setattr__(self, "contact", replace(self.contact, normal=self.plane.normal))
+            placed = replace(self.contact, normal=self.plane.normal)
+            object.__setattr__(placed, _PLACED, True)
+            object.__setattr__(self, "contact", placed)
 
     @property
     def name(self) -> str:
@@ -258,7 +263,7 @@ def turned(place: Expr) -> Expr:
 
 
 def _check_edge(edge: RollingContact, plane: Plane) -> None:
-    known_normal = tuple(edge.normal) in (LEVEL, plane.normal)
+    known_normal = tuple(edge.normal) in (LEVEL, plane.normal) or hasattr(edge, _PLACED)
     if edge.axis is None or abs(edge.axis[2]) > 1e-9 or not known_normal or edge.height:
         raise ValueError(
             f"Foothold over an edge at {edge.name!r} needs od.RollingContact(frame, radius, center, axis=(0, 1, 0)) "

@@ -45,10 +45,11 @@ class Plane:
     def R(self) -> DM:
         """Rotation (3x3) from the plane's axes to the world's: exp of k = z x normal over sin(angle), by Rodrigues."""
         x, y, z = self.normal
-        if z < -1 + 1e-12:
+        if not (x or y) and z < 0:
             return sparse(np.diag([1.0, -1.0, -1.0]))
         K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
-        return sparse(np.eye(3) + K + K @ K / (1 + z))
+        one_plus_z = 1 + z if z > 0 else (x * x + y * y) / (1 - z)  # without cancellation if the normal is nearly -z
+        return sparse(np.eye(3) + K + K @ K / one_plus_z)
 
     def to_world(self, p: Expr) -> Expr:
         """The position in the world [m] of the point with the plane's coordinates p (3)."""

@@ -33,6 +33,12 @@ def add_peaks(transcription: Transcription) -> None:
                 "phases: give every phase a separate Peak, or each=False"
             )
         if max(sizes):
+            program = transcription.program
+            if peak.name in [x.name for x in program.variables] + [x.name for x in program.parameters]:
+                raise ValueError(
+                    f"Peak {peak.name!r}: the problem has another peak, a variable or a parameter of this name: give "
+                    "Peak(..., name=...) a different one"
+                )
             peaks = transcription.program.variable(peak.name, max(sizes) if peak.each else 1, 0.0, np.inf, 1.0)
             _add_cost(transcription, peak, peaks)
             for p, quantity in quantities.items():
@@ -54,6 +60,8 @@ def _bound(transcription: Transcription, p: int, peak: Peak, peaks: Variable, qu
         for _, sample in quantity.samples(free | z):
             value = scaled(sample, peak.scale, f"Peak {peak.name!r}: scale")
             kept = [k for k in range(quantity.size) if not value[k].is_zero()]  # dofs without a motor have zero torque
+            if not kept:
+                continue
             bound = z[PEAK_SLOT][kept] if peak.each else z[PEAK_SLOT]
             for sign in (1.0, -1.0) if peak.kind == "absolute" else (1.0,):
                 rows.constrain(peak.name, bound - sign * value[kept], 0.0, np.inf)

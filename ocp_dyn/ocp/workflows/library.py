@@ -23,20 +23,32 @@ class Named(Protocol):
 
 @dataclass(frozen=True)
 class Library:
-    """A folder of solutions, NAME.npz for the point of that name; every file appears complete or not at all."""
+    """A folder of solutions, NAME.npz for the point of that name; every file appears complete or not at all.
+
+    joints, constraints: classes of the user's own joints and constraints, see `Solution.load`.
+    """
 
     folder: Path
+    joints: Any = ()
+    constraints: Any = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", path_of(self.folder, "folder"))
 
     def path(self, point: Named) -> Path:
         """The path of a point's file, which need not exist."""
+        if not isinstance(getattr(point, "name", None), str):
+            raise TypeError(
+                f"a library holds solutions of points that have a name, such as grid(...)[0], got {shown(point)}"
+            )
         return self.folder / f"{point.name}.npz"
 
     def load(self, point: Named) -> Solution:
         """The solution of a point; FileNotFoundError if there is none yet, ValueError if its file is damaged."""
-        return Solution.load(self.path(point))
+        return self._read(self.path(point))
+
+    def _read(self, path: Path) -> Solution:
+        return Solution.load(path, joints=self.joints, constraints=self.constraints)
 
     def converged(self, point: Named) -> bool | None:
         """Whether the point's solution converged; None if there is none yet, or its file is damaged."""
@@ -59,7 +71,7 @@ class Library:
         with tempfile.TemporaryDirectory() as folder:
             fresh = Path(folder, "fresh.npz")
             fresh.write_bytes(content)
-            solution = Solution.load(fresh)
+            solution = self._read(fresh)
         if if_better:
             before = self.load(point)
             if not (solution.converged and solution.objective < before.objective):

@@ -127,7 +127,8 @@ class Sweep(Generic[P]):
     instead. executor: an object with `submit` that returns futures, with `jobs` workers, is used instead. solve:
     options of `Problem.solve`, such as {"tolerance": 1e-8}. settings: properties that all solutions of the folder have
     in common, kept in library.json; ValueError if the folder contains solutions of other settings. again: whether
-    points that did not converge in an earlier sweep are solved again.
+    points that did not converge in an earlier sweep are solved again. joints, constraints: classes of the user's own
+    joints and constraints, which files of solutions name.
 
     Attributes: `library`, the folder, loads solutions; `done`, the solved points and whether they converged; `waiting`,
     the points that are not solved yet.
@@ -143,6 +144,8 @@ class Sweep(Generic[P]):
     solve: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     again: bool = False
+    joints: Any = ()
+    constraints: Any = ()
     library: Library = field(init=False)
     done: dict[P, bool] = field(init=False)
     waiting: list[P] = field(init=False)
@@ -153,6 +156,11 @@ class Sweep(Generic[P]):
         for key in ("solve", "settings"):
             if not isinstance(getattr(self, key), Mapping):
                 raise TypeError(f"Sweep: {key} must be a dict by name, got {shown(getattr(self, key))}")
+        if "values" in self.solve:
+            raise ValueError(
+                f"Sweep: solve must not hold values, got {shown(self.solve['values'])}: the points give the parameters "
+                "their values"
+            )
         if not isinstance(self.scheduler, str):
             raise TypeError(
                 f"Sweep: scheduler must be an address such as 'tcp://host:8786', got {shown(self.scheduler)}"
@@ -161,7 +169,7 @@ class Sweep(Generic[P]):
             raise TypeError(f"Sweep: executor must have the method submit, got {shown(self.executor)}")
         whole(self.jobs, "Sweep: jobs", 0)
         again = truth(self.again, "Sweep: again")
-        self.library = Library(path_of(self.folder, "folder"))
+        self.library = Library(path_of(self.folder, "folder"), self.joints, self.constraints)
         self.library.claim(self.settings)
         states = ((point, self.library.converged(point)) for point in self.points)
         self.done = {point: state for point, state in states if state is not None and (state or not again)}
@@ -231,7 +239,8 @@ class Sweep(Generic[P]):
         return None
 
     def _from(self, start: P, point: P, same: bool) -> Task:
-        return Task(point, self._pickled, self.solve, self.library.path(start).read_bytes(), same)
+        content = self.library.path(start).read_bytes()
+        return Task(point, self._pickled, self.solve, content, same, self.joints, self.constraints)
 
     def keep(self, point: P, content: bytes) -> Solution:
         """Writes a point's file, unless it already contains a better solution; returns the solution in the file."""

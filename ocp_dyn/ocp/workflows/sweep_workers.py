@@ -32,7 +32,8 @@ class Task:
     """The point to solve, with everything that a process needs for it and without access to the folder.
 
     make: the pickled function that makes the problem of the point's variant. start: the file of a solution from which
-    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too.
+    to start, as bytes; same: whether that solution is of the same variant, so that its multipliers can be used too. joints,
+    constraints: classes of the user's own ones in this file.
     """
 
     point: Any
@@ -40,6 +41,8 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     start: bytes | None = None
     same: bool = False
+    joints: Any = ()
+    constraints: Any = ()
 
 
 def find(task: Task) -> bytes:
@@ -53,7 +56,9 @@ def find(task: Task) -> bytes:
         if task.start is not None:
             path.write_bytes(task.start)
             near: dict[str, Any] = {"mu_init": FIRST_BARRIER} if options.get("solver", "ipopt") == "ipopt" else {}
-            begin = {"start" if task.same else "guess": Solution.load(path)}
+            begin = {
+                "start" if task.same else "guess": Solution.load(path, joints=task.joints, constraints=task.constraints)
+            }
             solution = solve_as_stated(problem, **near | options | begin)
         if solution is None or not solution.converged:
             solution = solve_as_stated(problem, **options)

@@ -1,6 +1,8 @@
 """Footholds of every kind, constraints a phase keeps, transitions, parameters, the guess by feet."""
 
 import math
+import pickle
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -377,3 +379,32 @@ def test_the_guess_by_feet_puts_them_where_the_phases_say():
     assert place_value(t, behind, start, step) == pytest.approx([x0 - step, -y0, 0.0])
     tracks = _tracks(problem.guess, t, [0.1, 0.3, 0.2], step)
     assert sorted(model.body_names[body - 1] for body in tracks) == ["foot_l", "foot_r"]
+
+
+def test_a_plane_that_faces_down_has_a_rotation():
+    for x in (0.0, 1e-7, 1e-5, 1e-3):
+        plane = ocp.Plane((0, 0, 0), (x, 0.3 * x, -1.0))
+        R = np.array(plane.R.full())
+        assert np.abs(R.T @ R - np.eye(3)).max() < 1e-13
+        assert np.abs(R[:, 2] - plane.normal).max() < 1e-13
+    with pytest.raises(ValueError, match=r"Plane normal must not be zero, got \(0, 0, 0\): give a direction"):
+        ocp.Plane((0, 0, 0), (0, 0, 0))
+
+
+def test_an_edge_moves_to_another_plane():
+    edge = od.RollingContact("foot", 0.0, (0.1, 0, 0), axis=(0, 1, 0))
+    ramp, wall = ocp.Plane((0, 0, 0), (-0.5, 0.2, 1.0)), ocp.Plane((1, 0, 0), (-1, 0, 0))
+    for foothold in (ocp.Foothold(edge, plane=ramp), pickle.loads(pickle.dumps(ocp.Foothold(edge, plane=ramp)))):
+        for plane in (wall, ocp.Plane()):
+            moved = replace(foothold, plane=plane)
+            assert moved.plane == plane
+            assert moved.contact.normal == plane.normal
+    flat = [ocp.Foothold(od.Contact("foot"), plane=plane) for plane in (ramp, wall)]
+    derived = ocp.Foothold(edge, of=flat[0])
+    with pytest.raises(ValueError, match=r"leave out plane, or write plane=ocp.Plane\(\) in dataclasses.replace"):
+        replace(derived, of=flat[1])
+    moved = replace(derived, of=flat[1], plane=ocp.Plane())
+    assert moved.plane == wall
+    assert moved.contact.normal == wall.normal
+    with pytest.raises(ValueError, match="other planes go to Foothold"):
+        ocp.Foothold(replace(edge, normal=ramp.normal))

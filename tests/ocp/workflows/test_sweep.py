@@ -8,11 +8,14 @@ import types
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pytest
 
+import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.workflows import sweep_workers
 from ocp_dyn.ocp.workflows.sweep_workers import _one_thread_each, cluster, find
+from problems.extending.constraint import Rod
 from tests import hopper
 from tests.helpers import Inline
 
@@ -113,7 +116,7 @@ def test_a_relaxed_point_costs_no_more_than_those_it_relaxes(tmp_path, monkeypat
     work = ocp.Sweep(hopper.problem, [free, held, other], tmp_path)
     costs = {b"dear": 3.0, b"other": 1.0, b"held": 2.0, b"dearer": 4.0, b"cheap": 1.0}
     found = {key: types.SimpleNamespace(objective=cost, converged=True) for key, cost in costs.items()}
-    monkeypatch.setattr(ocp.Solution, "load", staticmethod(lambda path: found[path.read_bytes()]))
+    monkeypatch.setattr(ocp.Solution, "load", staticmethod(lambda path, **_: found[path.read_bytes()]))
     work.keep(free, b"dear")
     assert work.another_try(free) is None
     work.keep(other, b"other")
@@ -232,3 +235,31 @@ def test_processes_of_this_machine(tmp_path):
         assert solution.converged
         values = dict(zip(solution.record.parameters, solution.record.values, strict=True))
         assert values == pytest.approx(point.values)
+
+
+def held_by_a_rod():
+    ends = ocp.Boundary(lambda start, end: (start.q[1] - end.values["angle"], 0, 0))
+    rod = Rod("link2", (0.5, 0.0, 0.0), float(np.hypot(0.5, 1.0)))
+    phase = ocp.Phase("hang", 2, 0.5, constraints=rod, objective=[ocp.TorqueSquared()])
+    return ocp.Problem(od.models.pendulum(2), [phase], boundary=[ends], parameters=[ocp.Parameter("angle", 0.0)])
+
+
+def test_sweeps_know_the_users_constraints(tmp_path):
+    points = ocp.grid(angle=[0.0, 0.01])
+    with pytest.raises(ValueError, match=r"constraints=\(Rod,\)"):
+        list(ocp.Sweep(held_by_a_rod, points, tmp_path, executor=Inline()))
+    options = {"executor": Inline(), "constraints": Rod}
+    assert len(list(ocp.Sweep(held_by_a_rod, points, tmp_path, **options))) == 2
+    again = ocp.Sweep(held_by_a_rod, points, tmp_path, **options)
+    assert not again.waiting
+    assert again.library.load(points[0]).phases[0].contacts
+
+
+def test_a_library_needs_points_with_a_name(tmp_path):
+    with pytest.raises(TypeError, match=r"points that have a name, such as grid\(...\)\[0\], got 'x'"):
+        ocp.Library(tmp_path).load("x")
+
+
+def test_the_points_alone_give_values(tmp_path):
+    with pytest.raises(ValueError, match=r"solve must not hold values, got .*: the points give the parameters"):
+        ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"values": {"speed": 1.0}})
