@@ -98,7 +98,7 @@ def test_walking_obeys_the_equations_of_motion(walk):
 @pytest.mark.slow
 def test_people_walk_like_this(walk):
     """Bounds around what is measured at 1.2 m/s: see the sources in `problems.human_walk`."""
-    found = human_walk.numbers(walk)
+    found = walk.summary().numbers() | human_walk.numbers(walk)
     assert found["speed_m_per_s"] == pytest.approx(1.2, abs=1e-6)
     assert 0.6 < found["step_length_m"] < 0.75
     assert 95 < found["cadence_steps_per_min"] < 120
