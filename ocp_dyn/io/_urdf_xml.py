@@ -87,7 +87,7 @@ def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
     """The links' inertials and the joints of a URDF text, every number checked. `source` opens the messages.
 
     Raises ModelError, with the line, for: text that is empty, not XML, not a URDF, or holds a document
-    type declaration or xacro; missing, misspelt or repeated parts; values that are not finite numbers.
+    type declaration or xacro; missing, misspelled or repeated parts; values that are not finite numbers.
     """
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"URDF text must be a str or bytes, got {type(text).__name__}")

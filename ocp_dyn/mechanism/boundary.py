@@ -52,7 +52,7 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
         def checked(*args: Any, **kwargs: Any) -> Any:
             if kwargs and "loads" in parameters:
                 refuse_parts(kwargs, parameters, function.__name__)
-            # missing, surplus and misspelt arguments are reported by the call itself
+            # missing, surplus and misspelled arguments are reported by the call itself
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             given = {name: value for name, value in given.items() if value is not None or name not in optional}
             if "model" in given:

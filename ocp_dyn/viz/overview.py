@@ -119,6 +119,7 @@ def overview(
     y = 1 - 0.22 / height
     made.text(0.15 / WIDTH, y, title or chart.title, fontsize=10.5, color=INK, va="center", weight="bold")
     text = f"poses from 0 s (pale) to {solution.duration:.2f} s (dark)"
+    text += ", drawn side by side" if spread else ""
     made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
     save(made, path)
     return made

@@ -157,7 +157,7 @@ class Statement:
         for parameter in parameters:
             kind, colon, _ = parameter.name.partition(":")
             here = f"Parameter {shown(parameter.name)}"
-            if colon:  # a user's own name has no colon, so that a misspelt kind of model parameter is noticed
+            if colon:  # a user's own name has no colon, so that a misspelled kind of model parameter is noticed
                 known(kind, (name for name in MODEL_PARAMETERS if name != "gravity"), here, "kind of model parameter")
             size = parameter_size(parameter.name) if kind in MODEL_PARAMETERS else parameter.size
             size = 1 if parameter.name == "slope" else size
