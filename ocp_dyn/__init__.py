@@ -1,6 +1,7 @@
 """Rigid-body dynamics on CasADi, and optimal control of walking."""
 
 from . import codegen as codegen
+from . import formulations as formulations
 from . import models as models
 from . import ocp as ocp
 from . import viz as viz
