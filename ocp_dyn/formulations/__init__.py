@@ -6,3 +6,7 @@ the velocity transformation R:
 
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
+
+from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
+from .trajectory import IntegrationError as IntegrationError
+from .trajectory import Trajectory as Trajectory
