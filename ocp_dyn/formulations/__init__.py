@@ -6,3 +6,11 @@ the velocity transformation R:
 
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
+
+from .stages import Stages as Stages
+from .stages import stages as stages
+from .velocity_transformations import dependent_velocity as dependent_velocity
+from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
+from .velocity_transformations import projected_equations as projected_equations
+from .velocity_transformations import velocity_products as velocity_products
+from .velocity_transformations import velocity_transformation as velocity_transformation
