@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from casadi import DM
+from casadi import DM, MX, SX
 
 from ..._types import Array
 from ...constraints import Loop
@@ -25,7 +25,12 @@ Poses = Sequence[tuple[Array, Array]]
 
 
 def numbers_of(X: Transform) -> tuple[Array, Array]:
-    """(E, r) of a transform of numbers as arrays."""
+    """(E, r) of a transform as arrays; ValueError for expressions."""
+    if not all(isinstance(part, DM) for part in (X.E, X.r)):
+        raise ValueError(
+            "natural coordinates hold numbers for lengths, the position of a frame is an expression: make them from a "
+            "model of numbers"
+        )
     return np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel()
 
 
@@ -39,6 +44,10 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
     """(body, origin, rotation) of both ends of a loop, in coordinates of the bodies; the predecessor first."""
     ends = []
     for frame, (R, r) in ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose)):
+        if isinstance(r, (SX, MX)):
+            raise ValueError(
+                f"loop {loop.name}: its pose is an expression, natural coordinates hold numbers for lengths"
+            )
         at = resolve(tree, frame)
         E, _ = numbers_of(at.X)
         ends.append((at.body, placed(at.X, np.array(r)), E.T @ np.reshape(np.array(R), (3, 3))))
