@@ -12,7 +12,7 @@ from ...constraints import Loop
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parts import WORLD
-from ...spatial_algebra.spatial import Transform
+from ...spatial_algebra.spatial import Transform, vee
 from .choice import PARALLEL
 from .joints import Link, across
 
@@ -44,7 +44,8 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
     """(body, origin, rotation) of both ends of a loop, in coordinates of the bodies; the predecessor first."""
     ends = []
     for frame, (R, r) in ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose)):
-        if isinstance(r, (SX, MX)):
+        symbolic = isinstance(r, (SX, MX))
+        if symbolic:
             raise ValueError(
                 f"loop {loop.name}: its pose is an expression, natural coordinates hold numbers for lengths"
             )
@@ -58,9 +59,14 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
     return first, second
 
 
-def check_closed(model: Model, loop: Loop, q: Array, size: float) -> None:
-    """ValueError if a loop is open at q."""
-    phi = np.array(loop.position(model, DM(q)).full()).ravel()
+def check_closed(tree: Model, loop: Loop, X0: Poses, size: float) -> None:
+    """ValueError if a loop is open in the poses X0: phi as in `Loop.position`."""
+    (p, rp, Rp), (s, rs, Rs) = ends_of(tree, loop)
+    (Ep, xp), (Es, xs) = X0[p], X0[s]
+    Rp0, Rs0 = Ep.T @ Rp, Es.T @ Rs
+    rotation = np.array(vee(DM(Rp0.T @ Rs0)).full()).ravel()
+    gap = Rp0.T @ (xs + Es.T @ rs - xp - Ep.T @ rp)
+    phi = np.array(loop.axes) @ np.concatenate([rotation, gap])
     scale = np.array([max(1.0 if any(row[:3]) else 0.0, size if any(row[3:]) else 0.0) for row in loop.axes])
     worst = int(np.argmax(np.abs(phi) / scale))
     if not abs(phi[worst]) <= CLOSED * scale[worst]:
