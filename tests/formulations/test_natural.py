@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import casadi as ca
@@ -439,6 +440,8 @@ def test_a_surplus_element_is_tied_by_linear_conditions(rng):
             R, p = (value.full() for value in od.pose(model, frame, ca.DM(q)))
             poses.append((np.eye(3), R.T @ (at - p[:, 0])))
         loops.append(od.Loop(f"b{i}", "platform", "ball", *poses))
+    enough, further = fm.natural(model, loops[:4], q=q), {"n": ("platform", (0.6, 0, 0.8))}
+    assert fm.natural(model, loops[:4], q=q, vectors=further).n == enough.n  # given elements come first
     natural = fm.natural(model, loops, q=q)
     assert sum(": tie" in name for name in natural.constraint_names) == 6
     assert natural.redundant == 0
@@ -632,6 +635,7 @@ def joined(joint: od.Joint) -> od.Model:
 
 MODEL, LOOP = four_bar()
 NATURAL = fm.natural(MODEL, LOOP)
+ROLLED = dataclasses.replace(MODEL, joints=(*MODEL.joints[:-1], od.Revolute("-y")))
 OPEN = od.Loop("base", "rocker", "revolute", LOOP.predecessor_pose, LOOP.successor_pose, label="knee")
 TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee")
 
@@ -682,6 +686,8 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             five_bars(), NATURAL, ca.DM(4, 1))),
         (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
             MODEL.scale(1.1), NATURAL, ca.DM(4, 1))),
+        (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
+            ROLLED, NATURAL, ca.DM(4, 1))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: od.function(
             fm.natural_mass_matrix, MODEL, NATURAL, parameters=("origin:coupler_joint",))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: fm.natural(

@@ -139,7 +139,7 @@ class Elements:
         return self._add(Element(False, {self.groups.of[b]: self.groups.vector(b, v) for b, v in at}, rank, name))
 
     def _add(self, new: Element) -> Element:
-        """The new element, merged with all that coincide with it; the oldest of them remains."""
+        """The new element, merged with all that coincide with it."""
         known = {id(e): e for k in new.at for e in self.on.get((new.is_point, k), ())}
         for old in known.values():
             sign = self._same(old, new)
