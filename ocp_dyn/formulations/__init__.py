@@ -7,8 +7,16 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
-from .stages import Stages as Stages
-from .stages import stages as stages
+from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
+from .cut_joints import closing_jacobian as closing_jacobian
+from .independent_coordinates import IndependentCoordinates as IndependentCoordinates
+from .independent_coordinates import SingularPositionError as SingularPositionError
+from .independent_coordinates import dependent_q as dependent_q
+from .independent_coordinates import dependent_qd as dependent_qd
+from .independent_coordinates import independent_coordinates as independent_coordinates
+from .independent_coordinates import independent_transformation as independent_transformation
+from .operation_stages import Stages as Stages
+from .operation_stages import stages as stages
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations
