@@ -7,6 +7,7 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
+from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .joint_coordinates import natural_from_q as natural_from_q
 from .joint_coordinates import natural_velocity as natural_velocity
 from .joint_coordinates import q_from_natural as q_from_natural
@@ -19,3 +20,7 @@ from .natural_dynamics import natural_jacobian as natural_jacobian
 from .natural_dynamics import natural_jacobian_rate as natural_jacobian_rate
 from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
+from .simulation.motion import NaturalMotion as NaturalMotion
+from .simulation.motion import StepError as StepError
+from .simulation.run import simulate as simulate
+from .trapezoidal_rule import trapezoidal_step as trapezoidal_step
