@@ -125,6 +125,8 @@ def dimensions(model: od.Model, rows: np.ndarray, accelerated: bool) -> dict[str
         "dLam_dq": table(Lam, -d), "dLam_dqd": table(Lam, -v),
         "L_qq": table(L - d, -d), "L_q_qd": table(L - d, -v), "L_qd_qd": table(L - v, -v),
         "L_q_qdd": table(L - d, -a), "L_q_tau": table(L - d, -f),
+        "R_B": table(np.tile(MOTION[::-1], (model.nb, 1)), -d),
+        "Sc_B": table(np.tile(MOTION[::-1], (model.nb, 1)) - 2 * TIME),
         "T": table(ENERGY), "V": table(ENERGY), "P": table(f + v),
         "h_com": table(momentum), "A_G": table(momentum, -v), "h_bias": table(momentum - TIME),
     }  # fmt: skip

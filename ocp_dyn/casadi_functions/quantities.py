@@ -163,6 +163,8 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("com", "m, world axes"),
     ("com_vel", "m/s, world axes"),
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
+    ("R_B", "by body [velocity of the center of gravity; angular velocity] = R_B qd, world axes", None, _DOFS),
+    ("Sc_B", "m/s^2, rad/s^2; by body accelerations at qdd = 0, world axes"),
     ("T", "J"),
     ("V", "J"),
     ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),

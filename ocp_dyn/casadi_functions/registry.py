@@ -18,6 +18,7 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
+from ..formulations import velocity_transformations as formulation_b
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
@@ -99,6 +100,11 @@ REGISTRY: dict[Algorithm, Signature] = {
         "dFDc: q qd tau t? f_ext? -> dqdd_dq dqdd_dqd dqdd_dtau dlam_dq dlam_dqd dlam_dtau", BODIES, INVERSE),
     constrained.impact_derivatives: _entry(
         "dimpact: q qd e? t? -> dqd_plus_dq dqd_plus_dqd dLam_dq dLam_dqd", BODIES, INVERSE),
+
+    formulation_b.velocity_transformation: _entry("R_B: q -> R_B", BODIES),
+    formulation_b.velocity_products: _entry("Sc_B: q qd -> Sc_B", BODIES),
+    formulation_b.projected_equations: _entry("EoM_B: q qd f_ext? -> H C", BODIES),
+    formulation_b.forward_dynamics_formulation_b: _entry("FD_B: q qd tau f_ext? -> qdd", BODIES, INVERSE),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),

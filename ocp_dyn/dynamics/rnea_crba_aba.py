@@ -193,16 +193,26 @@ def factor(model: Model, H: Expr) -> LTDL:
 def body_wrenches(model: Model, states: States, f_ext: Expr | None, external: Names) -> list[Expr]:
     """X0[i]* f_ext summed by body: world wrenches in body coordinates, structurally zero where there are none."""
     W: list[Expr] = [DM(6, 1)] * (model.nb + 1)
+    wrenches = world_wrenches(model, f_ext, external)
+    X0 = poses(model, states) if wrenches else {}
+    for body, wrench in wrenches.items():
+        W[body] = X0[body].apply_force(wrench)
+    return W
+
+
+def world_wrenches(model: Model, f_ext: Expr | None, external: Names) -> dict[int, Expr]:
+    """f_ext summed by body: {body: [moment about the world origin; force]}, world axes; bodies without one are left
+    out."""
     if f_ext is None:
         if external:
             raise ValueError(
                 f"loads.external={shown(external)} names frames but no f_ext (6 x {len(external)}) is given"
             )
-        return W
+        return {}
     if f_ext.shape != (6, len(external)):
         raise ValueError(f"f_ext must be 6 x {len(external)}, a column per name in loads.external, got {f_ext.shape}")
-    X0 = poses(model, states)
+    W: dict[int, Expr] = {}
     for name, wrench in zip(external, ca.horzsplit(f_ext), strict=True):
         body = model.frame(name).body
-        W[body] = W[body] + X0[body].apply_force(wrench)
+        W[body] = W[body] + wrench if body in W else wrench
     return W

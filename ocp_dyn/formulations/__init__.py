@@ -10,3 +10,10 @@ the velocity transformation R:
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
+from .stages import Stages as Stages
+from .stages import stages as stages
+from .velocity_transformations import dependent_velocity as dependent_velocity
+from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
+from .velocity_transformations import projected_equations as projected_equations
+from .velocity_transformations import velocity_products as velocity_products
+from .velocity_transformations import velocity_transformation as velocity_transformation

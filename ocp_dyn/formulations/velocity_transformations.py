@@ -1,0 +1,320 @@
+"""Velocity transformations of open chains, Formulation B [GJB94, 8.2]: centers of gravity and angular velocities.
+
+Dependent velocities are, body by body, [velocity of the center of gravity; angular velocity], world axes, linear half
+first as in the book. They follow from the independent velocities, the book's z-dot, here qd:
+
+    v = R qd,   dv/dt = R qdd + Sc,   R' M R qdd = R' (Q - C - M Sc),                          (8.34, 8.35, 8.38)
+
+| stage of table 8.3 | result | function |
+|---|---|---|
+| z -> q | rotations, steps between origins, levers to the centers of gravity | `positions` |
+| R | rows of R of every body, without their zero columns (8.99-8.105) | `columns`, `body_rows` |
+| z. -> q. | angular velocities, velocities of origins and of centers of gravity (8.89-8.94) | `velocities` |
+| Sc | their accelerations at qdd = 0 (8.95-8.98) | `acceleration_products` |
+| M | m 1 and A J A' (8.88, 8.106) | `world_inertias` |
+| C, Q | [0; omega x J omega]; gravity and external wrenches | `elements` |
+| R'MR, R'M Sc, R'(Q - C) | sums over the bodies, only the columns that move each (8.107) | `projected_equations` |
+| linear equations | (8.38) by the branch-sparse factor L'DL | `forward_dynamics_formulation_b` |
+
+Every joint is taken: the columns come from its S(q), of which (8.100) to (8.105) are special cases. p is the parent of
+body i, A[i] its rotation, r[i] its origin, g[i] its center of gravity.
+
+[GJB94] J. Garcia de Jalon and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, ch. 8.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+
+from .._types import Expr, M, ModelError, as_type, shown, sparse, sparse_beside
+from ..dynamics.invertible import check_invertible
+from ..dynamics.passive import passive_force, with_armature
+from ..dynamics.recursions import States, joint_states, poses, without_drift
+from ..dynamics.rnea_crba_aba import factor, world_wrenches
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.linalg import symmetric
+from ..spatial_algebra.spatial import Inertia, acceleration_field, congruence, halves, skew
+
+NOTHING = DM(3, 1)
+
+
+class Positions(NamedTuple):
+    """Positions of bodies, by body with the ground first: A the rotation (3x3), r the origin [m], d the step from the
+    parent's origin to the body's, s the lever from the origin to the center of gravity; world axes.
+
+    Sums of steps round in proportion to the mechanism, differences of r in proportion to its distance from the world's
+    origin.
+    """
+
+    A: list[Expr]
+    r: list[Expr]
+    d: list[Expr]
+    s: list[Expr]
+
+
+class Columns(NamedTuple):
+    """Velocities per unit velocity of each dof (3 each), by dof: w the angular velocity of the body behind the joint, v
+    the velocity of its origin; world axes, structurally zero where the joint has none."""
+
+    w: list[Expr]
+    v: list[Expr]
+
+
+class Velocities(NamedTuple):
+    """Velocities of bodies (3 each), by body with the ground first: w angular, v of the origin, g of the center of
+    gravity; world axes."""
+
+    w: list[Expr]
+    v: list[Expr]
+    g: list[Expr]
+
+
+class Element(NamedTuple):
+    """Terms of one body in (8.38): dofs, those that move it; R, its rows of R in their columns (6 x len(dofs)); m [kg]
+    and J (3x3) [kg m^2], the blocks of its mass matrix (8.88); Sc, C, Q (6 each), linear half first, world axes."""
+
+    dofs: list[int]
+    R: Expr
+    m: Expr
+    J: Expr
+    Sc: Expr
+    C: Expr
+    Q: Expr
+
+    def momenta(self, R: Expr) -> Expr:
+        """M R of 6-vectors in columns."""
+        v, w = halves(R)
+        return ca.vertcat(self.m * v, self.J @ w)
+
+
+# Stages
+
+
+def positions(model: Model, states: States) -> Positions:
+    """The stage z -> q (8.39-8.42)."""
+    X0 = poses(model, states)
+    A, r = [X.E.T for X in X0.values()], [X.r for X in X0.values()]
+    d, s = [NOTHING], [NOTHING]
+    for i, p in model.edges:
+        d.append(A[p] @ states[i].XJ.r)
+        s.append(A[i] @ central(model, i)[1])
+    return Positions(A, r, d, s)
+
+
+def columns(model: Model, states: States, at: Positions) -> Columns:
+    """World axes of all dofs: A S_w and A S_v. Translations along directions that the parent carries are taken along
+    these, so that those of a floating base are constant."""
+    w: list[Expr] = []
+    v: list[Expr] = []
+    for i, p in model.edges:
+        joint, S = model.joints[i], states[i].S
+        n = joint.leading_translations
+        carried = sparse(joint.jcalc(DM(joint.neutral()), DM(joint.nv, 1)).S[3:, :n]) if n else DM(3, 0)
+        A = at.A[p] @ model.X_tree[i].E.T if n else at.A[i]
+        w += ca.horzsplit(at.A[i] @ S[:3, :])
+        v += ca.horzsplit(ca.horzcat(A @ carried, at.A[i] @ S[3:, n:]))
+    return Columns(w, v)
+
+
+def body_rows(model: Model, at: Positions, by: Columns, b: int) -> Expr:
+    """Rows of R of body b (6 x number of dofs that support it): v + w x (g_b - r_i) and w of each (8.99-8.105)."""
+    lever, found = at.s[b], []
+    for i in reversed(model.path(b)):
+        for k in reversed(model.dofs_of(i)):
+            found.append(ca.vertcat(by.v[k] + ca.cross(by.w[k], lever), by.w[k]))
+        lever = lever + at.d[i]
+    return ca.horzcat(*reversed(found))
+
+
+def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities:
+    """The stage z. -> q. (8.89-8.94), from the root outwards."""
+    rates = ca.vertsplit(qd)
+    w, v, g = [NOTHING], [NOTHING], [NOTHING]
+    for i, p in model.edges:
+        dofs = model.dofs_of(i)
+        w.append(_combined(by.w, rates, dofs, w[p]))
+        v.append(_combined(by.v, rates, dofs, v[p] + ca.cross(w[p], at.d[i])))
+        g.append(v[i] + ca.cross(w[i], at.s[i]))
+    return Velocities(w, v, g)
+
+
+def acceleration_products(
+    model: Model, states: States, at: Positions, by: Columns, w: list[Expr], qd: Expr
+) -> list[Expr]:
+    """Sc by body (6 each, the ground first): accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of
+    the origins,
+
+        dw_i = dw_p + A cJ_w + w_p x w_J,   a_i = a_p + U_p d + A cJ_v + (w_p + w_i) x v_J,   U = dw x + w x w x,
+
+    where w_J, v_J is the velocity of the joint: no linear velocity of a body enters.
+    """
+    rates = ca.vertsplit(qd)
+    dw, a, U, Sc = [NOTHING], [NOTHING], [DM(3, 3)], [DM(6, 1)]
+    for i, p in model.edges:
+        dofs, A = model.dofs_of(i), at.A[i]
+        cw, cv = halves(states[i].cJ)
+        turn, slide = (_combined(axes, rates, dofs, NOTHING) for axes in by)
+        dw.append(dw[p] + A @ cw + ca.cross(w[p], turn))
+        a.append(a[p] + U[p] @ at.d[i] + A @ cv + ca.cross(w[p] + w[i], slide))
+        U.append(acceleration_field(w[i], dw[i]))
+        Sc.append(ca.vertcat(a[i] + U[i] @ at.s[i], dw[i]))
+    return Sc
+
+
+def world_inertias(model: Model, at: Positions) -> list[Expr]:
+    """A J A' of every body, the ground first (8.106)."""
+    bodies = ((at.A[i], central(model, i)[2]) for i in range(model.nb + 1))
+    return [symmetric(congruence(A.T, J)) for A, J in bodies]
+
+
+def elements(model: Model, q: Expr, qd: Expr, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
+    """The terms of all moving bodies in (8.38)."""
+    drifting = without_drift(model, qd)
+    states = joint_states(model, q, drifting)
+    at = positions(model, states)
+    by = columns(model, states, at)
+    w = velocities(model, at, by, drifting).w
+    J, Sc = world_inertias(model, at), acceleration_products(model, states, at, by, w, drifting)
+    wrenches = world_wrenches(model, f_ext, loads.external)
+    found = []
+    for i, _ in model.edges:
+        m = model.I[i].m
+        C = ca.vertcat(NOTHING, ca.cross(w[i], J[i] @ w[i]))
+        moment, force = halves(wrenches[i]) if i in wrenches else (NOTHING, NOTHING)
+        Q = ca.vertcat(m * model.gravity_vector + force, moment - ca.cross(at.r[i] + at.s[i], force))
+        found.append(Element(supporting_dofs(model, i), body_rows(model, at, by, i), m, J[i], Sc[i], C, Q))
+    return found
+
+
+def supporting_dofs(model: Model, b: int) -> list[int]:
+    """Indices of the dofs that move body b, from the root outwards."""
+    return list(chain.from_iterable(model.dofs_of(i) for i in model.path(b)))
+
+
+def central(model: Model, i: int) -> tuple[Expr, Expr, Expr]:
+    """(m, c, J): mass, center of gravity and inertia about it, body axes; numbers structurally sparse.
+
+    The center of a body without mass is its origin. ModelError for a first moment without mass, as `od.reduce` leaves.
+    A mass that is a symbol divides the first moment: it must not be zero.
+    """
+    body: Inertia = model.I[i]
+    m, h, I = body.m, body.h, body.I
+    if isinstance(m, DM) and not float(m):
+        if isinstance(h, DM) and not h.nnz():
+            return m, NOTHING, I
+        raise ModelError(
+            f"body {shown(model.body_names[i - 1])} has a first moment but no mass, so it has no center of gravity, as "
+            "Formulation B needs: give the model with the inertias of real bodies, before od.reduce"
+        )
+    c = h / m
+    shift = m * (skew(c) @ skew(c))
+    if not all(isinstance(x, DM) for x in (m, h, I)):
+        return m, c, I + shift
+    size = np.abs(I.full()) + np.abs(DM(shift).full())
+    return m, c, sparse_beside((I + shift).full(), size)
+
+
+def _combined(axes: list[Expr], rates: list[Expr], dofs: range, start: Expr) -> Expr:
+    """start + the sum of axis times rate over dofs."""
+    return sum((axes[k] * rates[k] for k in dofs if axes[k].nnz() and rates[k].nnz()), start=start)
+
+
+# Algorithms
+
+
+@boundary()
+def velocity_transformation(model: Model, q: M) -> M:
+    """R(q) (6 nb x nv): [velocity of the center of gravity; angular velocity] of all bodies = R qd [GJB94, 8.34].
+
+    World axes [m/s, rad/s], linear half first, body by body. Structurally zero wherever a dof does not move a body.
+    O(nb depth).
+    """
+    states = joint_states(model, q)
+    at = positions(model, states)
+    by = columns(model, states, at)
+    rows = []
+    for b, _ in model.edges:
+        full: list[Expr] = [type(q)(6, 1)] * model.nv
+        for k, column in zip(supporting_dofs(model, b), ca.horzsplit(body_rows(model, at, by, b)), strict=True):
+            full[k] = column
+        rows.append(ca.horzcat(*full))
+    return as_type(ca.vertcat(*rows), q)
+
+
+@boundary()
+def dependent_velocity(model: Model, q: M, qd: M) -> M:
+    """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
+    world axes [m/s, rad/s]. O(nb)."""
+    states = joint_states(model, q, qd)
+    at = positions(model, states)
+    moving = velocities(model, at, columns(model, states, at), qd)
+    return as_type(ca.vertcat(*chain.from_iterable(zip(moving.g[1:], moving.w[1:], strict=True))), q)
+
+
+@boundary()
+def velocity_products(model: Model, q: M, qd: M) -> M:
+    """Sc(q, qd) (6 nb): the accelerations of all bodies at qdd = 0, so that dv/dt = R qdd + Sc [GJB94, 8.35].
+
+    [acceleration of the center of gravity; angular acceleration] of all bodies, world axes [m/s^2, rad/s^2], without
+    gravity. O(nb).
+    """
+    return as_type(ca.vertcat(*(element.Sc for element in elements(model, q, qd))), q)
+
+
+@boundary()
+def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> tuple[M, M]:
+    """(H, C) of `H qdd + C = tau` as H = R' M R, C = R' (M Sc + C - Q), Formulation B [GJB94, 8.38, 8.107].
+
+    Sums over the bodies; each adds to the rows and columns of the dofs that move it. H (nv x nv) and C (nv) equal those
+    of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. ModelError for a first moment without mass.
+    O(nb depth^2).
+    """
+    return _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+
+
+@boundary()
+def forward_dynamics_formulation_b(
+    model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS
+) -> M:
+    """qdd of (8.38), R' M R qdd = tau + R' (Q - C - M Sc), Formulation B [GJB94, 8.2].
+
+    By the branch-sparse factor L'DL. qdd (nv) [rad/s^2, m/s^2]; loads as in `inverse_dynamics`. ModelError for a joint
+    that moves no inertia, and for a first moment without mass. O(nb depth^2).
+    """
+    check_invertible(model, loads=loads)
+    H, C = _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+    return as_type(factor(model, H).solve(tau - C), q)
+
+
+def _projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
+    """H = R' M R and C = R' (M Sc + C - Q), with the loads of the joints."""
+    H = assembled(model, q, [(body.dofs, body.R.T @ body.momenta(body.R)) for body in bodies])
+    forces = [body.momenta(body.Sc) + body.C - body.Q for body in bodies]
+    C = summed(model, q, [(body.dofs, body.R.T @ force) for body, force in zip(bodies, forces, strict=True)])
+    if loads.passive:
+        C = C - passive_force(model, q, qd, slip_speed=loads.slip_speed)
+    return as_type(with_armature(model, H) if loads.armature else H, q), as_type(C, q)
+
+
+def assembled(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
+    """The symmetric sum (nv x nv) of matrices that stand in the rows and columns of some dofs; only their upper triangles
+    are computed."""
+    H = type(q)(model.nv, model.nv)
+    for dofs, part in parts:
+        H[dofs, dofs] = H[dofs, dofs] + ca.triu(part)
+    return ca.triu2symm(H)
+
+
+def summed(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
+    """The sum (nv) of columns that stand in the rows of some dofs."""
+    C = type(q)(model.nv, 1)
+    for dofs, part in parts:
+        C[dofs, 0] = C[dofs, 0] + part
+    return C
