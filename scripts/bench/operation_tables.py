@@ -8,45 +8,41 @@ from typing import Any
 import casadi as ca
 
 import ocp_dyn as od
-from ocp_dyn.dynamics.recursions import joint_states
-from ocp_dyn.dynamics.rnea_crba_aba import factor
-from ocp_dyn.formulations import velocity_transformations as b
 
 from . import published
 from .operations import Operations, by_stage, count
 
 Stages = dict[str, Operations]
 
+ROWS = {
+    "positions": published.POSITIONS,
+    "velocities": published.VELOCITIES,
+    "Sc": published.BIAS,
+    "M": published.MASSES,
+    "C": published.FORCES,
+    "R": published.TRANSFORMATION,
+    "RtMR": published.REDUCED_MASS,
+    "RtMSc": published.REDUCED_BIAS,
+    "RtQ": published.REDUCED_FORCE,
+    "closing_jacobian": published.LOOP_JACOBIAN,
+    "closing_products": published.LOOP_BIAS,
+    "assembly": published.ASSEMBLY,
+    "linear_equations": published.SOLUTION,
+}
+"""Fields of `formulations.Stages` and rows of the tables."""
 
-def formulation_b(model: od.Model) -> Stages:
-    """Operations by stage of Formulation B on an open chain, without torques of joints.
 
-    R'(Q - c) holds the subtraction of M Sc, so that R' is multiplied once, where the book does it twice.
-    """
-    q, qd, tau = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("tau", model.nv)
-    states = joint_states(model, q, qd)
-    at = b.positions(model, states)
-    by = b.columns(model, states, at)
-    moving = b.velocities(model, at, by, qd)
-    bodies = b.elements(model, q, qd)
-    squares = [body.R.T @ body.momenta(body.R) for body in bodies]
-    momenta = [body.momenta(body.Sc) for body in bodies]
-    forces = [body.R.T @ (p + body.C - body.Q) for body, p in zip(bodies, momenta, strict=True)]
-    H, C = od.formulations.projected_equations(model, q, qd)
-    stages = {
-        published.POSITIONS: [*at.A, *at.r, *at.d, *at.s],
-        published.VELOCITIES: [*by.w, *by.v, *moving.w, *moving.v, *moving.g],
-        published.BIAS: [body.Sc for body in bodies],
-        published.MASSES: [body.J for body in bodies],
-        published.FORCES: [*(body.C for body in bodies), *(body.Q for body in bodies)],
-        published.TRANSFORMATION: [body.R for body in bodies],
-        published.REDUCED_MASS: [ca.triu(square) for square in squares],
-        published.REDUCED_BIAS: momenta,
-        published.REDUCED_FORCE: forces,
-        published.ASSEMBLY: [H, C],
-        published.SOLUTION: [factor(model, H).solve(tau - C)],
-    }
-    return by_stage([q, qd, tau], stages)
+def formulation_b(model: od.Model, *static: Any) -> Stages:
+    """Operations by stage of Formulation B; static: the loops of a closed chain."""
+    q, qd, tau = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv)))
+    return _counted(od.formulations.stages(model, *static, q, qd, tau), [q, qd, tau])
+
+
+def _counted(stages: Any, inputs: Sequence[ca.SX]) -> Stages:
+    """Operations by row of the tables, in their order; stages without any operation are left out."""
+    names = {field: row for field, row in ROWS.items() if field in stages._fields}
+    found = by_stage(inputs, {row: [getattr(stages, field)] for field, row in names.items()})
+    return {row: operations for row, operations in found.items() if any(operations)}
 
 
 def recursive(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
