@@ -19,6 +19,7 @@ from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
 from ..formulations import velocity_transformations as formulation_b
+from ..formulations import joint_coordinates, natural_dynamics
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
@@ -124,5 +125,15 @@ REGISTRY: dict[Algorithm, Signature] = {
     momentum.centroidal_momentum_bias: _entry("h_bias: q qd -> h_bias", BODIES),
     momentum.zero_moment_point: _entry("zmp: q qd qdd -> zmp", BODIES),
     momentum.joint_power: _entry("P: qd tau -> P", BODIES),
+
+    natural_dynamics.natural_mass_matrix: _entry("NC_M: x -> M", BODIES),
+    natural_dynamics.natural_constraints: _entry("NC_Phi: x -> Phi", BODIES),
+    natural_dynamics.natural_jacobian: _entry("NC_Phi_x: x -> Phi_x", BODIES),
+    natural_dynamics.natural_jacobian_rate: _entry("NC_c: x xd -> c", BODIES),
+    natural_dynamics.natural_force: _entry("NC_Q: x xd tau f_ext? -> Q", BODIES),
+    joint_coordinates.natural_from_q: _entry("x_q: q -> x", BODIES),
+    joint_coordinates.natural_velocity: _entry("xd_q: q qd -> xd", BODIES),
+    joint_coordinates.q_from_natural: _entry("q_x: x -> q", BODIES),
+    joint_coordinates.qd_from_natural: _entry("qd_x: x xd -> qd", BODIES),
 }
 # fmt: on

@@ -17,3 +17,15 @@ from .velocity_transformations import forward_dynamics_formulation_b as forward_
 from .velocity_transformations import projected_equations as projected_equations
 from .velocity_transformations import velocity_products as velocity_products
 from .velocity_transformations import velocity_transformation as velocity_transformation
+from .joint_coordinates import natural_from_q as natural_from_q
+from .joint_coordinates import natural_velocity as natural_velocity
+from .joint_coordinates import q_from_natural as q_from_natural
+from .joint_coordinates import qd_from_natural as qd_from_natural
+from .natural_coordinates import NaturalCoordinates as NaturalCoordinates
+from .natural_coordinates import NaturalElement as NaturalElement
+from .natural_dynamics import natural_constraints as natural_constraints
+from .natural_dynamics import natural_force as natural_force
+from .natural_dynamics import natural_jacobian as natural_jacobian
+from .natural_dynamics import natural_jacobian_rate as natural_jacobian_rate
+from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
+from .natural_from_model import natural as natural
