@@ -47,21 +47,29 @@ def natural_boundary(function: F) -> F:
     @wraps(inner)
     def checked(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        natural: Any = given.get("natural")
-        if "natural" in given and not isinstance(natural, NaturalCoordinates):
-            raise TypeError(
-                f"natural must be natural coordinates, od.formulations.natural(model, loops), got {shown(natural)}"
-            )
-        for name in ("x", "xd"):
-            value = given.get(name)
-            if name in given and not isinstance(value, (SX, MX, DM)):
-                raise TypeError(f"{name} must be a casadi SX, MX or DM, got {shown(value)}: write casadi.DM({name})")
-            if name in given and value.shape != (natural.n, 1):
-                raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {value.shape}")
-        check_kind(*(given[name] for name in ("x", "xd", "q", "qd", "tau", "f_ext") if given.get(name) is not None))
+        if "natural" in given:
+            _check(given["natural"], given)
         return inner(*args, **kwargs)
 
     return cast(F, checked)
+
+
+def _check(natural: Any, given: dict[str, Any]) -> None:
+    """Checks natural coordinates, and the sizes and kinds of x and xd."""
+    if not isinstance(natural, NaturalCoordinates):
+        raise TypeError(
+            f"natural must be natural coordinates, od.formulations.natural(model, loops), got {shown(natural)}"
+        )
+    for name in ("x", "xd"):
+        if name not in given:
+            continue
+        if not isinstance(given[name], (SX, MX, DM)):
+            raise TypeError(
+                f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})"
+            )
+        if given[name].shape != (natural.n, 1):
+            raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {given[name].shape}")
+    check_kind(*(given[name] for name in ("x", "xd", "qd", "tau", "f_ext") if given.get(name) is not None))
 
 
 @natural_boundary
