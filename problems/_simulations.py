@@ -139,9 +139,88 @@ def velocity(system: System) -> ca.Function:
     return od.function(formulations.forward_dynamics_formulation_b, system.model, loads=system.loads)
 
 
+def closed_chain(method: str) -> Callable[[System], ca.Function]:
+    """Accelerations by Formulation B, loops by multipliers or penalties."""
+
+    def make(system: System) -> ca.Function:
+        if not system.loops:
+            raise ValueError(f"formulation {method} holds loops, and this system has none: choose velocity")
+        return od.function(
+            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads
+        )
+
+    return make
+
+
+def independent(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
+    """RK4 on accelerations in independent coordinates; they are chosen again, and the loops closed, from time to time."""
+    if not system.loops:
+        raise ValueError("formulation independent needs a system with loops: choose velocity")
+    model, loops = system.model, system.loops
+    part = every * max(1, steps // (CHOICES * every))
+    q, qd, done = system.q, system.qd, 0
+    pieces: list[Trajectory] = []
+    begin = time.perf_counter()
+    while done < steps:
+        choice = formulations.independent_coordinates(model, loops, q)
+        f = od.function(
+            formulations.closed_chain_dynamics, model, loops, method="independent", independent=choice,
+            loads=system.loads,
+        )  # fmt: skip
+        count = min(part, steps - done)
+        motion = formulations.runge_kutta_motion(
+            model, f, q, qd, h=h, duration=count * h, tau=system.torque, constraints=loops, every=every,
+            loads=system.loads,
+        )  # fmt: skip
+        done += count
+        q = formulations.dependent_q(model, loops, motion.q[-1], choice)
+        qd = np.array(formulations.dependent_qd(model, loops, q, motion.qd[-1][list(choice.independent)], choice)).ravel()
+        pieces.append(motion)
+        if progress is not None:
+            progress(done, steps)
+    motion = _joined(pieces)
+    return Run(system, motion, *_errors(motion), time.perf_counter() - begin, steps)
+
+
+CHOICES = 200
+"""Number of times that independent coordinates are chosen in a motion."""
+
+
+def _joined(pieces: list[Trajectory]) -> Trajectory:
+    """One trajectory of several that follow one another."""
+    first = pieces[0]
+    t, q, qd = [first.t], [first.q], [first.qd]
+    for piece in pieces[1:]:
+        t.append(piece.t[1:] + t[-1][-1])
+        q.append(piece.q[1:])
+        qd.append(piece.qd[1:])
+    return Trajectory(
+        first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads
+    )
+
+
+def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
+    """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
+    torque = system.torque
+    tau = None if torque is None else lambda t, q, qd: torque(q, qd)
+    natural = formulations.natural(system.model, system.loops)
+    begin = time.perf_counter()
+    motion = formulations.simulate(
+        system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
+        loads=system.loads, progress=progress,
+    )  # fmt: skip
+    seconds = time.perf_counter() - begin
+    path = Trajectory(system.model, motion.t, motion.q, motion.qd, system.loops, system.loads)
+    return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
+
+
 FORMULATIONS: dict[str, Callable[..., Run]] = {
     "recursive": _explicit(recursive),
     "velocity": _explicit(velocity),
+    "multipliers": _explicit(closed_chain("multipliers")),
+    "penalty": _explicit(closed_chain("penalty")),
+    "independent": independent,
+    "trapezoidal": trapezoidal,
 }
 """Simulations by name of the formulation."""
 

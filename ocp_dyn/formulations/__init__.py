@@ -7,16 +7,6 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
-from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
-from .trajectory import IntegrationError as IntegrationError
-from .trajectory import Trajectory as Trajectory
-from .stages import Stages as Stages
-from .stages import stages as stages
-from .velocity_transformations import dependent_velocity as dependent_velocity
-from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
-from .velocity_transformations import projected_equations as projected_equations
-from .velocity_transformations import velocity_products as velocity_products
-from .velocity_transformations import velocity_transformation as velocity_transformation
 from .joint_coordinates import natural_from_q as natural_from_q
 from .joint_coordinates import natural_velocity as natural_velocity
 from .joint_coordinates import q_from_natural as q_from_natural
@@ -29,3 +19,13 @@ from .natural_dynamics import natural_jacobian as natural_jacobian
 from .natural_dynamics import natural_jacobian_rate as natural_jacobian_rate
 from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
+from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
+from .stages import Stages as Stages
+from .stages import stages as stages
+from .trajectory import IntegrationError as IntegrationError
+from .trajectory import Trajectory as Trajectory
+from .velocity_transformations import dependent_velocity as dependent_velocity
+from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
+from .velocity_transformations import projected_equations as projected_equations
+from .velocity_transformations import velocity_products as velocity_products
+from .velocity_transformations import velocity_transformation as velocity_transformation

@@ -46,19 +46,31 @@ def _counted(stages: Any, inputs: Sequence[ca.SX]) -> Stages:
 
 
 def recursive(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
-    """Operations of the recursive algorithms: with loops, of constrained dynamics by its solvers."""
+    """Operations of the recursive algorithms on the model as it is: forward dynamics, with loops constrained dynamics,
+    and the function that `od.function` chooses."""
     if loops:
-        makers = {
-            f'FDc, solver="{solver}"': od.function(od.constrained_dynamics, model, tuple(loops), solver=solver)
-            for solver in ("range", "null", "aba")
+        options = {
+            "RNEA + CRBA, loops by range space": {"solver": "range"},
+            "ABA, loops by articulated bodies": {"solver": "aba"},
         }
+        return {
+            name: count(od.function(od.constrained_dynamics, model, tuple(loops), reduce=False, **chosen))
+            for name, chosen in options.items()
+        } | {"as od.function simplifies it": count(od.function(od.constrained_dynamics, model, tuple(loops)))}
+    return {
+        "RNEA + CRBA + LTDL": count(od.function(od.forward_dynamics_crba, model, reduce=False)),
+        "ABA": count(od.function(od.forward_dynamics, model, reduce=False)),
+        "as od.function simplifies it": count(od.function(od.forward_dynamics, model)),
+    }
+
+
+def whole(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
+    """Operations of the accelerations by Formulation B in one function, which leaves out what only a table shows."""
+    if loops:
+        f = od.function(od.formulations.closed_chain_dynamics, model, tuple(loops))
     else:
-        makers = {
-            "RNEA + CRBA + LTDL": od.function(od.forward_dynamics_crba, model, reduce=False),
-            "ABA": od.function(od.forward_dynamics, model, reduce=False),
-            "od.function's choice": od.function(od.forward_dynamics, model),
-        }
-    return {name: count(f) for name, f in makers.items()}
+        f = od.function(od.formulations.forward_dynamics_formulation_b, model)
+    return {"Formulation B, one function": count(f)}
 
 
 def total(stages: Stages) -> Operations:
@@ -67,3 +79,31 @@ def total(stages: Stages) -> Operations:
     for operations in stages.values():
         found = found.plus(operations)
     return found
+
+
+def show(
+    title: str,
+    rows: Sequence[published.Row],
+    printed: tuple[Operations, Operations],
+    ours: tuple[Stages | None, Stages | None],
+    others: Stages,
+) -> None:
+    """The book's table, ours beside it, and totals of other algorithms with divisions, roots and library functions."""
+    print(f"\n{title}")
+    heads = ("A, book", "A, ours", "B, book", "B, ours")
+    print(f"{'':18s}" + "".join(f"{head:>20s}" for head in heads))
+    for name, *book in rows:
+        cells = [cell for k in (0, 1) for cell in (book[k], None if ours[k] is None else ours[k].get(name))]
+        if any(cells):
+            print(f"{name:18s}" + "".join(f"{_cell(cell):>20s}" for cell in cells))
+    sums = [None if stages is None else total(stages) for stages in ours]
+    cells = [printed[0], sums[0], printed[1], sums[1]]
+    print(f"{'total':18s}" + "".join(f"{_cell(cell):>20s}" for cell in cells))
+    print(f"\n{'':34s}{'mult. + add.':>20s}{'divisions':>11s}{'roots':>7s}{'functions':>11s}{'others':>8s}")
+    labels = {f"Formulation {letter}, stages": s for letter, s in zip("AB", sums, strict=True) if s is not None}
+    for name, found in (labels | others).items():
+        print(f"{name:34s}{found!s:>20s}{found.divisions:11d}{found.roots:7d}{found.functions:11d}{found.others:8d}")
+
+
+def _cell(operations: Operations | None) -> str:
+    return "--" if operations is None or not any(operations) else str(operations)

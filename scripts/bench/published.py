@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from .operations import Operations
@@ -104,20 +103,3 @@ FOUR_BARS = {
 }
 """N-four-bar (IFToMM A02): duration [s], place of B0 [m] and its velocity [m/s], by N."""
 
-
-def four_bars_crank(n: int, duration: float, steps_per_second: int = 20_000) -> tuple[float, float]:
-    """theta and its rate after a time, by RK4: all cranks of N four-bars turn alike, B0 = (sin theta, cos theta) [m].
-
-    theta'' = 9.81 (3 N + 1) / 2 / ((N + 1) / 3 + N) sin theta, from theta = 0 with 1 rad/s.
-    """
-    factor = 9.81 * (3 * n + 1) / 2 / ((n + 1) / 3 + n)
-    steps = max(1, round(duration * steps_per_second))
-    h, x, v = duration / steps, 0.0, 1.0
-    for _ in range(steps):
-        k1, l1 = v, factor * math.sin(x)
-        k2, l2 = v + h / 2 * l1, factor * math.sin(x + h / 2 * k1)
-        k3, l3 = v + h / 2 * l2, factor * math.sin(x + h / 2 * k2)
-        k4, l4 = v + h * l3, factor * math.sin(x + h * k3)
-        x += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        v += h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
-    return x, v

@@ -1,0 +1,224 @@
+"""Examples 8.6 and 8.7 of [GJB94] rerun: five bars in natural coordinates by the implicit trapezoidal rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ocp_dyn as od
+from ocp_dyn import formulations
+
+from .published import EXAMPLE_8_6, EXAMPLE_8_7, FIGURE_8_26, Motion
+from .robots import Array
+
+TOLERANCE = 5e-7
+"""Largest change of a coordinate in the last iteration of a step, that of the book [m]."""
+BLACK, BLUE, RED = "#30363D", "#0072B2", "#D55E00"
+
+
+class Example(NamedTuple):
+    """A mechanism, the step and duration [s], the ratio h / mu, the place whose vertical acceleration is plotted (body
+    and point in it), and what the book gives."""
+
+    model: od.Model
+    loops: tuple[Any, ...]
+    q: Array
+    h: float
+    duration: float
+    damping: float
+    body: str
+    published: Motion
+
+
+class Variant(NamedTuple):
+    """A form of the equations: penalty factor, largest number of iterations per step, augmented Lagrangian or not, with
+    projections or not."""
+
+    alpha: float
+    method: str = "penalty"
+    project: bool = False
+
+
+VARIANTS = {
+    "alpha 1e7": Variant(1e7),
+    "alpha 1e6": Variant(1e6),
+    "alpha 1e6, augmented": Variant(1e6, "augmented"),
+    "alpha 1e7, projected": Variant(1e7, "augmented", True),
+}
+
+
+class Result(NamedTuple):
+    """Numbers of a run, and its curves: t (N+1), energy [J], largest errors of constraints, vertical acceleration."""
+
+    energy_error: float
+    energy_change: float
+    position_error: float
+    velocity_error: float
+    mean_iterations: float
+    most_iterations: int
+    microseconds: float
+    t: Array
+    energy: Array
+    errors: Array
+    acceleration: Array
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """All but the curves."""
+        return {name: value for name, value in self._asdict().items() if np.ndim(value) == 0}
+
+
+def five_bars() -> Example:
+    """Example 8.6: the open chain."""
+    model = od.models.five_bar_pendulum()
+    return Example(model, (), np.zeros(model.nq), 0.008, 20.0, 80.0, "bar5", EXAMPLE_8_6)
+
+
+def bricard() -> Example:
+    """Example 8.7: Bricard's mechanism."""
+    chain = od.models.bricard()
+    return Example(chain.model, chain.loops, np.array(chain.q), 0.03, 40.0, 60.0, "bar3", EXAMPLE_8_7)
+
+
+def simulate(example: Example, variant: Variant, duration: float) -> Result:
+    """One run. The energy error is the largest change of the total energy relative to the largest kinetic energy."""
+    natural = formulations.natural(example.model, example.loops)
+    begin = time.perf_counter()
+    motion = formulations.simulate(
+        example.model, natural, q=example.q, h=example.h, duration=duration, method=variant.method,
+        alpha=np.full(natural.m, variant.alpha), mu=example.h / example.damping, tolerance=TOLERANCE,
+        project=variant.project,
+    )  # fmt: skip
+    seconds = time.perf_counter() - begin
+    M = np.array(od.function(formulations.natural_mass_matrix, example.model, natural)(natural.x).full())
+    kinetic = 0.5 * np.sum(motion.xd @ M * motion.xd, axis=1)
+    change = float(np.abs(motion.energy - motion.energy[0]).max())
+    place = middle_or_tip(example, natural)
+    return Result(
+        change / float(kinetic.max()), change, float(motion.position_errors.max()), float(motion.velocity_errors.max()),
+        float(motion.iterations[1:].mean()), int(motion.iterations.max()), seconds / float(motion.iterations.sum()) * 1e6,
+        motion.t, motion.energy, motion.position_errors, (motion.xdd @ place.T)[:, 2],
+    )  # fmt: skip
+
+
+def middle_or_tip(example: Example, natural: Any) -> Array:
+    """A (3 x n) of the point A x + a that is plotted: the free end of a bar, or its middle if it carries others."""
+    model = example.model
+    i = model.body_names.index(example.body) + 1
+    com = np.array(model.I[i].h / model.I[i].m).ravel()
+    return np.array(natural.bodies[i].point(2 * com if i == model.nb else com).A.full())
+
+
+
+# Figures
+
+
+def figures(out: Path, pendulum: Mapping[str, Result], mechanism: Mapping[str, Result]) -> None:
+    """Figures 8.24 to 8.28 as PNG files in `out`, with the book's axes."""
+    a, b = pendulum.get("alpha 1e7"), mechanism.get("alpha 1e7")
+    if a is not None:
+        _curve(out / "figure_8_24.png", "Figure 8.24: vertical acceleration of the tip, five-bar pendulum",
+               "acceleration [m/s2]", {"": (a.t, a.acceleration)})  # fmt: skip
+        _curve(out / "figure_8_25.png", f"Figure 8.25: total energy, five-bar pendulum, {_percent(a)}",
+               "energy [J]", {"": (a.t, a.energy)}, span=a.energy_change / a.energy_error)  # fmt: skip
+        _errors(out / "figure_8_26.png", pendulum)
+    if b is not None:
+        _curve(out / "figure_8_27.png", "Figure 8.27: vertical acceleration of the middle bar, Bricard's mechanism",
+               "acceleration [m/s2]", {"": (b.t, b.acceleration)})  # fmt: skip
+        _curve(out / "figure_8_28.png", f"Figure 8.28: total energy, Bricard's mechanism, {_percent(b)}",
+               "energy [J]", {"": (b.t, b.energy)}, span=b.energy_change / b.energy_error)  # fmt: skip
+
+
+def _percent(result: Result) -> str:
+    return f"largest error {100 * result.energy_error:.2g} % of the kinetic energy"
+
+
+def _curve(
+    path: Path, title: str, label: str, curves: Mapping[str, tuple[Array, Array]], span: float | None = None
+) -> None:
+    """Curves over time; span: height of the ordinate, about the first value."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(8.5, 3.8), layout="constrained")
+    for name, (t, values) in curves.items():
+        axes.plot(t, values, color=BLACK, lw=0.8, label=name)
+    if span is not None:
+        first = next(iter(curves.values()))[1][0]
+        axes.set_ylim(first - 0.6 * span, first + 0.6 * span)
+    axes.set(xlabel="time [s]", ylabel=label, title=title)
+    _save(figure, axes, path)
+
+
+def _errors(path: Path, results: Mapping[str, Result]) -> None:
+    """The largest errors of the constraints; the book's levels as thin lines."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(8.5, 4.2), layout="constrained")
+    styles = {"alpha 1e7": (BLACK, "-"), "alpha 1e6": (BLUE, "--"), "alpha 1e6, augmented": (RED, (0, (7, 2)))}
+    for name, (color, style) in styles.items():
+        if name in results:
+            values = results[name].errors
+            axes.semilogy(results[name].t, np.where(values > 0, values, np.nan), color=color, ls=style, lw=0.9, label=name)
+    for level in sorted(set(FIGURE_8_26.values())):
+        axes.axhline(level, color="0.6", lw=0.8, ls=":")
+    axes.text(0.995, max(FIGURE_8_26.values()), "largest in the book: 1e-4 for 1e6, 1e-5 for the others", color="0.4",
+              fontsize="small", ha="right", va="bottom", transform=axes.get_yaxis_transform())  # fmt: skip
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
+    axes.set(xlabel="time [s]", ylabel="largest error [m or 1]", title="Figure 8.26: errors of the constraints")
+    axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize="small")
+    _save(figure, axes, path)
+
+
+def _pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _save(figure: Any, axes: Any, path: Path) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.margins(x=0.01)
+    figure.savefig(path, dpi=130)
+    _pyplot().close(figure)
+
+
+# Tables
+
+
+def show(title: str, published: Motion, results: Mapping[str, Result]) -> None:
+    """A row for every variant, and the book's for alpha = 1e7."""
+    print(f"\n{title}")
+    print(f"{'':24s}{'energy error':>14s}{'positions':>12s}{'velocities':>12s}{'iterations':>12s}{'most':>6s}"
+          f"{'us/iteration':>14s}")  # fmt: skip
+    constraint = "-" if published.constraint_error is None else f"{published.constraint_error:.0e}"
+    print(f"{'book, alpha 1e7':24s}{100 * published.energy_error:12.3g} %{constraint:>12s}{'-':>12s}"
+          f"{published.iterations:12d}{'':6s}{1e3 * published.milliseconds:14.0f}")  # fmt: skip
+    for name, r in results.items():
+        print(f"{name:24s}{100 * r.energy_error:12.3g} %{r.position_error:12.2g}{r.velocity_error:12.2g}"
+              f"{r.mean_iterations:12.2f}{r.most_iterations:6d}{r.microseconds:14.1f}")  # fmt: skip
+
+
+def run(quick: bool, out: Path | None, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Runs and prints both examples, and draws their figures; quick: their first seconds."""
+    print("\nenergy error: largest change of the total energy, relative to the largest kinetic energy")
+    found: dict[str, dict[str, Result]] = {}
+    for name, title, make in (
+        ("five_bar_pendulum", "Example 8.6: five-bar pendulum, h = 0.008 s, mu = h/80", five_bars),
+        ("bricard", "Example 8.7: Bricard's mechanism, h = 0.03 s, mu = h/60", bricard),
+    ):
+        example = make()
+        duration = example.duration / 10 if quick else example.duration
+        found[name] = {}
+        for label, variant in VARIANTS.items():
+            progress(f"{name}, {label}: {duration:g} s")
+            found[name][label] = simulate(example, variant, duration)
+        show(f"{title}, {duration:g} s", example.published, found[name])
+    if out is not None:
+        figures(out, found["five_bar_pendulum"], found["bricard"])
+    return {name: {label: r.numbers for label, r in results.items()} for name, results in found.items()}
