@@ -64,9 +64,7 @@ def _check(natural: Any, given: dict[str, Any]) -> None:
         if name not in given:
             continue
         if not isinstance(given[name], (SX, MX, DM)):
-            raise TypeError(
-                f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})"
-            )
+            raise TypeError(f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})")
         if given[name].shape != (natural.n, 1):
             raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {given[name].shape}")
     check_kind(*(given[name] for name in ("x", "xd", "qd", "tau", "f_ext") if given.get(name) is not None))

@@ -139,9 +139,10 @@ class NaturalCoordinates:
     """Natural coordinates x (n) of a model, and their conditions Phi(x) = 0 (m); made by `natural`.
 
     dimension: 3, or 2 for a planar mechanism, whose plane has the axes `plane` (3x2, world). points, vectors: all basic
-    points and unit vectors. names, constraint_names: of the entries of x and of the rows of Phi. q, x: the assembled
-    configuration, in joint and in natural coordinates. size [m]: largest length of the mechanism. It holds the geometry
-    and no masses: algorithms take these and gravity from the model.
+    points and unit vectors. names, constraint_names: of the entries of x and of the rows of Phi. powers: of the rows;
+    the unit of a row is m^power, 0, 1 or 2. q, x: the assembled configuration, in joint and in natural coordinates.
+    size [m]: largest length of the mechanism. It holds the geometry and no masses: algorithms take these and gravity
+    from the model.
     """
 
     tree: Model
@@ -151,6 +152,7 @@ class NaturalCoordinates:
     vectors: tuple[NaturalElement, ...]
     names: tuple[str, ...]
     constraint_names: tuple[str, ...]
+    powers: tuple[int, ...]
     bodies: tuple[RigidElement, ...]
     conditions: Quadratic
     chosen: tuple[Chosen, ...]

@@ -11,7 +11,7 @@ from casadi import DM
 from .._types import Array, exact
 from ..mechanism import Model
 from ..mechanism.parts import WORLD
-from .joint_conditions import Sharing, combination
+from .joint_conditions import Between, Sharing, combination
 from .natural_coordinates import (
     Chosen,
     Linear,
@@ -47,7 +47,7 @@ def assembled(tree: Model, sharing: Sharing, choice: Choice, plane: Array, q: Ar
         tree=tree, dimension=d, plane=plane,
         points=tuple(r for r in records if r.is_point), vectors=tuple(r for r in records if not r.is_point),
         names=tuple(f"{labels[k]}.{axis}" for k in first for axis in axes),
-        constraint_names=tuple(row.name for row in rows),
+        constraint_names=tuple(row.name for row in rows), powers=tuple(row.power for row in rows),
         bodies=tuple(_rigid(choice, sharing.frames[body], body, matrices) for body in range(tree.nb + 1)),
         conditions=_quadratic(rows, matrices, d, d * len(first)),
         chosen=tuple(_chosen(elements, sharing.frames, elements.all[k]) for k in first),
@@ -58,11 +58,12 @@ def assembled(tree: Model, sharing: Sharing, choice: Choice, plane: Array, q: Ar
 
 
 class Row(NamedTuple):
-    """Sum of factor * left . right = constant."""
+    """Sum of factor * left . right = constant, in m^power."""
 
     name: str
     products: list[tuple[Combination, Combination, float]]
     constant: float
+    power: int
 
 
 def _inner_products(tree: Model, choice: Choice, labels: Sequence[str]) -> list[Row]:
@@ -73,7 +74,8 @@ def _inner_products(tree: Model, choice: Choice, labels: Sequence[str]) -> list[
         found = choice.directions[group]
         name = ".".join("".join(labels[e] for e in reversed(choice.made_of[group][i])) for i in (k, l))
         product = float(found.local[k] @ found.local[l])
-        rows.append(Row(f"{_body_name(tree, body)}: {name}", [(found.found[k], found.found[l], 1.0)], product))
+        power = sum(len(choice.made_of[group][i]) - 1 for i in (k, l))
+        rows.append(Row(f"{_body_name(tree, body)}: {name}", [(found.found[k], found.found[l], 1.0)], product, power))
     return rows
 
 
@@ -86,14 +88,15 @@ def _of_links(sharing: Sharing, choice: Choice) -> list[Row]:
             for left, right, factor in products
         ]
         if any(left.terms or right.terms for left, right, _ in parts):
-            rows.append(Row(name, parts, constant))
+            spans = any(isinstance(part, Between) for product in products for part in product[:2])
+            rows.append(Row(name, parts, constant, int(spans)))
     return rows
 
 
 def _ties(choice: Choice, labels: Sequence[str], d: int) -> list[Row]:
     """Linear conditions of surplus elements, one per axis."""
     return [
-        Row(f"{labels[k]}: tie{axis}", [(gap, Combination({}, e), 1.0)], 0.0)
+        Row(f"{labels[k]}: tie{axis}", [(gap, Combination({}, e), 1.0)], 0.0, int(choice.elements.all[k].is_point))
         for k, gap in choice.ties
         for axis, e in enumerate(np.eye(d), 1)
     ]

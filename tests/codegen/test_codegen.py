@@ -51,6 +51,8 @@ def registered(name: str, /, model: od.Model = MODEL, contacts: tuple = CONTACTS
     algorithm = ALGORITHMS[name]
     takes = inspect.signature(algorithm).parameters
     static = (contacts,) if "constraints" in takes else ("body5",) if "frame" in takes else ()
+    if "natural" in takes:
+        static = (od.formulations.natural(model),)
     return od.function(algorithm, model, *static, **options)
 
 

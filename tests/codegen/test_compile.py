@@ -43,12 +43,16 @@ def no_compiler(tmp_path, monkeypatch):
 
 
 def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Function]:
-    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body."""
+    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body,
+    those for natural coordinates some of the model."""
     held = tuple(c.at(model, model.neutral()) for c in contacts)
+    natural = od.formulations.natural(model)
     functions = []
     for algorithm in REGISTRY:
         takes = inspect.signature(algorithm).parameters
         static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
+        if "natural" in takes:
+            static = (natural,)
         functions.append(od.function(algorithm, model, *static))
     return functions
 
