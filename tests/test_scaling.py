@@ -250,7 +250,7 @@ FRAMED = (
 CONSTRAINED = (
     od.constraint_position, od.constraint_velocity, od.constraint_jacobian, od.constraint_hessian,
     od.constrained_dynamics, od.impact, od.constrained_dynamics_derivatives, od.impact_derivatives,
-    od.constrained_equations, od.constrained_inverse_dynamics,
+    od.constrained_equations, od.constrained_inverse_dynamics, od.formulations.closed_chain_dynamics,
 )  # fmt: skip
 
 

@@ -7,6 +7,14 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
+from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
+from .cut_joints import closing_jacobian as closing_jacobian
+from .independent_coordinates import IndependentCoordinates as IndependentCoordinates
+from .independent_coordinates import SingularPositionError as SingularPositionError
+from .independent_coordinates import dependent_q as dependent_q
+from .independent_coordinates import dependent_qd as dependent_qd
+from .independent_coordinates import independent_coordinates as independent_coordinates
+from .independent_coordinates import independent_transformation as independent_transformation
 from .joint_coordinates import natural_from_q as natural_from_q
 from .joint_coordinates import natural_velocity as natural_velocity
 from .joint_coordinates import q_from_natural as q_from_natural
@@ -24,6 +32,8 @@ from .stages import Stages as Stages
 from .stages import stages as stages
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
+from .operation_stages import Stages as Stages
+from .operation_stages import stages as stages
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations

@@ -76,6 +76,15 @@ class Velocities(NamedTuple):
     g: list[Expr]
 
 
+class OpenChain(NamedTuple):
+    """Kinematics of an open chain: positions, rows of R, velocities and Sc by body, the ground first."""
+
+    at: Positions
+    R: list[Expr]
+    moving: Velocities
+    Sc: list[Expr]
+
+
 class Element(NamedTuple):
     """Terms of one body in (8.38): dofs, those that move it; R, its rows of R in their columns (6 x len(dofs)); m [kg]
     and J (3x3) [kg m^2], the blocks of its mass matrix (8.88); Sc, C, Q (6 each), linear half first, world axes."""
@@ -174,14 +183,21 @@ def world_inertias(model: Model, at: Positions) -> list[Expr]:
     return [symmetric(congruence(A.T, J)) for A, J in bodies]
 
 
-def elements(model: Model, q: Expr, qd: Expr, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
-    """The terms of all moving bodies in (8.38)."""
+def open_chain(model: Model, q: Expr, qd: Expr) -> OpenChain:
+    """The kinematics of an open chain. Accelerations do not depend on velocities that translate a whole tree, so these
+    are left out of them."""
     drifting = without_drift(model, qd)
     states = joint_states(model, q, drifting)
     at = positions(model, states)
     by = columns(model, states, at)
-    w = velocities(model, at, by, drifting).w
-    J, Sc = world_inertias(model, at), acceleration_products(model, states, at, by, w, drifting)
+    moving = velocities(model, at, by, qd)
+    R = [DM(6, 0), *(body_rows(model, at, by, i) for i, _ in model.edges)]
+    return OpenChain(at, R, moving, acceleration_products(model, states, at, by, moving.w, drifting))
+
+
+def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
+    """The terms of all moving bodies in (8.38)."""
+    at, w, J = open.at, open.moving.w, world_inertias(model, open.at)
     wrenches = world_wrenches(model, f_ext, loads.external)
     found = []
     for i, _ in model.edges:
@@ -189,13 +205,21 @@ def elements(model: Model, q: Expr, qd: Expr, f_ext: Expr | None = None, *, load
         C = ca.vertcat(NOTHING, ca.cross(w[i], J[i] @ w[i]))
         moment, force = halves(wrenches[i]) if i in wrenches else (NOTHING, NOTHING)
         Q = ca.vertcat(m * model.gravity_vector + force, moment - ca.cross(at.r[i] + at.s[i], force))
-        found.append(Element(supporting_dofs(model, i), body_rows(model, at, by, i), m, J[i], Sc[i], C, Q))
+        found.append(Element(supporting_dofs(model, i), open.R[i], m, J[i], open.Sc[i], C, Q))
     return found
 
 
 def supporting_dofs(model: Model, b: int) -> list[int]:
     """Indices of the dofs that move body b, from the root outwards."""
     return list(chain.from_iterable(model.dofs_of(i) for i in model.path(b)))
+
+
+def in_all_columns(model: Model, rows: Expr, b: int) -> Expr:
+    """Rows of body b, given in the columns of the dofs that move it, in all columns (nv)."""
+    full: list[Expr] = [DM(rows.shape[0], 1)] * model.nv
+    for k, column in zip(supporting_dofs(model, b), ca.horzsplit(rows), strict=True):
+        full[k] = column
+    return ca.horzcat(*full)
 
 
 def central(model: Model, i: int) -> tuple[Expr, Expr, Expr]:
@@ -236,25 +260,15 @@ def velocity_transformation(model: Model, q: M) -> M:
     World axes [m/s, rad/s], linear half first, body by body. Structurally zero wherever a dof does not move a body.
     O(nb depth).
     """
-    states = joint_states(model, q)
-    at = positions(model, states)
-    by = columns(model, states, at)
-    rows = []
-    for b, _ in model.edges:
-        full: list[Expr] = [type(q)(6, 1)] * model.nv
-        for k, column in zip(supporting_dofs(model, b), ca.horzsplit(body_rows(model, at, by, b)), strict=True):
-            full[k] = column
-        rows.append(ca.horzcat(*full))
-    return as_type(ca.vertcat(*rows), q)
+    R = open_chain(model, q, model.rest(q)).R
+    return as_type(ca.vertcat(*(in_all_columns(model, R[i], i) for i, _ in model.edges)), q)
 
 
 @boundary()
 def dependent_velocity(model: Model, q: M, qd: M) -> M:
     """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
     world axes [m/s, rad/s]. O(nb)."""
-    states = joint_states(model, q, qd)
-    at = positions(model, states)
-    moving = velocities(model, at, columns(model, states, at), qd)
+    moving = open_chain(model, q, qd).moving
     return as_type(ca.vertcat(*chain.from_iterable(zip(moving.g[1:], moving.w[1:], strict=True))), q)
 
 
@@ -265,7 +279,7 @@ def velocity_products(model: Model, q: M, qd: M) -> M:
     [acceleration of the center of gravity; angular acceleration] of all bodies, world axes [m/s^2, rad/s^2], without
     gravity. O(nb).
     """
-    return as_type(ca.vertcat(*(element.Sc for element in elements(model, q, qd))), q)
+    return as_type(ca.vertcat(*open_chain(model, q, qd).Sc[1:]), q)
 
 
 @boundary()
@@ -276,7 +290,7 @@ def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, lo
     of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. ModelError for a first moment without mass.
     O(nb depth^2).
     """
-    return _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+    return projected(model, q, qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
 
 
 @boundary()
@@ -289,11 +303,11 @@ def forward_dynamics_formulation_b(
     that moves no inertia, and for a first moment without mass. O(nb depth^2).
     """
     check_invertible(model, loads=loads)
-    H, C = _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+    H, C = projected_equations(model, q, qd, f_ext, loads=loads)
     return as_type(factor(model, H).solve(tau - C), q)
 
 
-def _projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
+def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
     """H = R' M R and C = R' (M Sc + C - Q), with the loads of the joints."""
     H = assembled(model, q, [(body.dofs, body.R.T @ body.momenta(body.R)) for body in bodies])
     forces = [body.momenta(body.Sc) + body.C - body.Q for body in bodies]
