@@ -210,6 +210,10 @@ class NaturalCoordinates:
             raise KeyError(f"no point or vector {shown(name)}; there are: {listed(tuple(found))}")
         return found[name]
 
+    def rows_of(self, name: str) -> tuple[int, ...]:
+        """Indices of the conditions of a body, a joint, a loop or an element, by its name."""
+        return tuple(k for k, row in enumerate(self.constraint_names) if row.startswith(f"{name}: "))
+
     def split(self, model: Model) -> Model:
         """The model with joints split as those of these coordinates; ValueError for other joints or lengths."""
         tree = split_joints(model, (MultiDof,)) if any(isinstance(j, MultiDof) for j in model.joints) else model

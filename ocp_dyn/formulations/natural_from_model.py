@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
@@ -58,7 +58,8 @@ def natural(
     links = [
         link_of_joint(tree.joint_names[i - 1], tree.joints[i], p, i, *_numbers(tree.X_tree[i])) for i, p in tree.edges
     ]
-    size = _size(tree, closures, points)
+    wanted = _wanted(tree, points, vectors)
+    size = _size(tree, closures, wanted)
     _check_closed(model, closures, q0, size)
     links += [_link_of_loop(tree, loop, X0) for loop in closures]
     normal = _normal(tree, links, X0, plane)
@@ -70,7 +71,7 @@ def natural(
     for link in filter(parallel, links):
         join_groups(groups, link, frames)
     sharing = Sharing(Elements(groups, size), frames)
-    _add_wanted(tree, sharing, points, vectors)
+    _add_wanted(sharing, wanted)
     for link in links:
         sharing.add(link)
     choice = Choice(sharing.elements, axes.shape[1])
@@ -136,15 +137,13 @@ def _check_closed(model: Model, loops: Sequence[Loop], q: Array, size: float) ->
             )
 
 
-def _size(tree: Model, loops: Sequence[Loop], points: Mapping[str, tuple[str, Any]] | None) -> float:
-    """The largest length between joints, loops' ends and points of the user; 1 m if there is none."""
-    found = [np.linalg.norm(_numbers(X)[1]) for X in tree.X_tree]
+def _size(tree: Model, loops: Sequence[Loop], wanted: Sequence[_Wanted]) -> float:
+    """The largest length between joints, ends of loops and points of the user; 1 m if there is none."""
+    found = [_numbers(X)[1] for X in tree.X_tree] + [point.r for point in wanted if point.is_point]
     for loop in loops:
         for frame, pose in ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose)):
-            found.append(np.linalg.norm(_placed(resolve(tree, frame).X, np.array(pose[1]))))
-    for name, (frame, r) in (points or {}).items():
-        found.append(np.linalg.norm(_placed(tree.frame(frame).X, finite_vector(r, 3, f"point {shown(name)}"))))
-    return float(max(found, default=0.0)) or 1.0
+            found.append(_placed(resolve(tree, frame).X, np.array(pose[1])))
+    return max((float(np.linalg.norm(r)) for r in found), default=0.0) or 1.0
 
 
 # Links
@@ -235,24 +234,46 @@ def _plane_axes(normal: Array) -> Array:
     return np.column_stack([first, np.cross(normal, first)])
 
 
-# Elements
+# Elements that the user asked for
 
 
-def _add_wanted(tree: Model, sharing: Sharing, points: Any, vectors: Any) -> None:
-    """Adds the points and vectors that the user asked for."""
+class _Wanted(NamedTuple):
+    """A point, or a direction, of a body: coordinates r (3) in it."""
+
+    name: str
+    is_point: bool
+    body: int
+    r: Array
+
+
+def _wanted(tree: Model, points: Any, vectors: Any) -> list[_Wanted]:
+    """The points and vectors that the user asked for, checked."""
+    found = []
     for what, given in (("points", points), ("vectors", vectors)):
+        if not isinstance(given, Mapping | None):
+            raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown(given)}")
         for name, value in (given or {}).items():
             if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown(name)}: {shown(value)}")
-            frame, r = tree.frame(value[0]), finite_vector(value[1], 3, f"{what}: {shown(name)}")
-            frames, E = sharing.frames, _numbers(frame.X)[0]
-            if what == "points":
-                sharing.elements.point([(frame.body, frames[frame.body].T @ _placed(frame.X, r))], WANTED, name)
-                continue
-            v = frames[frame.body].T @ (E.T @ r)
-            if not np.linalg.norm(v) > 0.5 * np.linalg.norm(r):
-                raise ValueError(f"vectors: {shown(name)} must be a direction of the mechanism, got {shown(value[1])}")
-            sharing.elements.vector([(frame.body, v / np.linalg.norm(v))], WANTED, name)
+                raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown({name: value})}")
+            frame, r = resolve(tree, value[0]), finite_vector(value[1], 3, f"{what}: {shown(name)}")
+            is_point = what == "points"
+            placed = _placed(frame.X, r) if is_point else _numbers(frame.X)[0].T @ r
+            found.append(_Wanted(name, is_point, frame.body, placed))
+    return found
+
+
+def _add_wanted(sharing: Sharing, wanted: Sequence[_Wanted]) -> None:
+    """Adds the points and vectors that the user asked for, in the plane their components along it."""
+    for name, is_point, body, r in wanted:
+        at = sharing.frames[body].T @ r
+        if is_point:
+            element = sharing.elements.point([(body, at)], WANTED, name)
+        elif np.linalg.norm(at) > 0.5 * np.linalg.norm(r):
+            element = sharing.elements.vector([(body, at / np.linalg.norm(at))], WANTED, name)
+        else:
+            raise ValueError(f"vectors: {shown(name)} must be a direction along which the mechanism moves, got {r}")
+        if element.name != name:
+            raise ValueError(f"{shown(name)} and {shown(element.name)} are the same: leave out one of them")
 
 
 def _numbers(X: Transform) -> tuple[Array, Array]:
