@@ -27,13 +27,11 @@ from .natural_dynamics import natural_jacobian as natural_jacobian
 from .natural_dynamics import natural_jacobian_rate as natural_jacobian_rate
 from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
-from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
-from .stages import Stages as Stages
-from .stages import stages as stages
-from .trajectory import IntegrationError as IntegrationError
-from .trajectory import Trajectory as Trajectory
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
+from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
+from .trajectory import IntegrationError as IntegrationError
+from .trajectory import Trajectory as Trajectory
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +57,9 @@ MECHANISMS: dict[str, Callable[[], Any]] = {
 }
 
 
+QUICK = ("bricard", "five_bar_pendulum")
+
+
 def functions(made: Mechanism) -> dict[str, Callable[[], ca.Function]]:
     """Makers of the accelerations by every method, as functions of x, xd, tau in natural coordinates, of q, qd, tau in
     joint coordinates."""
@@ -64,7 +67,7 @@ def functions(made: Mechanism) -> dict[str, Callable[[], ca.Function]]:
     natural = formulations.natural(model, loops)
 
     def dependent(method: str) -> ca.Function:
-        return od.function(formulations.natural_dynamics, model, natural, method=method, name=f"NC_{method}")
+        return od.function(formulations.natural_forward_dynamics, model, natural, method=method, name=f"NC_{method}")
 
     found = {PENALTY: lambda: dependent("penalty"), MATRIX_R: lambda: dependent("matrix_r")}
     if loops:
@@ -152,11 +155,11 @@ def machine() -> str:
     return f"{names[0] if names else platform.processor() or platform.machine()}, Python {platform.python_version()}"
 
 
-def run(chosen: Iterable[str], quick: bool, progress: Callable[[str], None]) -> dict[str, Any]:
+def run(quick: bool, progress: Callable[[str], None]) -> dict[str, Any]:
     """Measures and prints all tables; returns them as plain data."""
     print(f"\nmicroseconds of processor time, medians, on {machine()}; ratios to Formulation B")
     tables = {}
-    for name in chosen:
+    for name in QUICK if quick else MECHANISMS:
         tables[name] = measure(mechanism(MECHANISMS[name]()), progress, compiled=not quick)
         show(name, tables[name])
     winners(tables)
