@@ -21,6 +21,7 @@ from ..dynamics import rnea_crba_aba as dynamics
 from ..formulations import velocity_transformations as formulation_b
 from ..formulations import joint_coordinates, natural_dynamics
 from ..formulations import closed_chains, joint_coordinates, natural_dynamics
+from ..formulations import joint_coordinates, natural_dynamics
 from ..formulations import velocity_transformations as formulation_b
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
