@@ -30,9 +30,6 @@ from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
-from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
-from .stages import Stages as Stages
-from .stages import stages as stages
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
 from .velocity_transformations import dependent_velocity as dependent_velocity
