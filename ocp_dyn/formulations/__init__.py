@@ -9,6 +9,7 @@ the velocity transformation R:
 
 from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
 from .cut_joints import closing_jacobian as closing_jacobian
+from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .independent_coordinates import IndependentCoordinates as IndependentCoordinates
 from .independent_coordinates import SingularPositionError as SingularPositionError
 from .independent_coordinates import dependent_q as dependent_q
@@ -30,8 +31,12 @@ from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
+from .simulation.motion import NaturalMotion as NaturalMotion
+from .simulation.motion import StepError as StepError
+from .simulation.run import simulate as simulate
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
+from .trapezoidal_rule import trapezoidal_step as trapezoidal_step
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations
