@@ -19,8 +19,9 @@ from .operations import count
 from .published import TABLE_8_5
 from .robots import Array
 
-PENALTY, MATRIX_R, B, CRBA, ABA = "penalty", "matrix R", "Formulation B", "RNEA+CRBA", "ABA"
-METHODS = (PENALTY, MATRIX_R, B, CRBA, ABA)
+PENALTY, MATRIX_R, B, CRBA, ABA, CHOSEN = (
+    "penalty", "matrix R", "Formulation B", "RNEA+CRBA", "ABA", "od.function"
+)
 BOOK = dict(zip((PENALTY, MATRIX_R, B), range(3), strict=True))
 """Columns of table 8.5."""
 
@@ -54,6 +55,8 @@ def mechanism(made: Any) -> Mechanism:
 MECHANISMS: dict[str, Callable[[], Any]] = {
     "bricard": lambda: od.models.bricard(),
     "five_bar_pendulum": lambda: od.models.five_bar_pendulum(),
+    "car": lambda: od.models.car(),
+    "human_body": lambda: od.models.human_body(),
 }
 
 
@@ -62,24 +65,30 @@ QUICK = ("bricard", "five_bar_pendulum")
 
 def functions(made: Mechanism) -> dict[str, Callable[[], ca.Function]]:
     """Makers of the accelerations by every method, as functions of x, xd, tau in natural coordinates, of q, qd, tau in
-    joint coordinates."""
+    joint coordinates. Loops are held by multipliers. "od.function" is the library's default: the shorter of two
+    algorithms, on an equivalent model with fewer inertial parameters."""
     model, loops, _ = made
     natural = formulations.natural(model, loops)
 
     def dependent(method: str) -> ca.Function:
         return od.function(formulations.natural_forward_dynamics, model, natural, method=method, name=f"NC_{method}")
 
+    def recursive(**options: Any) -> ca.Function:
+        return od.function(od.constrained_dynamics, model, loops, **options)
+
     found = {PENALTY: lambda: dependent("penalty"), MATRIX_R: lambda: dependent("matrix_r")}
     if loops:
         return found | {
             B: lambda: od.function(formulations.closed_chain_dynamics, model, loops),
-            CRBA: lambda: od.function(od.constrained_dynamics, model, loops, solver="range", name="FDc_range"),
-            ABA: lambda: od.function(od.constrained_dynamics, model, loops, solver="aba", name="FDc_aba"),
+            CRBA: lambda: recursive(solver="range", name="FDc_range", reduce=False),
+            ABA: lambda: recursive(solver="aba", name="FDc_aba", reduce=False),
+            CHOSEN: lambda: recursive(),
         }
     return found | {
         B: lambda: od.function(formulations.forward_dynamics_formulation_b, model),
-        CRBA: lambda: od.function(od.forward_dynamics_crba, model),
+        CRBA: lambda: od.function(od.forward_dynamics_crba, model, reduce=False),
         ABA: lambda: od.function(od.forward_dynamics, model, reduce=False, name="FD_ABA"),
+        CHOSEN: lambda: od.function(od.forward_dynamics, model),
     }
 
 

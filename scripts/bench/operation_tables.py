@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
 
 import ocp_dyn as od
+from ocp_dyn.constrained_motion.solvers import RangeSpace, Rows
+from ocp_dyn.constraints import constraint_magnitudes
+from ocp_dyn.formulations.cut_joints import closing_rows
 
 from . import published
 from .operations import Operations, by_stage, count
@@ -32,10 +35,37 @@ ROWS = {
 """Fields of `formulations.Stages` and rows of the tables."""
 
 
-def formulation_b(model: od.Model, *static: Any) -> Stages:
-    """Operations by stage of Formulation B; static: the loops of a closed chain."""
+def formulation_b(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
+    """Operations by stage of Formulation B; with loops, which are held by multipliers, the stages of table 8.4."""
     q, qd, tau = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv)))
-    return _counted(od.formulations.stages(model, *static, q, qd, tau), [q, qd, tau])
+    stages = od.formulations.stages(model, q, qd, tau)
+    if loops:
+        H, b = _assembled(stages.assembly, model.nv)
+        closing = closing_rows(model, tuple(loops), q, qd)
+        rows = Rows(closing.Phi_z, constraint_magnitudes(model, tuple(loops), q))
+        solution = RangeSpace.on(H, model.dof_parent, rows).solve(tau - b, closing.gamma)
+        stages = stages._replace(
+            closing_jacobian=ca.vertcat(*closing.Phi_z.nonzeros()), closing_products=closing.gamma,
+            linear_equations=ca.vertcat(*solution),
+        )  # fmt: skip
+    return _counted(stages, [q, qd, tau])
+
+
+def formulation_a(model: od.Model, loops: Sequence[Any] = ()) -> Stages | None:
+    """Operations by stage of Formulation A; None: not counted."""
+    return None
+
+
+def _assembled(column: ca.SX, nv: int) -> tuple[ca.SX, ca.SX]:
+    """H and the right-hand side from the stage "assembly": the upper triangle by columns, then the vector."""
+    upper = ca.SX(nv, nv)
+    start = 0
+    for k in range(nv):
+        for i in range(k + 1):
+            if not column[start + i].is_zero():
+                upper[i, k] = column[start + i]
+        start += k + 1
+    return ca.triu2symm(upper), column[start:]
 
 
 def _counted(stages: Any, inputs: Sequence[ca.SX]) -> Stages:
@@ -103,6 +133,32 @@ def show(
     labels = {f"Formulation {letter}, stages": s for letter, s in zip("AB", sums, strict=True) if s is not None}
     for name, found in (labels | others).items():
         print(f"{name:34s}{found!s:>20s}{found.divisions:11d}{found.roots:7d}{found.functions:11d}{found.others:8d}")
+
+
+def run(quick: bool, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Counts and prints both tables; quick: the human body only."""
+    found: dict[str, Any] = {}
+    truck = od.models.heavy_truck()
+    cases = {
+        "human_body": ("Table 8.3: human body, 40 bodies, 45 degrees of freedom", od.models.human_body(), (),
+                       published.TABLE_8_3, published.TOTAL_8_3),
+        "heavy_truck": ("Table 8.4: heavy truck, 33 bodies, 48 open-chain coordinates, 18 degrees of freedom",
+                        truck.model, truck.loops, published.TABLE_8_4, published.TOTAL_8_4),
+    }  # fmt: skip
+    for name, (title, model, loops, rows, printed) in list(cases.items())[: 1 if quick else None]:
+        progress(f"{name}: Formulation A")
+        a = formulation_a(model, loops)
+        progress(f"{name}: Formulation B")
+        b = formulation_b(model, loops)
+        progress(f"{name}: recursive algorithms")
+        others = whole(model, loops) | recursive(model, loops)
+        show(title, rows, printed, (a, b), others)
+        found[name] = {"A": a and _plain(a), "B": _plain(b), "others": _plain(others)}
+    return found
+
+
+def _plain(stages: Stages) -> dict[str, dict[str, int]]:
+    return {name: operations._asdict() for name, operations in stages.items()}
 
 
 def _cell(operations: Operations | None) -> str:
