@@ -174,7 +174,8 @@ def independent(system: System, h: float, steps: int, every: int, progress: Prog
         )  # fmt: skip
         done += count
         q = formulations.dependent_q(model, loops, motion.q[-1], choice)
-        qd = np.array(formulations.dependent_qd(model, loops, q, motion.qd[-1][list(choice.independent)], choice)).ravel()
+        rates = DM(motion.qd[-1][list(choice.independent)])
+        qd = np.array(formulations.dependent_qd(model, loops, DM(q), rates, choice)).ravel()
         pieces.append(motion)
         if progress is not None:
             progress(done, steps)
@@ -210,7 +211,9 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
         loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.perf_counter() - begin
-    path = Trajectory(system.model, motion.t, motion.q, motion.qd, system.loops, system.loads)
+    # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
+    q = np.unwrap(motion.q, axis=0)
+    path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
     return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
 
 
