@@ -20,7 +20,7 @@ from ..joints import MultiDof
 from ..mechanism import Model
 from ..mechanism.reduction import split_joints
 from ..spatial_algebra.spatial import Transform, halves
-from .rigid_elements import COINCIDENT
+from .sharing.choice import COINCIDENT
 
 
 class Linear(NamedTuple):
