@@ -130,6 +130,7 @@ def dimensions(model: od.Model, rows: np.ndarray, accelerated: bool, natural: An
         "L_q_qdd": table(L - d, -a), "L_q_tau": table(L - d, -f),
         "R_B": table(np.tile(MOTION[::-1], (model.nb, 1)), -d),
         "Sc_B": table(np.tile(MOTION[::-1], (model.nb, 1)) - 2 * TIME),
+        "R_A": table(x, -d), "Sc_A": table(x - 2 * TIME),
         "T": table(ENERGY), "V": table(ENERGY), "P": table(f + v),
         "x": table(x), "xd": table(x - TIME), "Q": table(ENERGY - x), "M": table(ENERGY - x, 2 * TIME - x),
         "xdd": table(x - 2 * TIME), "lam_x": table(ENERGY - Phi), "h": table(TIME), "error": table(ONE),

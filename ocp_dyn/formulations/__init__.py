@@ -10,6 +10,10 @@ the velocity transformation R:
 from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
 from .cut_joints import closing_jacobian as closing_jacobian
 from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
+from .formulation_a import forward_dynamics_formulation_a as forward_dynamics_formulation_a
+from .formulation_a import projected_equations_a as projected_equations_a
+from .formulation_a import velocity_products_a as velocity_products_a
+from .formulation_a import velocity_transformation_a as velocity_transformation_a
 from .independent_coordinates import IndependentCoordinates as IndependentCoordinates
 from .independent_coordinates import SingularPositionError as SingularPositionError
 from .independent_coordinates import dependent_q as dependent_q

@@ -24,6 +24,8 @@ body i, A[i] its rotation, r[i] its origin, g[i] its center of gravity.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -76,13 +78,35 @@ class Velocities(NamedTuple):
     g: list[Expr]
 
 
-class OpenChain(NamedTuple):
-    """Kinematics of an open chain: positions, rows of R, velocities and Sc by body, the ground first."""
+class Accelerations(NamedTuple):
+    """Accelerations of bodies at qdd = 0, by body with the ground first: a of the origin (3), dw angular (3), U (3x3), so
+    that a point at the lever r from the origin accelerates by a + U r; world axes."""
 
+    dw: list[Expr]
+    a: list[Expr]
+    U: list[Expr]
+
+
+@dataclass(frozen=True)
+class OpenChain:
+    """Kinematics of an open chain."""
+
+    model: Model
     at: Positions
-    R: list[Expr]
+    by: Columns
     moving: Velocities
-    Sc: list[Expr]
+    products: Accelerations
+
+    @cached_property
+    def R(self) -> list[Expr]:
+        """Rows of R by body, the ground first: see `body_rows`."""
+        return [DM(6, 0), *(body_rows(self.model, self.at, self.by, i) for i, _ in self.model.edges)]
+
+    @cached_property
+    def Sc(self) -> list[Expr]:
+        """Sc by body (6 each), the ground first."""
+        s, (dw, a, U) = self.at.s, self.products
+        return [DM(6, 1), *(ca.vertcat(a[i] + U[i] @ s[i], dw[i]) for i, _ in self.model.edges)]
 
 
 class Element(NamedTuple):
@@ -134,12 +158,18 @@ def columns(model: Model, states: States, at: Positions) -> Columns:
 
 def body_rows(model: Model, at: Positions, by: Columns, b: int) -> Expr:
     """Rows of R of body b (6 x number of dofs that support it): v + w x (g_b - r_i) and w of each (8.99-8.105)."""
-    lever, found = at.s[b], []
+    return ca.horzcat(*(ca.vertcat(v, w) for v, w in columns_at(model, at, by, b, at.s[b])))
+
+
+def columns_at(model: Model, at: Positions, by: Columns, b: int, lever: Expr) -> list[tuple[Expr, Expr]]:
+    """(velocity of a point of body b, angular velocity) per unit velocity of each dof that supports the body, from the
+    root outwards; lever: from the body's origin to the point."""
+    found = []
     for i in reversed(model.path(b)):
         for k in reversed(model.dofs_of(i)):
-            found.append(ca.vertcat(by.v[k] + ca.cross(by.w[k], lever), by.w[k]))
+            found.append((by.v[k] + ca.cross(by.w[k], lever), by.w[k]))
         lever = lever + at.d[i]
-    return ca.horzcat(*reversed(found))
+    return found[::-1]
 
 
 def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities:
@@ -156,16 +186,15 @@ def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities
 
 def acceleration_products(
     model: Model, states: States, at: Positions, by: Columns, w: list[Expr], qd: Expr
-) -> list[Expr]:
-    """Sc by body (6 each, the ground first): accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of
-    the origins,
+) -> Accelerations:
+    """The stage Sc: accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of the origins,
 
         dw_i = dw_p + A cJ_w + w_p x w_J,   a_i = a_p + U_p d + A cJ_v + (w_p + w_i) x v_J,   U = dw x + w x w x,
 
     where w_J, v_J is the velocity of the joint: no linear velocity of a body enters.
     """
     rates = ca.vertsplit(qd)
-    dw, a, U, Sc = [NOTHING], [NOTHING], [DM(3, 3)], [DM(6, 1)]
+    dw, a, U = [NOTHING], [NOTHING], [DM(3, 3)]
     for i, p in model.edges:
         dofs, A = model.dofs_of(i), at.A[i]
         cw, cv = halves(states[i].cJ)
@@ -173,8 +202,7 @@ def acceleration_products(
         dw.append(dw[p] + A @ cw + ca.cross(w[p], turn))
         a.append(a[p] + U[p] @ at.d[i] + A @ cv + ca.cross(w[p] + w[i], slide))
         U.append(acceleration_field(w[i], dw[i]))
-        Sc.append(ca.vertcat(a[i] + U[i] @ at.s[i], dw[i]))
-    return Sc
+    return Accelerations(dw, a, U)
 
 
 def world_inertias(model: Model, at: Positions) -> list[Expr]:
@@ -191,8 +219,7 @@ def open_chain(model: Model, q: Expr, qd: Expr) -> OpenChain:
     at = positions(model, states)
     by = columns(model, states, at)
     moving = velocities(model, at, by, qd)
-    R = [DM(6, 0), *(body_rows(model, at, by, i) for i, _ in model.edges)]
-    return OpenChain(at, R, moving, acceleration_products(model, states, at, by, moving.w, drifting))
+    return OpenChain(model, at, by, moving, acceleration_products(model, states, at, by, moving.w, drifting))
 
 
 def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
