@@ -135,7 +135,9 @@ def spatial_slider_crank(speed: float = 6.0) -> ClosedChain:
     the x axis, a universal joint. One degree of freedom. Bodies `crank` (Revolute x), `slider` (Prismatic x) and `rod`
     (Universal, on the slider); the loop `B` is the ball joint. At the start the crank points up and turns with `speed`
     [rad/s]; the rod is on the side of positive x. Masses 0.12, 2 and 0.5 kg; the crank's center of mass is in its axis.
-    Assumed: the universal joint's axes are y in the slider, and at right angles to it and to the rod in the rod.
+    The description is not complete in the universal joint's axes, which decide on the rod's spin: here they are y in the
+    slider, and at right angles to it and to the rod in the rod. With z in the slider the crank is 0.005 rad away after
+    0.2 s, so that published curves are met to plotting accuracy only.
     """
     speed = finite(speed, "spatial_slider_crank: speed [rad/s]")
     crank, rod, axle = 0.08, 0.3, (0.0, 0.1, 0.12)

@@ -92,6 +92,13 @@ def test_lumped_bars_are_point_masses_at_their_ends() -> None:
     assert qd @ evaluate(od.mass_matrix, model, args=[q]) @ qd / 2 == pytest.approx(T, rel=1e-13)
 
 
+def test_uniform_bars_are_boxes() -> None:
+    body = models.five_bar_pendulum(0.7, 1.3, lumped=False).I[2]  # along -z
+    I = body.I.full() - 1.3 * 0.35**2 * np.diag([1, 1, 0])
+    w, l = 0.07, 0.7
+    np.testing.assert_allclose(I, 1.3 / 12 * np.diag([w**2 + l**2, w**2 + l**2, 2 * w**2]), atol=1e-14)
+
+
 @pytest.mark.parametrize("lumped", [True, False])
 def test_bricard_has_one_freedom_everywhere(lumped: bool) -> None:
     chain = models.bricard(0.7, 1.3, lumped)

@@ -13,6 +13,7 @@ import ocp_dyn as od
 from ocp_dyn import models
 from ocp_dyn._types import Array
 from ocp_dyn.models import ClosedChain
+from ocp_dyn.models.placed_bodies import box_inertia, rod_inertia, wheel_inertia
 from tests.helpers import close, evaluate, flat
 
 VEHICLES = {"heavy_truck": (33, 48, 18), "car": (25, 50, 15)}
@@ -38,6 +39,32 @@ def general_positions(name: str) -> list[Array]:
             q = chain.model.integrate(q, DM(-np.linalg.lstsq(G(q).full(), error, rcond=1e-8)[0]))
         found.append(flat(q))
     return found
+
+
+def test_inertias_of_shapes() -> None:
+    """Against sums over many points of the shapes."""
+    rng = np.random.default_rng(2)
+    u = rng.uniform(-0.5, 0.5, (200_000, 3))
+    box = u * [3.0, 0.5, 1.2]
+    np.testing.assert_allclose(np.diag(box_inertia(3.0, 0.5, 1.2, 7.0)), inertia_of(box, 7.0), atol=0.03)
+    start, end, mass = np.array([0.3, -0.2, 0.1]), np.array([0.7, 0.4, 0.3]), 60.0
+    along = end - start
+    length = np.linalg.norm(along)
+    radius = np.sqrt(mass / (np.pi * 7850 * length))
+    disc = 2 * u[:, 1:][np.hypot(u[:, 1], u[:, 2]) < 0.5] * radius
+    across = np.linalg.svd(along[None])[2][1:]
+    rod = np.outer(u[: len(disc), 0], along) + disc @ across
+    np.testing.assert_allclose(rod_inertia(start, end, mass), inertia_of(rod, mass), atol=0.02)
+    turn = rng.uniform(0, 2 * np.pi, len(u))
+    ring = np.column_stack([np.cos(turn), 0.2 / 0.3 / np.sqrt(0.75) * u[:, 1], np.sin(turn)]) * 0.3 * np.sqrt(0.75)
+    np.testing.assert_allclose(np.diag(wheel_inertia(0.3, 0.2, 18.0)), inertia_of(ring, 18.0), atol=0.01)
+
+
+def inertia_of(points: Array, mass: float) -> Array:
+    """The inertia of many equal masses about their center."""
+    r = points - points.mean(axis=0)
+    moments = mass / len(r) * r.T @ r
+    return np.trace(moments) * np.eye(3) - moments
 
 
 @pytest.mark.parametrize("name", VEHICLES)
