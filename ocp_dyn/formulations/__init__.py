@@ -9,6 +9,7 @@ the velocity transformation R:
 
 from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
 from .cut_joints import closing_jacobian as closing_jacobian
+from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .formulation_a import forward_dynamics_formulation_a as forward_dynamics_formulation_a
 from .formulation_a import projected_equations_a as projected_equations_a
 from .formulation_a import velocity_products_a as velocity_products_a
