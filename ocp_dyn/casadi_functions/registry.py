@@ -18,10 +18,6 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import closed_chains, joint_coordinates, natural_dynamics
-from ..formulations import joint_coordinates, natural_dynamics
-from ..formulations import dependent_dynamics, joint_coordinates, natural_dynamics, trapezoidal_rule
-from ..formulations import closed_chains, formulation_a, joint_coordinates, natural_dynamics
 from ..formulations import dependent_dynamics, joint_coordinates, natural_dynamics, trapezoidal_rule
 from ..formulations import velocity_transformations as formulation_b
 from ..mechanism import Model

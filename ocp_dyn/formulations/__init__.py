@@ -20,7 +20,6 @@ from .independent_coordinates import dependent_q as dependent_q
 from .independent_coordinates import dependent_qd as dependent_qd
 from .independent_coordinates import independent_coordinates as independent_coordinates
 from .independent_coordinates import independent_transformation as independent_transformation
-from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .joint_coordinates import natural_from_q as natural_from_q
 from .joint_coordinates import natural_velocity as natural_velocity
 from .joint_coordinates import q_from_natural as q_from_natural
@@ -36,12 +35,9 @@ from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
-from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError
 from .simulation.run import simulate as simulate
-from .stages import Stages as Stages
-from .stages import stages as stages
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
 from .trapezoidal_rule import trapezoidal_step as trapezoidal_step
