@@ -24,9 +24,9 @@ from ..formulations import (
     formulation_a,
     joint_coordinates,
     natural_dynamics,
-    trapezoidal_rule,
 )
 from ..formulations import velocity_transformations as formulation_b
+from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered

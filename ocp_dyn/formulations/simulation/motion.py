@@ -10,12 +10,14 @@ import numpy as np
 from casadi import DM, SX
 
 from ..._types import Array
+from ...constraints import Constraints
 from ...dynamics.momentum import potential_energy
 from ...mechanism import Model
 from ..joint_coordinates import q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_dynamics import natural_force
 from ..natural_equations import Equations
+from ..trajectory import IntegrationError, Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,10 @@ class NaturalMotion:
         f = ca.Function("qd", [x, xd], [qd_from_natural(self.model, self.natural, x, xd)])
         return _by_row(f, self.x, self.xd)
 
+    def trajectory(self, constraints: Constraints = ()) -> Trajectory:
+        """The motion in joint coordinates, for pictures and animations. constraints: the loops of the mechanism."""
+        return Trajectory(self.model, self.t, self.q, self.qd, tuple(constraints))
+
     def __str__(self) -> str:
         return (
             f"{len(self.t)} instants from {self.t[0]:g} to {self.t[-1]:g} s, up to {int(self.iterations.max())} "
@@ -62,16 +68,15 @@ class NaturalMotion:
         )
 
 
-class StepError(ValueError):
+class StepError(IntegrationError):
     """The error of a step whose iterations do not converge.
 
-    motion: all instants before it. time: the end of the step [s]. residual: the largest change of a coordinate in the
-    last iteration. row: the name of the constraint with the largest error.
+    motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name of the constraint with the largest error.
     """
 
     def __init__(self, message: str, motion: NaturalMotion, time: float, residual: float, row: str) -> None:
-        super().__init__(message)
-        self.motion, self.time, self.residual, self.row = motion, time, residual, row
+        super().__init__(message, motion)
+        self.time, self.residual, self.row = time, residual, row
 
 
 def errors_of(equations: Equations) -> ca.Function:
