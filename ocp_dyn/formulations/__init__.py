@@ -33,6 +33,9 @@ from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
+from .removed_bodies import OpenedChain as OpenedChain
+from .removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
+from .removed_bodies import open_by_removing as open_by_removing
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations
