@@ -34,6 +34,9 @@ from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
+from .removed_bodies import OpenedChain as OpenedChain
+from .removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
+from .removed_bodies import open_by_removing as open_by_removing
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError

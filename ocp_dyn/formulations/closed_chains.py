@@ -14,6 +14,9 @@ alpha, Omega, mu: penalty, natural frequency and damping ratio of the penalty sy
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from casadi import DM
@@ -62,27 +65,61 @@ def closed_chain_dynamics(
     redundant rows; the penalty method also goes through singular positions, its errors shrink as 1/alpha, and its lam
     is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in `inverse_dynamics`.
     """
-    _check(method, baumgarte, independent)
+    options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)
     H, C = projected(model, q, qd, elements(model, open, f_ext, loads=loads), loads)
     closing = Closing.of(model, constraints, open, q, qd)
-    if baumgarte is not None:
-        frequency, ratio = (
-            _positive(x, f"baumgarte {what}") for x, what in zip(baumgarte, ("omega", "xi"), strict=True)
-        )
-        closing = closing.stabilized(constraint_position(model, constraints, q), frequency, ratio)
-    if method == "penalty":
-        omega, mu = _positive(omega, "omega [rad/s]"), _positive(mu, "mu")
-        system = closing.stabilized(constraint_position(model, constraints, q), omega, mu)
-        qdd, lam = by_penalty(H, system, tau - C, _penalties(alpha, system.gamma.shape[0]))
-    elif method == "independent":
-        transformation = Transformation.of(model, constraints, closing.Phi_z, independent)
-        qdd, lam = by_independent_coordinates(H, closing, tau - C, transformation)
+    f, position = tau - C, partial(constraint_position, model, constraints, q)
+    if options.method == "independent":
+        choice = Transformation.of(model, constraints, closing.Phi_z, independent)
+        qdd, lam = by_independent_coordinates(H, options.stabilized(closing, position), f, choice)
     else:
-        check_invertible(model, loads=loads)
-        rows = Rows(closing.Phi_z, constraint_magnitudes(model, constraints, q))
-        qdd, lam = RangeSpace.on(H, model.dof_parent, rows).solve(tau - C, closing.gamma)
+        if options.method == "multipliers":
+            check_invertible(model, loads=loads)
+        magnitudes = partial(constraint_magnitudes, model, constraints, q)
+        qdd, lam = options.solve(H, model.dof_parent, f, closing, position, magnitudes)
     return as_type(qdd, q), as_type(lam, q)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of methods for closed chains, checked."""
+
+    method: str
+    alpha: Any
+    omega: float
+    mu: float
+    baumgarte: tuple[float, float] | None
+
+    @staticmethod
+    def of(method: Any, alpha: Any, omega: Any, mu: Any, baumgarte: Any, independent: Any = None) -> Options:
+        _check(method, baumgarte, independent)
+        if baumgarte is not None:
+            what = ("baumgarte omega", "baumgarte xi")
+            baumgarte = (_positive(baumgarte[0], what[0]), _positive(baumgarte[1], what[1]))
+        return Options(method, alpha, _positive(omega, "omega [rad/s]"), _positive(mu, "mu"), baumgarte)
+
+    def stabilized(self, closing: Closing, position: Callable[[], Expr]) -> Closing:
+        """The conditions with Baumgarte's terms, or with those of the penalty method; position(): Phi."""
+        if self.method == "penalty":
+            return closing.stabilized(position(), self.omega, self.mu)
+        return closing if self.baumgarte is None else closing.stabilized(position(), *self.baumgarte)
+
+    def solve(
+        self,
+        H: Expr,
+        tree: Sequence[int],
+        f: Expr,
+        closing: Closing,
+        position: Callable[[], Expr],
+        magnitudes: Callable[[], Expr],
+    ) -> Solution:
+        """(zdd, lam) by multipliers or penalty, for H with the sparsity of a tree; magnitudes(): sizes of the terms of
+        Phi_z."""
+        system = self.stabilized(closing, position)
+        if self.method == "penalty":
+            return by_penalty(H, system, f, _penalties(self.alpha, system.gamma.shape[0]))
+        return RangeSpace.on(H, tree, Rows(system.Phi_z, magnitudes())).solve(f, system.gamma)
 
 
 def by_penalty(H: Expr, system: Closing, f: Expr, alpha: DM) -> Solution:

@@ -36,13 +36,15 @@ from .velocity_transformations import OpenChain, Positions, Velocities, in_all_c
 class CutJoint(NamedTuple):
     """Geometry of a cut joint: p, s the bodies of predecessor and successor; at_p, at_s the levers from their centers of
     gravity to the ends of the loop; d the step to the point at which the predecessor's motion is taken, nonzero where
-    the ends may slide apart; tau, t the rotations and translations of the axes (m x 3); world axes."""
+    the ends may slide apart; R the rotation of the predecessor's frame; tau, t the rotations and translations of the
+    axes (m x 3); world axes."""
 
     p: int
     s: int
     at_p: Expr
     at_s: Expr
     d: Expr
+    R: Expr
     tau: Expr
     t: Expr
 
@@ -54,7 +56,7 @@ class CutJoint(NamedTuple):
         )
         T = exact(loop.axes)
         d = x_s - x_p if loop.sliding else DM(3, 1)
-        return CutJoint(p, s, at_p, at_s, d, T[:, :3] @ R.T, T[:, 3:] @ R.T)
+        return CutJoint(p, s, at_p, at_s, d, R, T[:, :3] @ R.T, T[:, 3:] @ R.T)
 
     def blocks(self) -> dict[int, Expr]:
         """The nonzero columns of Phi2_q, m x 6 for each moving body."""

@@ -115,7 +115,7 @@ def transformation(natural: NaturalCoordinates, tree: Model, open: OpenChain) ->
 
 def products(natural: NaturalCoordinates, open: OpenChain) -> Expr:
     """Sc (n)."""
-    _, a, U = open.products
+    a, U = open.products.a, open.products.U
     found = []
     for is_point, b, r in natural.chosen:
         turned = U[b] @ (open.at.A[b] @ exact(r))

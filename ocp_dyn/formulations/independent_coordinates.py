@@ -12,7 +12,7 @@ position, until a pivot vanishes. Algorithms take it as a static argument.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -98,7 +98,7 @@ def independent_coordinates(
     assembled positions near it (a dead center, a change point); ValueError for a mechanism that is locked, with no
     coordinate left. All name the loops. Cost: some evaluations of Phi_z.
     """
-    conditions = _Conditions.of(model, constraints)
+    conditions = Conditions.of(model, constraints)
     at = column_of_numbers(q, model.nq, "q")
     late = _preferred(model, prefer)
     here = conditions.scaled(at)
@@ -133,7 +133,7 @@ class _Pivots(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Conditions:
+class Conditions:
     """Phi and Phi_z of closed chains, in numbers."""
 
     model: Model
@@ -142,7 +142,7 @@ class _Conditions:
     evaluate: ca.Function
 
     @staticmethod
-    def of(model: Model, constraints: Constraints) -> _Conditions:
+    def of(model: Model, constraints: Constraints) -> Conditions:
         if model.has_symbols:
             raise ModelError("independent coordinates are chosen from numbers, and this model holds symbols")
         members = as_set(constraints)
@@ -151,7 +151,7 @@ class _Conditions:
             Phi_z = closing_rows(model, members, q, model.rest(q)).Phi_z
             return constraint_position(model, members, q), Phi_z, constraint_magnitudes(model, members, q)
 
-        return _Conditions(model, members, constraint_rows(members), as_function(terms, model.nq))
+        return Conditions(model, members, constraint_rows(members), as_function(terms, model.nq))
 
     def loops(self, rows: Sequence[int] | None = None) -> str:
         """Names of the loops, or of those that hold some of the rows, for a message."""
@@ -200,6 +200,18 @@ class _Conditions:
             q = self.model.integrate(q, DM(step / max(1.0, np.abs(step * here.column).max())))
         return best, least
 
+    def neighbors(self, q: DM, here: _Scaled, count: int = 4) -> Iterator[DM]:
+        """Assembled positions at a distance of `STEP` from q, in random directions that the loops leave free."""
+        _, s, V = np.linalg.svd(here.A, full_matrices=True)
+        free = V[int(np.sum(s > DEPENDENT)) :]
+        rng = np.random.default_rng(0)
+        for _ in range(count):
+            way = rng.normal(size=len(free)) @ free
+            step = DM(STEP * way / max(np.abs(way).max(initial=0.0), 1e-9) / here.column)
+            near, error = self.closed(self.model.integrate(q, step), range(self.model.nv))
+            if error <= ASSEMBLED:
+                yield near
+
 
 def _or_one(sizes: Array) -> Array:
     """Sizes to divide by: 1 in place of 0."""
@@ -234,19 +246,12 @@ def _eliminate(A: Array, late: Sequence[int] = ()) -> _Pivots:
     return _Pivots(rows, columns, pivot)
 
 
-def _check_singular(conditions: _Conditions, q: DM, here: _Scaled, found: _Pivots) -> None:
+def _check_singular(conditions: Conditions, q: DM, here: _Scaled, found: _Pivots) -> None:
     """SingularPositionError if the rank rises, or the smallest pivot grows suddenly, at assembled positions near q."""
     model = conditions.model
-    _, s, V = np.linalg.svd(here.A, full_matrices=True)
-    free = V[int(np.sum(s > DEPENDENT)) :]
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        way = rng.normal(size=len(free)) @ free
-        near, error = conditions.closed(
-            model.integrate(q, DM(STEP * way / np.abs(way).max() / here.column)), range(model.nv)
-        )
+    for near in conditions.neighbors(q, here):
         other = _eliminate(conditions.scaled(near).A)
-        if error > ASSEMBLED or len(other.rows) < len(found.rows):
+        if len(other.rows) < len(found.rows):
             continue
         if len(other.rows) > len(found.rows) or found.pivot < SUDDEN * other.pivot:
             lost = [k for k in other.columns if k not in found.columns] or found.columns[-1:]
@@ -315,7 +320,7 @@ def dependent_q(
     Newton's method for Phi(q) = 0 along the dependent dofs, from q (numbers), by least squares where rows repeat others.
     AssemblyError, with the loop and its residual, where they do not close.
     """
-    conditions = _Conditions.of(model, constraints)
+    conditions = Conditions.of(model, constraints)
     choice = checked_choice(model, constraints, independent)
     found, _ = conditions.closed(column_of_numbers(q, model.nq, "q"), choice.dependent, iterations)
     phi, row = np.abs(conditions.position(found)), conditions.scaled(found).row

@@ -80,11 +80,14 @@ class Velocities(NamedTuple):
 
 class Accelerations(NamedTuple):
     """Accelerations of bodies at qdd = 0, by body with the ground first: a of the origin (3), dw angular (3), U (3x3), so
-    that a point at the lever r from the origin accelerates by a + U r; world axes."""
+    that a point at the lever r from the origin accelerates by a + U r; turn, slide (3 each): the parts of dw and a that
+    are due to the velocity of the body's joint; world axes."""
 
     dw: list[Expr]
     a: list[Expr]
     U: list[Expr]
+    turn: list[Expr]
+    slide: list[Expr]
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,8 @@ class OpenChain:
     @cached_property
     def Sc(self) -> list[Expr]:
         """Sc by body (6 each), the ground first."""
-        s, (dw, a, U) = self.at.s, self.products
-        return [DM(6, 1), *(ca.vertcat(a[i] + U[i] @ s[i], dw[i]) for i, _ in self.model.edges)]
+        s, by = self.at.s, self.products
+        return [DM(6, 1), *(ca.vertcat(by.a[i] + by.U[i] @ s[i], by.dw[i]) for i, _ in self.model.edges)]
 
 
 class Element(NamedTuple):
@@ -195,14 +198,17 @@ def acceleration_products(
     """
     rates = ca.vertsplit(qd)
     dw, a, U = [NOTHING], [NOTHING], [DM(3, 3)]
+    turn, slide = [NOTHING], [NOTHING]
     for i, p in model.edges:
         dofs, A = model.dofs_of(i), at.A[i]
         cw, cv = halves(states[i].cJ)
-        turn, slide = (_combined(axes, rates, dofs, NOTHING) for axes in by)
-        dw.append(dw[p] + A @ cw + ca.cross(w[p], turn))
-        a.append(a[p] + U[p] @ at.d[i] + A @ cv + ca.cross(w[p] + w[i], slide))
+        w_J, v_J = (_combined(axes, rates, dofs, NOTHING) for axes in by)
+        turn.append(A @ cw + ca.cross(w[p], w_J))
+        slide.append(A @ cv + ca.cross(w[p] + w[i], v_J))
+        dw.append(dw[p] + turn[i])
+        a.append(a[p] + U[p] @ at.d[i] + slide[i])
         U.append(acceleration_field(w[i], dw[i]))
-    return Accelerations(dw, a, U)
+    return Accelerations(dw, a, U, turn, slide)
 
 
 def world_inertias(model: Model, at: Positions) -> list[Expr]:
