@@ -38,8 +38,6 @@ from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError
 from .simulation.run import simulate as simulate
-from .stages import Stages as Stages
-from .stages import stages as stages
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
 from .trapezoidal_rule import trapezoidal_step as trapezoidal_step
