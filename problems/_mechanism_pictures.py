@@ -51,9 +51,7 @@ def with_loop_ends(model: od.Model, loops: tuple[object, ...]) -> od.Model:
 
 def _turned(model: od.Model, turn: NDArray[np.float64]) -> od.Model:
     """The model with all that stands on the ground turned about the origin."""
-    places = [
-        X @ od.Transform.pose(turn) if i and model.parent[i] == 0 else X for i, X in enumerate(model.X_tree)
-    ]
+    places = [X @ od.Transform.pose(turn) if i and model.parent[i] == 0 else X for i, X in enumerate(model.X_tree)]
     return replace(model, X_tree=tuple(places))
 
 
@@ -76,7 +74,9 @@ def plot_energy(run: Run, path: Path, title: str) -> None:
     """Energies over time, and the change of energy that no torque explains."""
     t, energy = run.motion.t, run.motion.energy
     scale, unit = _prefix(float(np.ptp(run.kinetic)))
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8, 5.6), sharex=True, layout="constrained", height_ratios=(2, 1))
+    figure, (above, below) = plt.subplots(
+        2, 1, figsize=(8, 5.6), sharex=True, layout="constrained", height_ratios=(2, 1)
+    )
     for values, label, color in (
         (run.kinetic, "kinetic", "#0072B2"),
         (energy - run.kinetic, "potential", "#D55E00"),

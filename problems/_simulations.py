@@ -195,9 +195,7 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
         t.append(piece.t[1:] + t[-1][-1])
         q.append(piece.q[1:])
         qd.append(piece.qd[1:])
-    return Trajectory(
-        first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads
-    )
+    return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
 
 
 TOLERANCE = 1e-9

@@ -58,9 +58,8 @@ LOOP = od.Loop("rear_end", "shank_pin", axes=[(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0
 FORMULATIONS = ("multipliers", "independent")
 
 
-def leg(spread: float = 1 / 12) -> od.Model:
-    """The leg as a tree, cut at the lower pin of the rear bar. spread: inertia of a bar about its middle over mass
-    length^2: 1/12 for a thin rod, 1/4 for two equal masses at the pins."""
+def leg() -> od.Model:
+    """The leg as a tree, cut at the lower pin of the rear bar."""
     root = od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1), (0, 1, 0, 0, 0, 0)])  # along x and z, about y
     hinge = od.Revolute("y")
     fast: dict[str, Any] = {"effort": 80.0, "velocity": 20.0}
@@ -76,15 +75,13 @@ def leg(spread: float = 1 / 12) -> od.Model:
     }
     builder.add_body("thigh", hinge, "trunk", joint_name="hip", **thigh, **fast)
     builder.add_frame("above_knee", "thigh", (0, 0, -THIGH))
-    bar = _bar(FRONT, spread) | {"lower": 0.0, "upper": 1.35, "effort": 120.0, "velocity": 20.0}
+    bar = _bar(FRONT) | {"lower": 0.0, "upper": 1.35, "effort": 120.0, "velocity": 20.0}
     builder.add_body("front_bar", hinge, "above_knee", origin=_in_plane(FRONT[0]), joint_name="knee", **bar)
     x, z = FRONT[1]
     shank: dict[str, Any] = {"mass": 1.2, "com": (-x, 0, -0.1 - z), "inertia": (0.008, 0.008, 0.001)}
     builder.add_body("shank", hinge, "front_bar", origin=_along(FRONT), joint_name="pin", **shank)
     builder.add_frame("shank_pin", "shank", _along((FRONT[1], REAR[1])))
-    builder.add_body(
-        "rear_bar", hinge, "above_knee", origin=_in_plane(REAR[0]), joint_name="rear", **_bar(REAR, spread)
-    )
+    builder.add_body("rear_bar", hinge, "above_knee", origin=_in_plane(REAR[0]), joint_name="rear", **_bar(REAR))
     builder.add_frame("rear_end", "rear_bar", _along(REAR))
     foot: dict[str, Any] = {
         "mass": 0.5,
@@ -111,11 +108,11 @@ def _along(pins: Pins) -> tuple[float, float, float]:
     return _in_plane(np.subtract(pins[1], pins[0]).tolist())
 
 
-def _bar(pins: Pins, spread: float) -> dict[str, Any]:
-    """Mass, com and inertia of a straight bar between two pins, in a frame at the first."""
+def _bar(pins: Pins) -> dict[str, Any]:
+    """Mass, com and inertia of a thin straight bar between two pins, in a frame at the first."""
     r = np.array(_along(pins))
     across = (r @ r) * np.eye(3) - np.outer(r, r)
-    return {"mass": BAR_MASS, "com": tuple(r / 2), "inertia": spread * BAR_MASS * across}
+    return {"mass": BAR_MASS, "com": tuple(r / 2), "inertia": BAR_MASS / 12 * across}
 
 
 def shank_pose(front: Any) -> tuple[Any, Any, Any]:
@@ -159,8 +156,7 @@ def start(model: od.Model) -> np.ndarray:
     x = ca.SX.sym("x", 6)
     q = ca.SX(model.nq, 1)
     q[entries(model)] = x
-    if model.nq > 6:
-        q[entries(model, ("pin", "rear"))] = following(x[4])
+    q[entries(model, ("pin", "rear"))] = following(x[4])
     heel, toe, ankle = (od.point_position(model, name, q) for name in ("heel", "toe", "foot"))
     ahead = od.center_of_mass(model, q)[0] - ankle[0] - START["ahead"]
     rows = ca.vertcat(heel[2], toe[2], heel[0] + 0.05, x[2] - START["pitch"], x[4] - START["knee"], ahead)
@@ -173,19 +169,16 @@ def problem(
     *,
     height: float = 0.25,
     intervals: tuple[int, int, int] = INTERVALS,
-    model: od.Model | None = None,
     **options: Any,
 ) -> ocp.Problem:
-    """The jump. height: of the mass center at the apex above its height at the start [m]; model: of the leg, or one with
-    its independent joints only; options: of `ocp.Problem`."""
+    """The jump. height: of the mass center at the apex above its height at the start [m]; options: of `ocp.Problem`."""
     if not 0.1 <= height <= 0.4:
         raise ValueError(f"height must lie between 0.1 and 0.4 m, got {height}")
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be one of {', '.join(FORMULATIONS)}, got {formulation!r}")
-    model = leg() if model is None else model
-    closed = model.nq == len(entries(model))
-    held = () if closed or formulation == "independent" else (LOOP,)
-    dependent = () if closed or held else (ocp.DependentJoints(LOOP, ("pin", "rear"), ["knee"], following),)
+    model = leg()
+    held = (LOOP,) if formulation == "multipliers" else ()
+    dependent = () if held else (ocp.DependentJoints(LOOP, ("pin", "rear"), ["knee"], following),)
     heel = ocp.Foothold(od.Contact("heel", axes="z"), y=0)
     toe = ocp.Foothold(od.Contact("toe", axes="xz"), x=0.11, y=0)
     push, effort = (ocp.Unilateral(),), _effort(model)
@@ -199,7 +192,7 @@ def problem(
             ocp.Phase("flight", flight, (0.05, 0.5), objective=effort, constraints=held),
         ],
         boundary=(_at_rest(model, posture), _apex(model, posture, height)),
-        unactuated=["root"] if closed else ["root", "pin", "rear"],
+        unactuated=["root", "pin", "rear"],
         posture=posture,
         guess=_guess(model, posture, height),
         dependent=dependent,

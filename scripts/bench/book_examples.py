@@ -148,7 +148,6 @@ def middle_or_tip(example: Example, natural: Any) -> Array:
     return np.array(natural.bodies[i].point(2 * com if i == model.nb else com).A.full())
 
 
-
 # Figures
 
 
@@ -172,9 +171,7 @@ def _percent(result: Result) -> str:
     return f"largest error {100 * result.energy_error:.2g} %"
 
 
-def _curve(
-    path: Path, title: str, label: str, t: Array, values: Array, margin: float = 0.0
-) -> None:
+def _curve(path: Path, title: str, label: str, t: Array, values: Array, margin: float = 0.0) -> None:
     """A curve over time; margin: added to the ordinate on both sides."""
     plt = _pyplot()
     figure, axes = plt.subplots(figsize=(8.5, 3.8), layout="constrained")
@@ -194,7 +191,9 @@ def _errors(path: Path, results: Mapping[str, Result]) -> None:
     for name, (color, style) in styles.items():
         if name in results:
             values = results[name].errors
-            axes.semilogy(results[name].t, np.where(values > 0, values, np.nan), color=color, ls=style, lw=0.9, label=name.strip())
+            axes.semilogy(
+                results[name].t, np.where(values > 0, values, np.nan), color=color, ls=style, lw=0.9, label=name.strip()
+            )
     for level in sorted(set(FIGURE_8_26.values())):
         axes.axhline(level, color="0.6", lw=0.8, ls=":")
     axes.text(0.995, 5e-4, "dotted, largest in the book: 1e-4 for 1e6, 1e-5 for the others", color="0.4",

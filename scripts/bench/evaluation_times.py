@@ -19,9 +19,7 @@ from .operations import count
 from .published import TABLE_8_5
 from .robots import Array
 
-PENALTY, MATRIX_R, B, CRBA, ABA, CHOSEN = (
-    "penalty", "matrix R", "Formulation B", "RNEA+CRBA", "ABA", "od.function"
-)
+PENALTY, MATRIX_R, B, CRBA, ABA, CHOSEN = ("penalty", "matrix R", "Formulation B", "RNEA+CRBA", "ABA", "od.function")
 BOOK = dict(zip((PENALTY, MATRIX_R, B), range(3), strict=True))
 """Columns of table 8.5."""
 
@@ -121,9 +119,7 @@ def measure(made: Mechanism, progress: Callable[[str], None], compiled: bool = T
         if compiled:
             library = od.codegen.compile([f], lanes=1, threads=1)
             fast = ours.one_state(library[f.name()], drawn) if library.backend == "compiled" else None
-        found[method] = Times(
-            ours.interpreted(f, drawn), fast, operations.multiplications, operations.additions
-        )
+        found[method] = Times(ours.interpreted(f, drawn), fast, operations.multiplications, operations.additions)
     return found
 
 

@@ -48,7 +48,7 @@ def run_of(system: System, progress: Report, what: str) -> tuple[Run | None, str
 
 def squeezer(quick: bool, progress: Report) -> list[Row]:
     """Relative errors of q, q' and multipliers at t = 0.03 s, the largest of each: |x - published| / |published|."""
-    steps = {name: (1e-5, 1e-6) for name in EXPLICIT} | {"trapezoidal": (1e-5, 1e-6, 5e-7)}
+    steps = dict.fromkeys(EXPLICIT, (1e-05, 1e-06)) | {"trapezoidal": (1e-5, 1e-6, 5e-7)}
     rows: list[Row] = []
     for formulation, sizes in steps.items():
         ends = []
@@ -177,7 +177,9 @@ def mechanisms(quick: bool, progress: Report) -> list[Row]:
         system = SYSTEMS[name]()._replace(duration=duration / 10 if quick else duration)
         reference, _ = run_of(system._replace(formulation="recursive", step=1e-4), progress, f"{name}, reference")
         for formulation in (*EXPLICIT, "trapezoidal"):
-            run, failure = run_of(system._replace(formulation=formulation, step=1e-3), progress, f"{name}, {formulation}")
+            run, failure = run_of(
+                system._replace(formulation=formulation, step=1e-3), progress, f"{name}, {formulation}"
+            )
             row: Row = {"system": name, "form": formulation, "h": 1e-3}
             if run is None or failure or reference is None:
                 rows.append(row | {"failure": failure})

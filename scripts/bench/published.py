@@ -104,4 +104,3 @@ FOUR_BARS = {
     40: (20.0, (0.4109011537, 0.9116799010), (1.5667853719, -0.7061622356)),
 }
 """N-four-bar (IFToMM A02): duration [s], place of B0 [m] and its velocity [m/s], by N."""
-

@@ -1,6 +1,5 @@
 """The benchmark of the formulations: counts of operations, published numbers, the command line."""
 
-import json
 import subprocess
 import sys
 
@@ -66,6 +65,8 @@ def test_stages_of_formulation_b_are_at_least_its_function():
 
 def test_help_and_wrong_parts():
     assert "tables|times|examples|benchmarks" in run("--help")
-    wrong = subprocess.run([sys.executable, str(SCRIPT), "tables", "speed"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run(
+        [sys.executable, str(SCRIPT), "tables", "speed"], capture_output=True, text=True, check=False
+    )
     assert wrong.returncode == 2
     assert "unknown part 'speed'; parts are tables, times, examples, benchmarks" in wrong.stderr

@@ -69,8 +69,8 @@ def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX])
     qdd = [SX.sym("qdd", model.nv)] * (count * problem.steps)
     if "qdd" in z and not problem.dependent:
         qdd = ca.horzsplit(ca.reshape(z["qdd"], model.nv, -1))
-    lam = [SX.sym("lam", feet.size)] * len(qdd)
-    if "lam" in z:
+    lam = [SX.sym("lam", feet.size + sum(held.size for held in problem.coordinates.held))] * len(qdd)
+    if "lam" in z and not problem.dependent:
         lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
     points: list[Point] = []
     for step in range(problem.steps):
@@ -101,7 +101,7 @@ def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Ro
 
         states, end = explicit_step(model, method, rate, q, qd, h)
         states = [_pair(chosen.complete(*state)) for state in states]
-        q, qd = _projected(feet, chosen, *end, problem.resolved.contact_level)
+        q, qd = project(feet, chosen, *end, problem.resolved.contact_level)
         points += _points(transcription, step, feet, z, states, solved, torques)
     rows.constrain("velocity step", z["qd1"] - qd[chosen.qd])
     rows.constrain("position step", z["q1"] - q[chosen.q])
@@ -127,8 +127,9 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
         here = slice(step * method.stages, (step + 1) * method.stages)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
         states, (q1, qd1) = stage_states(model, method, q, qd, qdd[here], h)
+        states = [*states[:-1], (q_end, qd_end)] if method.ends_at_stage else states
         stages = [chosen.complete(*state, x) for state, x in zip(states, qdd[here], strict=True)]
-        states = _lifted(rows, method, [_pair(stage) for stage in stages], (q_end, qd_end))
+        states = _lifted(rows, method, [_pair(stage) for stage in stages])
         solved = [(rows.inner(x[2]) if problem.dependent else x[2], y) for x, y in zip(stages, lam[here], strict=True)]
         for k, (state, (qdd_k, lam_k), tau) in enumerate(zip(states, solved, torques, strict=True)):
             if problem.form == "implicit":
@@ -140,7 +141,7 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
                 solved[k] = _forward_dynamics(feet, *state, tau)
                 rows.constrain("dynamics", (qdd_k - solved[k][0])[chosen.qd])
         if problem.form == "explicit":
-            q1, qd1 = _projected(feet, chosen, q1, qd1, problem.resolved.contact_level)
+            q1, qd1 = project(feet, chosen, q1, qd1, problem.resolved.contact_level)
         rows.constrain("velocity step", (qd_end - qd1)[chosen.qd])
         rows.constrain("position step", (q_end - q1)[chosen.q])
         if problem.form == "implicit":
@@ -150,16 +151,14 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
     return points
 
 
-def _lifted(
-    rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
-) -> list[tuple[Expr, Expr]]:
+def _lifted(rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     """The states at the stages as inner variables (`Rows.inner`); a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
         (rows.inner(q), rows.inner(qd)) if np.any(row) else (q, qd)
         for (q, qd), row in zip(states, method.A[:last], strict=False)
     ]
-    return [*inside, end] if method.ends_at_stage else inside
+    return [*inside, *states[last:]]
 
 
 def _inner_states(chosen: Coordinates, z: dict[str, SX], steps: int) -> list[tuple[Expr, Expr]]:
@@ -174,11 +173,6 @@ def _inner_states(chosen: Coordinates, z: dict[str, SX], steps: int) -> list[tup
 def _pair(state: tuple[Expr, ...]) -> tuple[Expr, Expr]:
     """(q, qd) of a state (q, qd) or (q, qd, qdd)."""
     return state[0], state[1]
-
-
-def _projected(feet: Feet, chosen: Coordinates, q: Expr, qd: Expr, level: str) -> tuple[Expr, Expr]:
-    """(q, qd) at the end of a step on the contact rows, with dependent entries that follow from independent ones."""
-    return _pair(chosen.complete(*project(feet, *_pair(chosen.complete(q, qd)), level)))
 
 
 def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:
@@ -214,11 +208,6 @@ def _points(
 ) -> list[Point]:
     """The stages of a step, from their states, their pairs (qdd, lam) and their torques."""
     method, steps = transcription.problem.scheme, transcription.problem.steps
-    held = (
-        feet.footholds
-        if transcription.problem.form == "explicit"
-        else (*feet.footholds, *transcription.problem.coordinates.held)
-    )
     return [
         Point(
             fraction=float(step + c) / steps,
@@ -229,7 +218,7 @@ def _points(
                 qd,
                 qdd=qdd,
                 tau=tau,
-                wrenches=wrenches(held, lam, feet.places),
+                wrenches=wrenches(feet.footholds, lam, feet.places),
                 places=feet.places,
                 values=z,
                 lam=lam,

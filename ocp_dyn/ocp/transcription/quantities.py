@@ -104,7 +104,7 @@ class PhaseQuantity:
         values = {name: SX.sym(name, slot.size) for name, slot in self._shared.items()}
         here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in held))
         q, qd, qdd, tau = SX.sym("q", nq), SX.sym("qd", nv), SX.sym("qdd", nv), SX.sym("tau", nv)
-        forces = wrenches(held, lam, here)
+        forces = wrenches(phase.held, lam, here)
         return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam)
 
     def _of(self, instant: Instant) -> SX:

@@ -360,4 +360,5 @@ def _close_period(transcription: Transcription, rows: Rows, transition: Transiti
     if isinstance(transition, Continuous) or "Lam" not in z:
         rows.constrain("periodic velocity", (z["qd"] - qd)[chosen.qd])
     else:
+        qd = chosen.complete(z["q"], qd)[1]
         _impact_rows(transcription, rows, transcription.problem.phases[0], transition, z["q"], qd, z["qd"], z)

@@ -302,9 +302,14 @@ def places(
 def wrenches(
     feet: tuple[Foothold | PhaseConstraint, ...], lam: Expr, where: dict[Foothold, Expr]
 ) -> dict[Foothold, Expr]:
-    """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet."""
-    parts = split(lam, *(f.size for f in feet)) if feet else []
-    return {f: f.wrench(part, where[f]) for f, part in zip(feet, parts, strict=True) if isinstance(f, Foothold)}
+    """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet.
+
+    The rows of the feet are the first ones of lam.
+    """
+    standing = [f for f in feet if isinstance(f, Foothold)]
+    sizes = [f.size for f in standing]
+    parts = split(lam[: sum(sizes)], *sizes) if standing else []
+    return {f: f.wrench(part, where[f]) for f, part in zip(standing, parts, strict=True)}
 
 
 def full_tau(problem: Statement, tau: Expr) -> Expr:
