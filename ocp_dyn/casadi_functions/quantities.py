@@ -168,6 +168,8 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
     ("R_B", "by body [velocity of the center of gravity; angular velocity] = R_B qd, world axes", None, _DOFS),
     ("Sc_B", "m/s^2, rad/s^2; by body accelerations at qdd = 0, world axes"),
+    ("R_A", "xd = R_A qd", _X, _DOFS),
+    ("Sc_A", "m/s^2, 1/s^2; xdd at qdd = 0", _X),
     ("T", "J"),
     ("V", "J"),
     ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),
@@ -202,6 +204,13 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("Phi", "m^2, m, 1; conditions of natural coordinates", _CONDITIONS),
     ("Phi_x", "d(Phi)/dt = Phi_x xd", _CONDITIONS, _X),
     ("c", "Phi_x xdd = c", _CONDITIONS),
+    ("lam_x", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("h", "s; step", 1),
+    ("x_next", "m; unit vectors; natural coordinates after the step", _X),
+    ("xd_next", "m/s, 1/s", _X),
+    ("xdd_next", "m/s^2, 1/s^2", _X),
+    ("lam_x_next", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("error", "length of the change of x in the last iteration, relative to the size of the mechanism", 1),
     ("f_ext", "N m, N; a column per frame, [moment about the world origin; force], world axes", 6, "frames"),
 ))
 # fmt: on
