@@ -163,7 +163,9 @@ CHAINS = {
     "long": ("floating", "translation", "revolute_z", "revolute_z", "spherical", "prismatic_x"),
 }
 ROWS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 0))
-KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS)
+TWO_TURNS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 1, 0.5, 0, 0, 0.3), (0, 0, 0, 1, 2, 0))
+"""Rows that mix rotations and translations; the second ones leave one axis free to turn."""
+KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS, TWO_TURNS)
 
 
 def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Loop, np.ndarray]:
@@ -287,7 +289,7 @@ def test_frames_that_are_turned_against_each_other_stay_so(rng):
     [
         ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)), ((0, 0, 0, 1, 2, 3), (0, 0, 0, 3, 1, 1), (0, 0, 0, 1, 7, 1)),
         ((0, 0, 0, 1, 0.5, -2),), ((0, 1, 0, 0.3, 0, 0.2),), ((0, 1, 0, 0, 0, 0), (0, 0, 0, 1, 0, 0)),
-        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)),
+        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)), ((0, 1, 0, 0.3, 0, 0.2), (1, 0, 0, 0, 0, 0)),
     ],
 )  # fmt: skip
 def test_rows_of_loops_in_the_plane(rng, rows):
