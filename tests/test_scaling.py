@@ -130,6 +130,7 @@ def dimensions(model: od.Model, rows: np.ndarray, accelerated: bool, natural: An
         "L_q_qdd": table(L - d, -a), "L_q_tau": table(L - d, -f),
         "R_B": table(np.tile(MOTION[::-1], (model.nb, 1)), -d),
         "Sc_B": table(np.tile(MOTION[::-1], (model.nb, 1)) - 2 * TIME),
+        "R_A": table(x, -d), "Sc_A": table(x - 2 * TIME),
         "T": table(ENERGY), "V": table(ENERGY), "P": table(f + v),
         "x": table(x), "xd": table(x - TIME), "Q": table(ENERGY - x), "M": table(ENERGY - x, 2 * TIME - x),
         "xdd": table(x - 2 * TIME), "lam_x": table(ENERGY - Phi), "h": table(TIME), "error": table(ONE),
@@ -261,7 +262,7 @@ FRAMED = (
 CONSTRAINED = (
     od.constraint_position, od.constraint_velocity, od.constraint_jacobian, od.constraint_hessian,
     od.constrained_dynamics, od.impact, od.constrained_dynamics_derivatives, od.impact_derivatives,
-    od.constrained_equations, od.constrained_inverse_dynamics,
+    od.constrained_equations, od.constrained_inverse_dynamics, od.formulations.closed_chain_dynamics,
 )  # fmt: skip
 
 

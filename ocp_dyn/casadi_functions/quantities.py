@@ -168,6 +168,8 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
     ("R_B", "by body [velocity of the center of gravity; angular velocity] = R_B qd, world axes", None, _DOFS),
     ("Sc_B", "m/s^2, rad/s^2; by body accelerations at qdd = 0, world axes"),
+    ("R_A", "xd = R_A qd", _X, _DOFS),
+    ("Sc_A", "m/s^2, 1/s^2; xdd at qdd = 0", _X),
     ("T", "J"),
     ("V", "J"),
     ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),

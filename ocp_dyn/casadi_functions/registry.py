@@ -18,7 +18,13 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import dependent_dynamics, joint_coordinates, natural_dynamics
+from ..formulations import (
+    closed_chains,
+    dependent_dynamics,
+    formulation_a,
+    joint_coordinates,
+    natural_dynamics,
+)
 from ..formulations import velocity_transformations as formulation_b
 from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
@@ -54,6 +60,12 @@ def shallow(model: Model) -> bool:
     return sum(depths) <= 8 * model.nv
 
 
+def by_multipliers(options: Options) -> bool:
+    """Whether the chosen method for closed chains needs H^-1."""
+    return bool(options.get("method", "multipliers") == "multipliers")
+
+
+MULTIPLIED: Trait = {"needs_inverse": by_multipliers}
 SOLVED: Trait = {"needs_inverse": by_solver}
 OR_CRBA: Trait = {"alternatives": (Alternative(dynamics.forward_dynamics_crba, shallow),)}
 DERIVED_ID: Trait = {"derivatives": Derivatives(
@@ -107,6 +119,11 @@ REGISTRY: dict[Algorithm, Signature] = {
     formulation_b.velocity_products: _entry("Sc_B: q qd -> Sc_B", BODIES),
     formulation_b.projected_equations: _entry("EoM_B: q qd f_ext? -> H C", BODIES),
     formulation_b.forward_dynamics_formulation_b: _entry("FD_B: q qd tau f_ext? -> qdd", BODIES, INVERSE),
+    formulation_a.velocity_transformation_a: _entry("R_A: q -> R_A", BODIES),
+    formulation_a.velocity_products_a: _entry("Sc_A: q qd -> Sc_A", BODIES),
+    formulation_a.projected_equations_a: _entry("EoM_A: q qd f_ext? -> H C", BODIES),
+    formulation_a.forward_dynamics_formulation_a: _entry("FD_A: q qd tau f_ext? -> qdd", BODIES, INVERSE),
+    closed_chains.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),

@@ -32,8 +32,8 @@ from ..joints import (
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.spatial import Transform
-from .joint_conditions import across
 from .natural_coordinates import Linear, NaturalCoordinates
+from .sharing.joints import across
 
 F = TypeVar("F", bound=Callable[..., Any])
 X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)

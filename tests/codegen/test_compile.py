@@ -79,7 +79,7 @@ def agree(got, expected, tolerance=1e-12) -> None:
     assert np.abs(got - expected).max(initial=0) <= tolerance * (1 + np.abs(expected).max(initial=0))
 
 
-SOLVES = ("FD", "FD_HC", "FD_B", "FDc", "IDc", "impact", "dFDc", "dimpact")
+SOLVES = ("FD", "FD_HC", "FD_A", "FD_B", "FDc", "FDc_B", "IDc", "impact", "dFDc", "dimpact")
 
 
 def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:

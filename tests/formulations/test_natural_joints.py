@@ -45,9 +45,9 @@ def assert_round_trips(model: od.Model, natural: fm.NaturalCoordinates, rng: np.
             assert back[end - 1] >= 0
             close(np.linalg.norm(back[end - 4 : end]), 1.0)
             q[end - 4 : end] *= np.sign(q[end - 1])
-    close(back, q, 1e-9)  # an angle near +-pi/2 of an atan2 of squares
+    close(back, q)
     close(fm.natural_from_q(model, natural, ca.DM(back)), flat(x))
-    close(fm.qd_from_natural(model, natural, x, xd), qd, 1e-9)
+    close(fm.qd_from_natural(model, natural, x, xd), qd)
 
 
 @pytest.mark.parametrize("key", TAKEN)

@@ -58,9 +58,9 @@ def simulate(
 
     Every step iterates until |dx| is at most `tolerance`, coordinates in their units of `Scales`, at most `iterations`
     times. every: number of steps from one instant that is kept to the next; the motion ends at the multiple of so many
-    steps that is nearest to the duration. step: a
-    Function with the inputs and outputs of `trapezoidal_step`, such as a compiled one, in place of these iterations;
-    method, alpha, mu, project and iterations are then its own. progress: called with (steps done, steps in all).
+    steps that is nearest to the duration. step: a Function made of `trapezoidal_step`, in place of these iterations;
+    method, alpha, mu, project and iterations are then its own. It may be the `casadi.external` of its C code, which is
+    three times as fast. progress: called with (steps done, steps in all).
 
     ValueError for a start that does not keep the constraints; StepError, with the motion so far, if a step does not
     converge.
@@ -137,7 +137,7 @@ def _given(equations: Equations, t: SX, h: float, step: ca.Function, tau: Any, w
     ):
         raise TypeError(
             f"step must be a Function with the inputs and outputs of trapezoidal_step, sizes {sizes}, got "
-            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or a compiled one"
+            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or its casadi.external"
         )
     x, xd = SX.sym("x", n), SX.sym("xd", n)
     torque = _torques(equations.model, equations.natural, tau, t)
