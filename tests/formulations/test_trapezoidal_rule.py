@@ -11,10 +11,8 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import formulations as fm
 from ocp_dyn.formulations.natural_equations import Equations, Scales
+from ocp_dyn.formulations.simulation.trapezoidal_rule import Motion, Rule
 from tests.helpers import State, close, flat, tree
-
-ACROSS = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
-"""A frame whose z is the y axis."""
 
 
 def at(model, natural, q, qd):
@@ -27,11 +25,7 @@ def at(model, natural, q, qd):
 def row(n, length=1.0, mass=1.0):
     """Four-bars in a row in the plane: two coordinates per point."""
     made = od.models.n_four_bar(n, length, mass)
-    loops = tuple(
-        od.Loop(f"B{i}", f"coupler{i}", "revolute", (ACROSS, (0, 0, 0)), (ACROSS, (length, 0, 0)), label=f"pin{i}")
-        for i in range(1, n + 1)
-    )
-    return made, fm.natural(made.model, loops)
+    return made, fm.natural(made.model, made.loops)
 
 
 def swing(**options):
@@ -182,8 +176,6 @@ def test_the_quasi_tangent_is_the_tangent_up_to_the_errors_of_the_constraints(rn
     """The change of the residual with x is A h^-2 4, less terms with Phi_xx, which multiply lam, and Phi_x xd."""
     model = tree("chain").with_gravity((0, 0, 0))
     natural = fm.natural(model)
-    from ocp_dyn.formulations.simulation.trapezoidal_rule import Motion, Rule
-
     h, alpha = 0.01, 1e7
     e, tau = ca.SX.sym("e", natural.n), ca.SX(rng.normal(size=model.nv))
     rule = Rule.of(Equations.of(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
