@@ -272,12 +272,12 @@ def geared() -> od.Model:
 
 @pytest.mark.parametrize("options", [{"integrator": "trapezoid", "contact_level": "velocity"}, {"form": "explicit"}])
 def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dict) -> None:
-    """A linear coupling: both discretizations are the same. One joint follows from two, another one from one of
-    these."""
+    """A linear coupling: both discretizations are the same. One joint follows from two others; its constraint
+    also holds a joint that follows from one of these."""
     model, target = geared(), RNG.uniform(0.5, 1, 2)
     names = [f"link{k}_joint" for k in range(4)]
     gear = od.JointCoupling(names[2], names[0], ratio=-1.7, offset=0.3)
-    mean = od.CustomConstraint(lambda q: q[3] - 0.5 * q[0] + 0.8 * q[1] - 0.1, name="mean")
+    mean = od.CustomConstraint(lambda q: q[3] - 0.5 * q[0] + 0.8 * q[1] + 0.4 * q[2] - 0.22, name="mean")
     ends = ocp.Boundary(
         lambda first, last: (ca.vertcat(first.q[:2], first.qd[:2], last.q[:2] - target, last.qd[:2]), 0, 0)
     )
@@ -286,7 +286,7 @@ def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dic
     forces = ocp.Problem(model, [phase], boundary=[ends], posture=q0, unactuated=names[2:3], **options)
     dependent = [
         ocp.DependentJoints(gear, names[2:3], names[:1], lambda q: 0.3 - 1.7 * q),
-        ocp.DependentJoints(mean, names[3:], [names[1], names[0]], lambda q: 0.5 * q[1] - 0.8 * q[0] + 0.1),
+        ocp.DependentJoints(mean, names[3:], [names[1], names[0]], lambda q: 1.18 * q[1] - 0.8 * q[0] + 0.1),
     ]
     free = replace(forces, dependent=dependent, phases=[replace(phase, constraints=[])])
     one, other = (stated.solve(progress=False, tolerance=1e-10) for stated in (forces, free))
