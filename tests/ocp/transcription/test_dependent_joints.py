@@ -11,6 +11,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.guess.from_solution import carry_over
 from ocp_dyn.ocp.statement.dependent import Coordinates
 from ocp_dyn.ocp.workflows.solve import prepare
 
@@ -240,6 +241,18 @@ def test_a_solution_is_kept_and_begins_others(solution: ocp.Solution, tmp_path) 
         found = other.solve(guess=guess, progress=False)
         assert found.converged, found.status
     assert found.objective == pytest.approx(solution.objective, rel=1e-3)  # another discretization
+
+
+def test_a_guess_sets_independent_accelerations_and_impulses(solution: ocp.Solution) -> None:
+    stated = problem(integrator="euler")
+    transcription, _ = prepare(stated, 1)
+    carry_over(transcription, solution)
+    start = transcription.program.start
+    impulse = transcription.impulses[0]
+    assert np.allclose(start[impulse.index] * impulse.scale, solution.impulses[0][:3], rtol=1e-12)
+    for x, phase in zip(transcription.phases, solution.phases, strict=True):
+        for qdd, found in zip(x.qdd, phase.qdd, strict=True):
+            assert np.allclose(start[qdd.index] * qdd.scale, found[stated.coordinates.qd], rtol=1e-12)
 
 
 def test_limits_of_dependent_joints_are_rows() -> None:
