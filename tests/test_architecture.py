@@ -149,7 +149,7 @@ def test_functions_name_no_algorithm():
     assert not of_the_library(path, path.read_text()) & {algorithm.__module__ for algorithm in REGISTRY}
 
 
-SYMBOL_MAKERS = ("casadi_functions", "_autodiff", "_rounding", "codegen", "limit_cycles", "ocp")
+SYMBOL_MAKERS = ("casadi_functions", "_autodiff", "_rounding", "codegen", "formulations", "limit_cycles", "ocp")
 """Rooms that may call `.sym`: below them, algorithms take what they are given."""
 
 

@@ -133,6 +133,9 @@ def dimensions(model: od.Model, rows: np.ndarray, accelerated: bool, natural: An
         "R_A": table(x, -d), "Sc_A": table(x - 2 * TIME),
         "T": table(ENERGY), "V": table(ENERGY), "P": table(f + v),
         "x": table(x), "xd": table(x - TIME), "Q": table(ENERGY - x), "M": table(ENERGY - x, 2 * TIME - x),
+        "xdd": table(x - 2 * TIME), "lam_x": table(ENERGY - Phi), "h": table(TIME), "error": table(ONE),
+        "x_next": table(x), "xd_next": table(x - TIME), "xdd_next": table(x - 2 * TIME),
+        "lam_x_next": table(ENERGY - Phi),
         "Phi": table(Phi), "Phi_x": table(Phi, -x), "c": table(Phi - 2 * TIME),
         "h_com": table(momentum), "A_G": table(momentum, -v), "h_bias": table(momentum - TIME),
     }  # fmt: skip
@@ -222,12 +225,20 @@ class Case:
             off = 0.01 * np.random.default_rng(5).normal(size=natural.n)  # else Phi is rounding alone
             self.values["x"] = flat(od.formulations.natural_from_q(self.model, natural, q)) + off
             self.values["xd"] = flat(od.formulations.natural_velocity(self.model, natural, q, qd))
+            rng = np.random.default_rng(6)
+            self.values |= {
+                "xdd": rng.normal(size=natural.n),
+                "lam_x": rng.normal(size=natural.m),
+                "h": np.array([0.01]),
+            }
         for reduce in (True, False):
             f, g = (self.function(algorithm, u, reduce=reduce, **options) for u in (SI, units))
             given = [self.values[name] for name in f.name_in()]
             other = [units.factor(dims[n])[:, 0] * x for n, x in zip(g.name_in(), given, strict=True)]
             for name, expected, got in zip(f.name_out(), outputs(f, given), outputs(g, other), strict=True):
-                check(f"{name}, reduce={reduce}", expected, got / units.factor(dims[name]))
+                # the penalties of a step are large by nature: its factor loses six digits
+                equal = 1e-6 if algorithm is od.formulations.trapezoidal_step else EQUAL
+                check(f"{name}, reduce={reduce}", expected, got / units.factor(dims[name]), equal)
 
     def function(self, algorithm: Callable[..., Any], units: Units, **options: Any) -> ca.Function:
         static: tuple[Any, ...] = ()
@@ -263,11 +274,11 @@ def outputs(f: ca.Function, given: Sequence[Any]) -> list[np.ndarray]:
     return [np.array(y.full()) for y in f.call([DM(x) for x in given])]
 
 
-def check(name: str, expected: np.ndarray, got: np.ndarray) -> None:
+def check(name: str, expected: np.ndarray, got: np.ndarray, equal: float = EQUAL) -> None:
     """Equal relative to the largest number, in units in which no quantity is small or large by nature."""
     assert np.all(np.isfinite(expected)), name
     error = np.abs(got - expected) / (np.abs(expected).max() or 1.0)
-    assert np.all(error <= EQUAL), f"{name}: relative error {np.max(error):.3g}"
+    assert np.all(error <= equal), f"{name}: relative error {np.max(error):.3g}"
 
 
 # Models

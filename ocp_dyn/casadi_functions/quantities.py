@@ -204,6 +204,13 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("Phi", "m^2, m, 1; conditions of natural coordinates", _CONDITIONS),
     ("Phi_x", "d(Phi)/dt = Phi_x xd", _CONDITIONS, _X),
     ("c", "Phi_x xdd = c", _CONDITIONS),
+    ("lam_x", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("h", "s; step", 1),
+    ("x_next", "m; unit vectors; natural coordinates after the step", _X),
+    ("xd_next", "m/s, 1/s", _X),
+    ("xdd_next", "m/s^2, 1/s^2", _X),
+    ("lam_x_next", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("error", "largest change in the last iteration, of points relative to the size of the mechanism", 1),
     ("f_ext", "N m, N; a column per frame, [moment about the world origin; force], world axes", 6, "frames"),
 ))
 # fmt: on

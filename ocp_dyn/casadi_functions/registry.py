@@ -18,8 +18,9 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import closed_chains, formulation_a, joint_coordinates, natural_dynamics
+from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics, trapezoidal_rule
 from ..formulations import velocity_transformations as formulation_b
+from ..formulations.closed import by_cut_joints
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
@@ -116,7 +117,7 @@ REGISTRY: dict[Algorithm, Signature] = {
     formulation_a.velocity_products_a: _entry("Sc_A: q qd -> Sc_A", BODIES),
     formulation_a.projected_equations_a: _entry("EoM_A: q qd f_ext? -> H C", BODIES),
     formulation_a.forward_dynamics_formulation_a: _entry("FD_A: q qd tau f_ext? -> qdd", BODIES, INVERSE),
-    closed_chains.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
+    by_cut_joints.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),
@@ -142,6 +143,9 @@ REGISTRY: dict[Algorithm, Signature] = {
     natural_dynamics.natural_jacobian: _entry("NC_Phi_x: x -> Phi_x", BODIES),
     natural_dynamics.natural_jacobian_rate: _entry("NC_c: x xd -> c", BODIES),
     natural_dynamics.natural_force: _entry("NC_Q: x xd tau f_ext? -> Q", BODIES),
+    dependent_dynamics.natural_forward_dynamics: _entry("NC_FD: x xd tau f_ext? -> xdd lam_x", BODIES),
+    trapezoidal_rule.trapezoidal_step: _entry(
+        "NC_step: x xd xdd lam_x tau h f_ext? -> x_next xd_next xdd_next lam_x_next error", BODIES),
     joint_coordinates.natural_from_q: _entry("x_q: q -> x", BODIES),
     joint_coordinates.natural_velocity: _entry("xd_q: q qd -> xd", BODIES),
     joint_coordinates.q_from_natural: _entry("q_x: x -> q", BODIES),

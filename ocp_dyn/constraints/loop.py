@@ -66,7 +66,9 @@ class Loop:
     translation] in the predecessor frame (not normalized). predecessor_pose, successor_pose: (R, r), active rotation
     (3x3) and origin [m] of the loop's frames in the frames named.
 
-    phi: vee of the skew part of R_p' R_s [sine of the angle], then R_p' (x_s - x_p) [m], dotted with the axis.
+    phi: vee of the skew part of R_p' R_s [sine of the angle], then R_p' (x_s - x_p) [m], dotted with the axis. If the
+    rows leave one axis n free to turn, as in "revolute" and "cylindrical", n x R_p' R_s n takes the place of vee: the
+    sine of the angle between the axes, whatever the turn about them.
     `G qd = d(phi)/dt` at phi = 0 if all translations are held. sliding (None: only for "cylindrical" and
     "prismatic"): takes the predecessor's velocity at the successor's origin, so that rows stay right when
     the origins may move apart; equal where they coincide.
@@ -113,7 +115,9 @@ class Loop:
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
-        return exact(self.axes) @ ca.vertcat(vee(Rp.T @ Rs), Rp.T @ (xs - xp))
+        R, n = Rp.T @ Rs, self._free_axis()
+        turned = vee(R) if n is None else ca.cross(n, R @ n)
+        return exact(self.axes) @ ca.vertcat(turned, Rp.T @ (xs - xp))
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         at = self._relative(model, q)
@@ -161,6 +165,13 @@ class Loop:
             Rb, xb = pose(model, resolve(model, frame), q)
             found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ as_point(r)))
         return found
+
+    def _free_axis(self) -> DM | None:
+        """The axis (3) about which the frames may turn, in the predecessor's frame, if there is exactly one."""
+        rotations = np.array(self.axes)[:, :3]
+        _, values, axes = np.linalg.svd(rotations)
+        rank = int(np.sum(values > 1e-9 * values.max(initial=0.0)))
+        return sparse(axes[2]) if rank == 2 else None
 
     def _relative(self, model: Model, q: Expr) -> _Relative:
         (Rp, xp), (_, xs) = self._poses(model, q)

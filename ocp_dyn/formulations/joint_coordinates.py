@@ -32,8 +32,8 @@ from ..joints import (
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.spatial import Transform
-from .joint_conditions import across
 from .natural_coordinates import Linear, NaturalCoordinates
+from .sharing.joints import across
 
 F = TypeVar("F", bound=Callable[..., Any])
 X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
@@ -41,7 +41,7 @@ X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 
 def natural_boundary(function: F) -> F:
     """As `boundary`, for functions of (model, natural, ...): it checks natural, x and xd, too."""
-    inner = boundary()(function)
+    inner = boundary(own=("mu",))(function)  # a factor of stabilization here
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
     @wraps(inner)

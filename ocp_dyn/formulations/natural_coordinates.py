@@ -20,7 +20,7 @@ from ..joints import MultiDof
 from ..mechanism import Model
 from ..mechanism.reduction import split_joints
 from ..spatial_algebra.spatial import Transform, halves
-from .rigid_elements import COINCIDENT
+from .sharing.choice import COINCIDENT
 
 
 class Linear(NamedTuple):
@@ -209,6 +209,10 @@ class NaturalCoordinates:
         if name not in found:
             raise KeyError(f"no point or vector {shown(name)}; there are: {listed(tuple(found))}")
         return found[name]
+
+    def rows_of(self, name: str) -> tuple[int, ...]:
+        """Indices of the conditions of a body, a joint, a loop or an element, by its name."""
+        return tuple(k for k, row in enumerate(self.constraint_names) if row.startswith(f"{name}: "))
 
     def split(self, model: Model) -> Model:
         """The model with joints split as those of these coordinates; ValueError for other joints or lengths."""

@@ -24,10 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Array
-from ..constraints import Loop
-from ..constraints.loop import ROWS_BY_KIND
-from ..joints import (
+from ..._types import Array
+from ...joints import (
     Cylindrical,
     Euler,
     FloatingBase,
@@ -39,14 +37,12 @@ from ..joints import (
     Translation,
     Universal,
 )
-from .rigid_elements import OFFERED, Choice, Combination, Elements, Groups
+from .choice import OFFERED, Choice, Combination, Elements, Groups
 
 SUPPORTED = (Revolute, Prismatic, Cylindrical, Universal, Spherical, Euler, Planar, Translation, FloatingBase)
 """Joints that natural coordinates take; `MultiDof` is split into the first two."""
-PARALLEL_JOINTS = (Prismatic, Translation)
-"""Joints whose bodies keep their orientation to each other."""
-LOOP_KINDS = {Loop("p", "s", kind).axes: kind for kind in ROWS_BY_KIND}
-PARALLEL_LOOPS = ("orientation", "prismatic", "fixed")
+KEEP_ORIENTATION = ("prismatic", "translation", "orientation", "fixed")
+"""Kinds of links whose bodies keep their orientation to each other."""
 
 
 class Placed(NamedTuple):
@@ -130,7 +126,7 @@ def link_of_joint(name: str, joint: Joint, p: int, i: int, E: Array, r: Array) -
 
 def parallel(link: Link) -> bool:
     """Whether the bodies of a link keep their orientation to each other."""
-    return link.kind in ("prismatic", "translation", "orientation", "fixed")
+    return link.kind in KEEP_ORIENTATION
 
 
 def across(a: Array) -> tuple[Array, Array]:

@@ -22,13 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Array
+from ..._types import Array
 
 INDEPENDENT = 0.1
 """Least sine of the angle between a direction and the plane of the other two, for a well conditioned basis."""
 COINCIDENT = 1e-9
-"""Largest distance of two points that are one, relative to the size of the mechanism; largest sine between parallel
-vectors."""
+"""Largest distance of two points that are one, relative to the size of the mechanism."""
+PARALLEL = 1e-9
+"""Largest sine of the angle between vectors that are one, or between parallel axes."""
 WANTED, SHARED, OFFERED = 1, 2, 3
 """Order in which elements become coordinates: those that the user asked for, those of several bodies, and those that
 conditions of a joint contain."""
@@ -149,7 +150,7 @@ class Elements:
 
     def _same(self, old: Element, new: Element) -> int:
         """1 if two elements coincide, -1 for opposite vectors, otherwise 0."""
-        limit = COINCIDENT * (self.size if new.is_point else 1.0)
+        limit = COINCIDENT * self.size if new.is_point else PARALLEL
         for k in old.at.keys() & new.at.keys() if old is not new else ():
             if np.linalg.norm(old.at[k] - new.at[k]) <= limit:
                 return 1

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, exact
-from ..mechanism import Model
-from ..mechanism.parts import WORLD
-from .joint_conditions import Between, Sharing, combination
-from .natural_coordinates import (
+from ..._types import Array, exact
+from ...mechanism import Model
+from ...mechanism.parts import WORLD
+from ..natural_coordinates import (
     Chosen,
     Linear,
     NaturalCoordinates,
@@ -22,7 +21,8 @@ from .natural_coordinates import (
     factor_block,
     linear,
 )
-from .rigid_elements import OFFERED, Choice, Combination, Element, Elements
+from .choice import OFFERED, Choice, Combination, Element, Elements
+from .joints import Between, Sharing, combination
 
 Matrices = Callable[[Combination], Linear]
 

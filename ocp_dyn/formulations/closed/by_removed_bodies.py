@@ -23,25 +23,25 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import as_function
-from .._types import Expr, M, as_type, exact, listed, meant, shown, sparse
-from ..constraints import Constraints, Loop, as_set
-from ..dynamics.invertible import check_invertible
-from ..dynamics.kinematics import resolve
-from ..mechanism import Model
-from ..mechanism.boundary import boundary
-from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import elimination_tree, symmetric
-from ..spatial_algebra.spatial import acceleration_field
-from .closed_chains import Options
-from .cut_joints import Closing, CutJoint
-from .formulation_a import in_plane
+from ..._autodiff import as_function
+from ..._types import Expr, M, as_type, exact, listed, meant, shown, sparse
+from ...constraints import Constraints, Loop, as_set
+from ...dynamics.invertible import check_invertible
+from ...dynamics.kinematics import resolve
+from ...mechanism import Model
+from ...mechanism.boundary import boundary
+from ...mechanism.loads import NO_LOADS, Loads
+from ...spatial_algebra.linalg import elimination_tree, symmetric
+from ...spatial_algebra.spatial import acceleration_field
+from ..cut_joints import Closing, CutJoint
+from ..formulation_a import in_plane
+from ..joint_coordinates import joint_rates, qd_of
+from ..natural_coordinates import Chosen, NaturalCoordinates
+from ..natural_dynamics import natural_force, natural_mass_matrix
+from ..natural_from_model import natural
+from ..velocity_transformations import OpenChain, open_chain
+from .by_cut_joints import Options
 from .independent_coordinates import Conditions
-from .joint_coordinates import joint_rates, qd_of
-from .natural_coordinates import Chosen, NaturalCoordinates
-from .natural_dynamics import natural_force, natural_mass_matrix
-from .natural_from_model import natural
-from .velocity_transformations import OpenChain, open_chain
 
 IDENTITY = 1e-9
 """Largest entry of Phi_x R1, relative to the mechanism, of conditions that the branches keep by themselves."""

@@ -1,0 +1,138 @@
+"""Motions by an explicit Runge-Kutta scheme, from the accelerations of any formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX
+
+from .. import _arguments as arguments
+from .._types import Array, Expr, shown
+from ..constraints import Constraints
+from ..integrators import Scheme, explicit_step, scheme
+from ..mechanism import Model
+from ..mechanism.boundary import boundary, column_of_numbers
+from ..mechanism.loads import NO_LOADS, Loads
+from .trajectory import IntegrationError, Progress, Trajectory
+
+CHUNK = 1000
+"""Steps between two checks of the state."""
+LARGEST_STEP_COUNT = 100_000_000
+"""Largest number of steps; more are taken for a mistake."""
+
+Accelerations = Callable[[Expr, Expr, Expr], Any]
+"""A function (q, qd, tau) -> qdd, or -> (qdd, ...), such as od.function(od.forward_dynamics, model)."""
+
+
+@boundary(own=("q", "qd", "tau"))
+def runge_kutta_motion(
+    model: Model,
+    accelerations: Accelerations,
+    q: Any,
+    qd: Any,
+    *,
+    h: float,
+    duration: float,
+    tau: Any = None,
+    method: str | Scheme = "rk4",
+    constraints: Constraints = (),
+    every: int = 1,
+    loads: Loads = NO_LOADS,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """The motion from (q, qd) at t = 0, in steps of h [s], by an explicit scheme on the accelerations of a formulation.
+
+    accelerations: a Function (q, qd, tau) -> qdd, whose further outputs are ignored, such as
+    `od.function(od.forward_dynamics, model)` or `od.function(od.formulations.closed_chain_dynamics, model, loops)`.
+    tau: torques, nv numbers or a function (q, qd) -> tau of CasADi expressions; none by default. method: the name of an
+    explicit scheme ("rk4", "heun", "euler") or an `ocp_dyn.ocp.Scheme`. every: the state is kept after every so many
+    steps. constraints, loads: those of the `Trajectory`, for its errors and its energy; `accelerations` must include
+    them already. progress: called with (steps done, steps in all).
+
+    Positions of closed chains drift from the loops, because only accelerations satisfy them;
+    `Trajectory.position_errors` are the errors. IntegrationError, which carries the motion until then, if a state is
+    not finite. The motion ends at the multiple of `every` steps that is nearest to the duration.
+    """
+    scheme_used = _explicit(method)
+    every = arguments.whole(every, "runge_kutta_motion: every", 1, LARGEST_STEP_COUNT)
+    steps = step_count(h, duration, every)
+    step = _step(model, accelerations, scheme_used, tau, float(h))
+    state = (column_of_numbers(q, model.nq, "q"), column_of_numbers(qd, model.nv, "qd"))
+    kept: tuple[list[Array], list[Array]] = ([np.array(state[0].full())], [np.array(state[1].full())])
+    chunk = every * max(1, CHUNK // every)
+    run = step.mapaccum("steps", chunk, 2) if steps >= chunk else None
+    done = 0
+    while done < steps:
+        count = min(chunk, steps - done)
+        many = run if run is not None and count == chunk else step.mapaccum("steps", count, 2)
+        states = [np.array(part.full()) for part in many(*state)]
+        done += count
+        state = (DM(states[0][:, -1]), DM(states[1][:, -1]))
+        for store, part in zip(kept, states, strict=True):
+            store.append(part[:, every - 1 :: every])
+        if not all(np.all(np.isfinite(part)) for part in states):
+            raise _not_finite(_trajectory(model, kept, h * every, constraints, loads))
+        if progress is not None:
+            progress(done, steps)
+    return _trajectory(model, kept, h * every, constraints, loads)
+
+
+def step_count(h: Any, duration: Any, every: int) -> int:
+    """The multiple of `every` steps of h [s] that is nearest to the duration [s]; at least `every`."""
+    h, duration = arguments.positive(h, "the step h [s]"), arguments.positive(duration, "the duration [s]")
+    if duration > h * LARGEST_STEP_COUNT:
+        raise ValueError(
+            f"a motion has at most {LARGEST_STEP_COUNT} steps, got a duration of {duration:g} s in steps of {h:g} s"
+        )
+    leaps: int = max(1, round(duration / (h * every)))
+    return every * leaps
+
+
+def _explicit(method: str | Scheme) -> Scheme:
+    """The scheme, checked to be explicit."""
+    found = scheme(method)
+    if not (found.explicit or found.semi_implicit):
+        raise ValueError(
+            f'runge_kutta_motion needs an explicit scheme, such as "rk4", got {shown(found.name)}, which is implicit: '
+            "trapezoidal_motion integrates by an implicit rule in natural coordinates"
+        )
+    return found
+
+
+def _step(model: Model, accelerations: Accelerations, method: Scheme, tau: Any, h: float) -> ca.Function:
+    """The Function (q, qd) -> (q, qd) after a step h."""
+    arguments.function(accelerations, "runge_kutta_motion: accelerations")
+    torques = tau if callable(tau) else column_of_numbers(np.zeros(model.nv) if tau is None else tau, model.nv, "tau")
+
+    def rate(q: Expr, qd: Expr) -> Expr:
+        force = torques(q, qd) if callable(torques) else torques
+        qdd = accelerations(q, qd, force)
+        qdd = qdd[0] if isinstance(qdd, (tuple, list)) else qdd
+        if qdd.shape != (model.nv, 1):
+            raise ValueError(f"accelerations must return qdd with {model.nv} entries first, got shape {qdd.shape}")
+        return qdd
+
+    q, qd = MX.sym("q", model.nq), MX.sym("qd", model.nv)
+    _, end = explicit_step(model, method, rate, q, qd, DM(h))
+    return ca.Function("step", [q, qd], [ca.densify(part) for part in end])
+
+
+def _trajectory(
+    model: Model, kept: tuple[list[Array], list[Array]], h: float, constraints: Constraints, loads: Loads
+) -> Trajectory:
+    """The motion of the kept states, up to the first that is not finite."""
+    q, qd = (np.hstack(parts).T for parts in kept)
+    finite = np.all(np.isfinite(q), axis=1) & np.all(np.isfinite(qd), axis=1)
+    count = len(q) if finite.all() else int(np.argmin(finite))
+    return Trajectory(model, np.asarray(h * np.arange(count)), q[:count], qd[:count], constraints, loads)
+
+
+def _not_finite(motion: Trajectory) -> IntegrationError:
+    return IntegrationError(
+        f"the state of {motion.model.name or 'the model'} is not finite after t = {motion.t[-1]:.6g} s: "
+        "take a smaller step h; near a singular position of a closed chain take method='penalty' or trapezoidal_motion",
+        motion,
+    )

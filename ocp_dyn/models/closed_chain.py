@@ -1,0 +1,63 @@
+"""Mechanisms with closed loops: an open tree, the loops that close it, and a state in which they are closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._types import Array, finite_vector
+from ..constrained_motion.assembly import assemble_q, assemble_qd
+from ..constraints import Constraints, constraint_jacobian
+from ..mechanism import Model
+from ..mechanism.boundary import column_of_numbers
+
+RANK_TOLERANCE = 1e-9
+"""Singular values of G below this fraction of the largest are taken as zero where degrees of freedom are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedChain:
+    """A mechanism with closed loops, cut into an open tree.
+
+    model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints.
+    q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left out; where a
+    published problem has a start, q and qd are that start. The arrays are read-only.
+
+        chain = od.models.bricard()
+        qdd, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(chain.q, chain.qd, tau)
+    """
+
+    model: Model
+    loops: Constraints
+    q: Array
+    qd: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loops", tuple(self.loops))
+        q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
+        qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
+        for name, value in (("q", q), ("qd", qd.copy())):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    def degrees_of_freedom(self, q: Any = None) -> int:
+        """nv - rank(G) at q (default: the chain's own): the number of independent velocities.
+
+        Redundant rows do not count. At singular positions it is larger than in general position.
+        """
+        at = column_of_numbers(self.q if q is None else q, self.model.nq, "q")
+        G = np.array(constraint_jacobian(self.model, self.loops, at).full())
+        values = np.linalg.svd(G, compute_uv=False)
+        return self.model.nv - int(np.sum(values > RANK_TOLERANCE * values.max(initial=0.0)))
+
+    def assemble(self, q0: Any, qd0: Any = None) -> tuple[Array, Array]:
+        """(q, qd) nearest to (q0, qd0) that keep the loops closed; `AssemblyError` if none is found."""
+        q = assemble_q(self.model, self.loops, q0)
+        return q, assemble_qd(self.model, self.loops, q, np.zeros(self.model.nv) if qd0 is None else qd0)
