@@ -37,6 +37,7 @@ from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
+from .operation_stages import stages_a as stages_a
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError
