@@ -189,7 +189,7 @@ CHAINS = {
 }
 ROWS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 0))
 TWO_TURNS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 1, 0.5, 0, 0, 0.3), (0, 0, 0, 1, 2, 0))
-"""Rows that mix rotations and translations; the second ones leave one axis free to turn."""
+"""Rows that mix rotations and translations; the second ones leave one axis free to turn, and say so."""
 KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS, TWO_TURNS)
 
 
@@ -208,7 +208,7 @@ def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Lo
     for frame in ends:
         Rf, xf = (value.full() for value in od.pose(model, frame, ca.DM(q)))
         poses.append((Rf.T @ R, Rf.T @ (x - xf[:, 0])))
-    return model, od.Loop(*ends, axes, *poses), q
+    return model, od.Loop(*ends, axes, *poses, turning=True if axes is TWO_TURNS else None), q
 
 
 def rows_of(model: od.Model, loops) -> ca.Function:
