@@ -25,7 +25,8 @@ class System(NamedTuple):
     """A mechanism at its start, and its simulation by default: formulation, duration and step [s].
 
     torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
-    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright.
+    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright. slim:
+    whether pictures draw all bars equally wide. wheels: radius of bodies called wheel_... in pictures [m]. penalty: alpha and omega [rad/s] of the penalty form.
     """
 
     model: od.Model
@@ -40,14 +41,18 @@ class System(NamedTuple):
     shown: float = 8.0
     speed: float = 1.0
     turn: Any = None
+    slim: bool = True
+    wheels: float | None = None
+    penalty: tuple[float, float] = (1e7, 10.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A simulated motion, the errors of its constraints (N+1), its iterations per step, and the seconds it took.
+    """A simulated motion, the errors of its constraints (N+1), its iterations per step, and its seconds.
 
     position_errors, velocity_errors: the largest at every node; of the loops [m, sine of an angle; per second], or of
-    the natural coordinates' conditions, relative to the size of the mechanism. iterations: None for explicit schemes.
+    the natural coordinates' conditions, relative to the size of the mechanism. seconds: of processor time. iterations:
+    None for explicit schemes.
     """
 
     system: System
@@ -60,11 +65,17 @@ class Run:
 
     @cached_property
     def work(self) -> Array:
-        """Work of the torques since the start (N+1) [J], by a rule of fourth order along the nodes."""
-        t, q, qd = self.motion.t, self.motion.q, self.motion.qd
-        if self.system.torque is None:
+        """Work of torques and losses of joints since the start (N+1) [J], by a rule of fourth order along the nodes."""
+        t, system = self.motion.t, self.system
+        if system.torque is None and not system.loads.passive:
             return np.zeros(len(t))
-        h, power = t[1] - t[0], np.sum(_torques(self.system, q, qd) * qd, axis=1)
+        q, qd = ca.SX.sym("q", system.model.nq), ca.SX.sym("qd", system.model.nv)
+        tau = ca.SX(system.model.nv, 1) if system.torque is None else system.torque(q, qd)
+        if system.loads.passive:  # springs count in the energy
+            tau = tau + od.passive_force(system.model, q, qd) - od.passive_force(system.model, q, ca.SX(qd.shape[0], 1))
+        f = ca.Function("P", [q, qd], [ca.dot(tau, qd)], {"cse": True})
+        power = np.array(f(DM(self.motion.q.T), DM(self.motion.qd.T)).full()).ravel()
+        h = t[1] - t[0]
         slope = np.gradient(power, h, edge_order=2)
         parts = h / 2 * (power[:-1] + power[1:]) + h**2 / 12 * (slope[:-1] - slope[1:])
         return np.concatenate([[0.0], np.cumsum(parts)])
@@ -89,12 +100,6 @@ class Run:
         return float(np.abs(self.energy_change).max() / max(float(np.ptp(self.kinetic)), np.finfo(float).tiny))
 
 
-def _torques(system: System, q: Array, qd: Array) -> Array:
-    x, v = ca.SX.sym("q", system.model.nq), ca.SX.sym("qd", system.model.nv)
-    f = ca.Function("tau", [x, v], [system.torque(x, v)])
-    return np.array(f(DM(q.T), DM(qd.T)).full()).T
-
-
 # Formulations: (system, h, steps, every, progress) -> Run
 
 
@@ -103,12 +108,12 @@ def _explicit(accelerations: Callable[[System], ca.Function]) -> Callable[..., R
 
     def simulate(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
         f = accelerations(system)
-        begin = time.perf_counter()
+        begin = time.process_time()
         motion = formulations.runge_kutta_motion(
             system.model, f, system.q, system.qd, h=h, duration=steps * h, tau=system.torque,
             constraints=system.loops, every=every, loads=system.loads, progress=progress,
         )  # fmt: skip
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         return Run(system, motion, *_errors(motion), seconds, steps)
 
     return simulate
@@ -145,8 +150,9 @@ def closed_chain(method: str) -> Callable[[System], ca.Function]:
     def make(system: System) -> ca.Function:
         if not system.loops:
             raise ValueError(f"formulation {method} holds loops, and this system has none: choose velocity")
+        options = {"alpha": system.penalty[0], "omega": system.penalty[1]} if method == "penalty" else {}
         return od.function(
-            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads
+            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads, **options
         )
 
     return make
@@ -160,7 +166,7 @@ def independent(system: System, h: float, steps: int, every: int, progress: Prog
     part = every * max(1, steps // (CHOICES * every))
     q, qd, done = system.q, system.qd, 0
     pieces: list[Trajectory] = []
-    begin = time.perf_counter()
+    begin = time.process_time()
     while done < steps:
         choice = formulations.independent_coordinates(model, loops, q)
         f = od.function(
@@ -180,10 +186,10 @@ def independent(system: System, h: float, steps: int, every: int, progress: Prog
         if progress is not None:
             progress(done, steps)
     motion = _joined(pieces)
-    return Run(system, motion, *_errors(motion), time.perf_counter() - begin, steps)
+    return Run(system, motion, *_errors(motion), time.process_time() - begin, steps)
 
 
-CHOICES = 200
+CHOICES = 20
 """Number of times that independent coordinates are chosen in a motion."""
 
 
@@ -198,17 +204,24 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
     return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
 
 
+TOLERANCE = 1e-9
+"""Largest change of a coordinate in the last iteration of a step, so small that it adds no error to that of the rule."""
+
+MOST_ITERATIONS = 60
+"""Largest number of iterations of a step; two are usual, but near singular positions they converge slowly."""
+
+
 def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
     """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
     torque = system.torque
     tau = None if torque is None else lambda t, q, qd: torque(q, qd)
     natural = formulations.natural(system.model, system.loops)
-    begin = time.perf_counter()
+    begin = time.process_time()
     motion = formulations.simulate(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
-        loads=system.loads, progress=progress,
+        tolerance=TOLERANCE, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
     )  # fmt: skip
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
     q = np.unwrap(motion.q, axis=0)
     path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
@@ -240,9 +253,10 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
         raise ValueError(f"step and duration must be positive numbers of seconds, got {h:g} and {system.duration:g}")
     if system.duration / h > LARGEST_STEP_COUNT:
         raise ValueError(f"{system.duration / h:.3g} steps are too many: at most {LARGEST_STEP_COUNT:.0e}")
-    every = max(1, round(system.duration / h) // MOST_NODES)
-    steps = every * max(1, round(system.duration / (h * every)))
-    begin = time.perf_counter()
+    steps = max(1, round(system.duration / h))
+    least = max(1, steps // MOST_NODES)
+    every = next((k for k in range(least, 4 * least + 1) if steps % k == 0), 1)  # the last node is the end
+    begin = time.process_time()
     try:
         return FORMULATIONS[system.formulation](system, h, steps, every, progress), ""
     except formulations.IntegrationError as error:
@@ -250,7 +264,7 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
         if motion is None or len(motion.t) < 3:
             return None, str(error)
         done = every * (len(motion.t) - 1)
-        return Run(system, motion, *_errors(motion), time.perf_counter() - begin, done), str(error)
+        return Run(system, motion, *_errors(motion), time.process_time() - begin, done), str(error)
 
 
 LARGEST_STEP_COUNT = 50_000_000

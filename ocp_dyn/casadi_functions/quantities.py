@@ -210,7 +210,7 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("xd_next", "m/s, 1/s", _X),
     ("xdd_next", "m/s^2, 1/s^2", _X),
     ("lam_x_next", "work per change of Phi; acts on the mechanism", _CONDITIONS),
-    ("error", "largest change in the last iteration, of points relative to the size of the mechanism", 1),
+    ("error", "length of the change of x in the last iteration, relative to the size of the mechanism", 1),
     ("f_ext", "N m, N; a column per frame, [moment about the world origin; force], world axes", 6, "frames"),
 ))
 # fmt: on

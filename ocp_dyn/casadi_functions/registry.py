@@ -18,9 +18,10 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics, trapezoidal_rule
+from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics
 from ..formulations import velocity_transformations as formulation_b
 from ..formulations.closed import by_cut_joints
+from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered

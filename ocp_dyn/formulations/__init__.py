@@ -42,9 +42,9 @@ from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError
 from .simulation.run import simulate as simulate
+from .simulation.trapezoidal_rule import trapezoidal_step as trapezoidal_step
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory
-from .trapezoidal_rule import trapezoidal_step as trapezoidal_step
 from .velocity_transformations import dependent_velocity as dependent_velocity
 from .velocity_transformations import forward_dynamics_formulation_b as forward_dynamics_formulation_b
 from .velocity_transformations import projected_equations as projected_equations

@@ -262,17 +262,11 @@ class NaturalCoordinates:
         return f"<NaturalCoordinates of {self.tree.name!r}: n={self.n}, m={self.m}, dimension={self.dimension}>"
 
     def __str__(self) -> str:
-        rows = [("element", "coordinates", "bodies")]
+        rows = [("element", "coordinates", "at x", "bodies")]
         for e in (*self.points, *self.vectors):
-            where = (
-                "fixed"
-                if e.fixed
-                else "linear in others"
-                if e.first is None
-                else f"x[{e.first}:{e.first + self.dimension}]"
-            )
-            rows.append((e.name, where, ", ".join(e.bodies)))
-        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+            place = ", ".join(f"{value + 0.0:.4g}" for value in np.array(e.value(DM(self.x)).full()).ravel().round(9))
+            rows.append((e.name, self._place_in_x(e), f"({place})", ", ".join(e.bodies)))
+        widths = [max(len(row[k]) for row in rows) for k in range(4)]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
         kind = "in the plane, " if self.dimension == 2 else ""
         head = (
@@ -280,6 +274,12 @@ class NaturalCoordinates:
             f"conditions, {self.redundant} of them redundant, {self.degrees_of_freedom()} degrees of freedom"
         )
         return f"{head}\n{table}"
+
+    def _place_in_x(self, element: NaturalElement) -> str:
+        """Entries of x of an element, or why it has none."""
+        if element.first is not None:
+            return f"x[{element.first}:{element.first + self.dimension}]"
+        return "fixed" if element.fixed else "linear in others"
 
 
 def of_numbers(X: Transform) -> bool:

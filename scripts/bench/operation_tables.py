@@ -10,7 +10,11 @@ import casadi as ca
 import ocp_dyn as od
 from ocp_dyn.constrained_motion.solvers import RangeSpace, Rows
 from ocp_dyn.constraints import constraint_magnitudes
+from ocp_dyn.dynamics.rnea_crba_aba import factor
 from ocp_dyn.formulations.cut_joints import closing_rows
+from ocp_dyn.formulations.formulation_a import products, transformation
+from ocp_dyn.formulations.velocity_transformations import open_chain
+from ocp_dyn.spatial_algebra.linalg import symmetric
 
 from . import published
 from .operations import Operations, by_stage, count
@@ -52,8 +56,33 @@ def formulation_b(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
 
 
 def formulation_a(model: od.Model, loops: Sequence[Any] = ()) -> Stages | None:
-    """Operations by stage of Formulation A; None: not counted."""
-    return None
+    """Operations by stage of Formulation A on an open chain, whose R'MR is one product of sparse matrices; None for
+    closed chains, of which the library opens those that fall apart where one body is removed."""
+    if loops:
+        return None
+    q, qd, tau = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv)))
+    natural = od.formulations.natural(model)
+    tree = natural.split(model)
+    chain = open_chain(tree, q, qd)
+    R, Sc = transformation(natural, tree, chain), products(natural, chain)
+    x = natural.positions(tree, q)
+    M = od.formulations.natural_mass_matrix(model, natural, x)
+    Q = od.formulations.natural_force(model, natural, x, ca.SX(natural.n, 1), ca.SX(model.nv, 1))
+    H, bias, force = symmetric(R.T @ (M @ R)), R.T @ (M @ Sc), R.T @ Q
+    C = bias - force
+    stages = {
+        published.POSITIONS: [x],
+        published.VELOCITIES: [od.formulations.natural_velocity(model, natural, q, qd)],
+        published.BIAS: [Sc],
+        published.TRANSFORMATION: [ca.vertcat(*R.nonzeros())],
+        published.REDUCED_MASS: [ca.vertcat(*ca.triu(H).nonzeros())],
+        published.REDUCED_BIAS: [bias],
+        published.REDUCED_FORCE: [force],
+        published.ASSEMBLY: [C],
+        published.SOLUTION: [factor(model, H).solve(tau - C)],
+    }
+    found = by_stage([q, qd, tau], stages)
+    return {row: operations for row, operations in found.items() if any(operations)}
 
 
 def _assembled(column: ca.SX, nv: int) -> tuple[ca.SX, ca.SX]:
@@ -100,6 +129,9 @@ def whole(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
         f = od.function(od.formulations.closed_chain_dynamics, model, tuple(loops))
     else:
         f = od.function(od.formulations.forward_dynamics_formulation_b, model)
+        natural = od.formulations.natural(model)
+        a = od.function(od.formulations.forward_dynamics_formulation_a, model, natural)
+        return {"Formulation A, one function": count(a), "Formulation B, one function": count(f)}
     return {"Formulation B, one function": count(f)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import casadi as ca
@@ -162,7 +163,9 @@ CHAINS = {
     "long": ("floating", "translation", "revolute_z", "revolute_z", "spherical", "prismatic_x"),
 }
 ROWS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 0))
-KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS)
+TWO_TURNS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 1, 0.5, 0, 0, 0.3), (0, 0, 0, 1, 2, 0))
+"""Rows that mix rotations and translations; the second ones leave one axis free to turn."""
+KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS, TWO_TURNS)
 
 
 def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Loop, np.ndarray]:
@@ -174,28 +177,28 @@ def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Lo
     builder.add_frame("wall", "world", rng.normal(size=3), random_rotation(rng))
     model = builder.build()
     q = model.random_q(rng)
-    ends, R, x, poses = ("wall" if grounded else "b1", f"b{len(kinds)}"), random_rotation(rng), rng.normal(size=3), []
+    ends, R, x, poses = ["wall" if grounded else "b1", f"b{len(kinds)}"], random_rotation(rng), rng.normal(size=3), []
+    if chain == "sliding":
+        ends.reverse()
     for frame in ends:
         Rf, xf = (value.full() for value in od.pose(model, frame, ca.DM(q)))
         poses.append((Rf.T @ R, Rf.T @ (x - xf[:, 0])))
     return model, od.Loop(*ends, axes, *poses), q
 
 
-def rows_of(model: od.Model, loops, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """G and gamma of the loops' positions phi(q) by automatic differentiation."""
+def rows_of(model: od.Model, loops) -> ca.Function:
+    """(q, qd) -> G and gamma of the loops' positions phi(q), by automatic differentiation."""
     qs, qds = ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv)
     rate = ca.jtimes(ca.vertcat(*(loop.position(model, qs) for loop in loops)), qs, model.q_dot(qs, qds))
-    f = ca.Function("G", [qs, qds], [ca.jacobian(rate, qds), -ca.jtimes(rate, qs, model.q_dot(qs, qds))])
-    G, gamma = f(q, qd)
-    return G.full(), flat(gamma)
+    return ca.Function("G", [qs, qds], [ca.jacobian(rate, qds), -ca.jtimes(rate, qs, model.q_dot(qs, qds))])
 
 
 def assert_same_constrained_mechanics(model, natural, loops, q, rng) -> None:
     """Conditions hold at q, and accelerations of natural coordinates are those of the loops in joint coordinates."""
-    s = State.of(model, rng)
-    G, _ = rows_of(model, loops, q, s.qd)
+    s, rows = State.of(model, rng), rows_of(model, loops)
+    G = rows(q, s.qd)[0].full()
     qd = s.qd - np.linalg.lstsq(G, G @ s.qd, rcond=1e-9)[0]
-    G, gamma = rows_of(model, loops, q, qd)
+    gamma = flat(rows(q, qd)[1])
     x = fm.natural_from_q(model, natural, ca.DM(q))
     xd = fm.natural_velocity(model, natural, ca.DM(q), ca.DM(qd))
     close(x, natural.x)
@@ -259,7 +262,7 @@ def test_rows_are_known_by_what_they_hold(rng, kind):
     natural = fm.natural(model, loop, q=q)
     plain = fm.natural(model, od.Loop("b1", "b4", kind, loop.predecessor_pose, loop.successor_pose), q=q)
     assert (natural.n, natural.m, natural.redundant) == (plain.n, plain.m, 0)
-    G, _ = rows_of(model, [loop], q, np.zeros(model.nv))
+    G = rows_of(model, [loop])(q, np.zeros(model.nv))[0].full()
     R, _ = transformation(model, natural, q, np.zeros(model.nv))
     null = np.linalg.svd(G)[2][np.linalg.matrix_rank(G, 1e-9) :].T
     close(fm.natural_jacobian(model, natural, ca.DM(natural.x)).full() @ R @ null, np.zeros((natural.m, null.shape[1])))
@@ -286,7 +289,7 @@ def test_frames_that_are_turned_against_each_other_stay_so(rng):
     [
         ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)), ((0, 0, 0, 1, 2, 3), (0, 0, 0, 3, 1, 1), (0, 0, 0, 1, 7, 1)),
         ((0, 0, 0, 1, 0.5, -2),), ((0, 1, 0, 0.3, 0, 0.2),), ((0, 1, 0, 0, 0, 0), (0, 0, 0, 1, 0, 0)),
-        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)),
+        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)), ((0, 1, 0, 0.3, 0, 0.2), (1, 0, 0, 0, 0, 0)),
     ],
 )  # fmt: skip
 def test_rows_of_loops_in_the_plane(rng, rows):
@@ -310,7 +313,7 @@ def test_rows_that_turn_frames_out_of_the_plane_need_space(rng):
     natural = fm.natural(model, loop)
     assert natural.dimension == 3
     assert_same_constrained_mechanics(model, natural, [loop], natural.q, rng)
-    with pytest.raises(ValueError, match="plane=True: .*rows of loop crank-rocker turn frames out of it"):
+    with pytest.raises(ValueError, match=r"plane=True: .*rows of loop crank-rocker turn frames out of it"):
         fm.natural(model, loop, plane=True)
 
 
@@ -348,6 +351,7 @@ def test_a_four_bar_has_four_coordinates():
     natural = fm.natural(model, loop)
     assert (natural.n, natural.m, natural.degrees_of_freedom()) == (4, 3, 1)
     assert natural.constraint_names == ("crank: P1P2.P1P2", "coupler: P2P3.P2P3", "rocker: P3P4.P3P4")
+    assert (natural.rows_of("coupler"), natural.rows_of("coup")) == ((1,), ())
     assert [e.bodies for e in natural.points if e.fixed] == [("world", "crank"), ("world", "rocker")]
     space = fm.natural(model, loop, plane=False)
     assert (space.n, space.m, space.redundant) == (15, 15, 1)
@@ -400,6 +404,52 @@ def test_a_singular_position_has_more_freedom():
     assert (natural.degrees_of_freedom(), natural.degrees_of_freedom(flat_)) == (1, 2)
 
 
+@pytest.mark.parametrize("tilt", [0.0, 0.03])
+def test_given_elements_that_hardly_span_a_body_are_tied(rng, tilt):
+    """A point, an axis and another point on the axis, or near it, each shared with another body: the last body has too
+    little for a basis, and one element too many for its line."""
+    builder = od.ModelBuilder("line", gravity=(1.1, -2.3, -9.81))
+    for name, joint, parent in (
+        ("b1", od.Spherical(), "world"), ("b4", od.Spherical(), "b1"), ("b2", od.Spherical(), "b1"),
+        ("b3", od.Revolute("z"), "b2"),
+    ):  # fmt: skip
+        add_random(builder, name, joint, parent, rng)
+    model = builder.build()
+    q = model.random_q(rng)
+    point = np.array((0.4 * tilt, 0, 0.4))
+    at = od.point_position(model, "b3", ca.DM(q), point)
+    R, p = od.pose(model, "b4", ca.DM(q))
+    loop = od.Loop("b4", "b3", "ball", (np.eye(3), flat(R.T @ (at - p))), (np.eye(3), point))
+    natural = fm.natural(model, loop, q=q)
+    assert sum(": tie" in name for name in natural.constraint_names) == 3
+    assert natural.redundant == 0
+    assert_same_constrained_mechanics(model, natural, [loop], q, rng)
+
+
+def test_a_surplus_element_is_tied_by_linear_conditions(rng):
+    """A platform on six given points: one is its origin, three give its directions, two are tied."""
+    builder = od.ModelBuilder("platform", gravity=(1.1, -2.3, -9.81))
+    add_random(builder, "b0", od.FloatingBase(), "world", rng)
+    for i in range(1, 6):
+        add_random(builder, f"b{i}", od.Spherical(), "world", rng)
+    add_random(builder, "platform", od.FloatingBase(), "world", rng)
+    model = builder.build()
+    q, loops = model.random_q(rng), []
+    for i in range(6):
+        at = rng.normal(size=3)
+        poses = []
+        for frame in (f"b{i}", "platform"):
+            R, p = (value.full() for value in od.pose(model, frame, ca.DM(q)))
+            poses.append((np.eye(3), R.T @ (at - p[:, 0])))
+        loops.append(od.Loop(f"b{i}", "platform", "ball", *poses))
+    enough, further = fm.natural(model, loops[:4], q=q), {"n": ("platform", (0.6, 0, 0.8))}
+    assert fm.natural(model, loops[:4], q=q, vectors=further).n == enough.n  # given elements come first
+    natural = fm.natural(model, loops, q=q)
+    assert sum(": tie" in name for name in natural.constraint_names) == 6
+    assert natural.redundant == 0
+    assert_same_constrained_mechanics(model, natural, loops, q, rng)
+
+
 # Elements
 
 
@@ -423,8 +473,8 @@ def test_the_text_lists_points_and_vectors():
         "natural coordinates of four_bar: n = 15 coordinates, m = 15 conditions, 1 of them redundant, 1 degrees of "
         "freedom"
     )
-    assert "P2       x[0:3]       crank, coupler" in text
-    assert "u1       fixed        world, crank, coupler, rocker" in text
+    assert "P2       x[0:3]       (0, 0, 1)    crank, coupler" in text
+    assert "u1       fixed        (0, 1, 0)    world, crank, coupler, rocker" in text
     assert "in the plane" in str(fm.natural(*four_bar()))
 
 
@@ -587,6 +637,7 @@ def joined(joint: od.Joint) -> od.Model:
 
 MODEL, LOOP = four_bar()
 NATURAL = fm.natural(MODEL, LOOP)
+ROLLED = dataclasses.replace(MODEL, joints=(*MODEL.joints[:-1], od.Revolute("-y")))
 OPEN = od.Loop("base", "rocker", "revolute", LOOP.predecessor_pose, LOOP.successor_pose, label="knee")
 TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee")
 
@@ -637,6 +688,8 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             five_bars(), NATURAL, ca.DM(4, 1))),
         (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
             MODEL.scale(1.1), NATURAL, ca.DM(4, 1))),
+        (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
+            ROLLED, NATURAL, ca.DM(4, 1))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: od.function(
             fm.natural_mass_matrix, MODEL, NATURAL, parameters=("origin:coupler_joint",))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: fm.natural(

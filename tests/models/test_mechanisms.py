@@ -254,6 +254,20 @@ def test_squeezer_is_closed_at_the_start() -> None:
     assert angles[5] == -angles[3]
 
 
+def test_squeezer_torque_and_multipliers_in_all_types() -> None:
+    q, lam = np.linspace(-1, 1, 7), np.linspace(2, -3, 6)
+    for kind in (ca.SX, ca.MX):
+        x, y = kind.sym("q", 7), kind.sym("lam", 6)
+        f = ca.Function("f", [x, y], [models.squeezer_torque(x), models.squeezer_multipliers(x, y)])
+        close(f(q, lam)[0], models.squeezer_torque(DM(q)), 1e-15)
+        close(f(q, lam)[1], models.squeezer_multipliers(DM(q), DM(lam)), 1e-15)
+    gamma = 0.3  # the spring's energy, differentiated
+    energy = [2265 * (np.hypot(*(np.array([-0.03635, 0.03273]) + np.array([[np.cos(g), -np.sin(g)], [np.sin(g), np.cos(g)]])
+              @ [0.02, -0.018] - [0.014, 0.072])) - 0.07785) ** 2 for g in (gamma - 1e-5, gamma + 1e-5)]  # fmt: skip
+    tau = flat(models.squeezer_torque(DM([0, 0, gamma, 0, 0, 0, 0])))
+    np.testing.assert_allclose(tau, [0.033, 0, -(energy[1] - energy[0]) / 2e-5, 0, 0, 0, 0], atol=1e-7)
+
+
 def test_squeezer_equals_the_equations_of_the_test_set(squeezed: tuple[ClosedChain, ca.Function, Array]) -> None:
     chain, dynamics, end = squeezed
     order = list(models.squeezer_order())

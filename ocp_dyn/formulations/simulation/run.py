@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -17,13 +16,14 @@ from ...mechanism.loads import NO_LOADS, Loads
 from ..joint_coordinates import q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_equations import Equations, SparseFactor
-from ..trapezoidal_rule import Iterate, Motion, Rule
+from ..runge_kutta_motion import LARGEST_STEP_COUNT, step_count
+from ..trajectory import Progress
 from .motion import NaturalMotion, StepError, errors_of, recorded
 from .start import start_of
+from .trapezoidal_rule import Iterate, Motion, Rule
 
 STEPS_PER_CALL = 1000
 """Steps between two looks at their errors, and between two calls of `progress`."""
-Progress = Callable[[int, int], object]
 
 
 @boundary(own=("q", "qd", "tau", "f_ext", "mu"))
@@ -56,18 +56,17 @@ def simulate(
     [N m, N]: numbers, or a function of (t, q, qd) that returns an expression of these SX symbols; zero by default.
     f_ext (6 x k): numbers, for loads.external. method, alpha, mu, project: as in `trapezoidal_step`.
 
-    Every step iterates until no coordinate changes by more than `tolerance`, of points relative to the length of the
-    mechanism, at most `iterations` times. every: number of steps from one instant that is kept to the next. step: a
-    Function with the inputs and outputs of `trapezoidal_step`, such as a compiled one, in place of these iterations;
-    method, alpha, mu, project and iterations are then its own. progress: called with (steps done, steps in all).
+    Every step iterates until |dx| is at most `tolerance`, coordinates in their units of `Scales`, at most `iterations`
+    times. every: number of steps from one instant that is kept to the next; the motion ends at the multiple of so many
+    steps that is nearest to the duration. step: a Function made of `trapezoidal_step`, in place of these iterations;
+    method, alpha, mu, project and iterations are then its own. It may be the `casadi.external` of its C code, which is
+    three times as fast. progress: called with (steps done, steps in all).
 
     ValueError for a start that does not keep the constraints; StepError, with the motion so far, if a step does not
     converge.
     """
-    h, duration = positive(h, "h [s]"), positive(duration, "duration [s]")
-    steps, every = _count(h, duration), whole(every, "every", least=1)
-    if steps % every:
-        raise ValueError(f"every must divide the number of steps, {steps}, got {every}")
+    every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
+    steps, h = step_count(h, duration, every), float(h)
     if progress is not None:
         function(progress, "progress")
     tolerance = positive(tolerance, "tolerance")
@@ -93,7 +92,7 @@ def simulate(
 
 
 def _iterating(rule: Rule, t: SX, iterations: int, tolerance: float) -> ca.Function:
-    """A step that iterates until no coordinate changes by more than the tolerance."""
+    """A step that iterates until |dx| is at most the tolerance."""
     n, m = rule.equations.natural.n, rule.equations.natural.m
     start, lam = Motion(*(SX.sym(name, n) for name in ("x", "xd", "xdd"))), SX.sym("lam", m)
     new = rule.first(start, lam)
@@ -132,12 +131,13 @@ def _given(equations: Equations, t: SX, h: float, step: ca.Function, tau: Any, w
     sizes = [n, n, n, m, nv, 1, *([6 * wrenches.shape[1]] if wrenches is not None else [])]
     if (
         not isinstance(step, ca.Function)
+        or step.is_null()
         or [step.numel_in(k) for k in range(step.n_in())] != sizes
         or step.n_out() != 5
     ):
         raise TypeError(
             f"step must be a Function with the inputs and outputs of trapezoidal_step, sizes {sizes}, got "
-            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or a compiled one"
+            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or its casadi.external"
         )
     x, xd = SX.sym("x", n), SX.sym("xd", n)
     torque = _torques(equations.model, equations.natural, tau, t)
@@ -203,8 +203,8 @@ class _Run:
         row = natural.constraint_names[int(np.argmax(sizes))] if sizes.size else "(none)"
         time, residual = self.h * (z[-3] + 1), float(after[-2])
         message = (
-            f"simulate: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: after its iterations a "
-            f"coordinate still changes by {residual:.3g}, tolerance {self.tolerance:g}; the largest error is "
+            f"simulate: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: its last iteration "
+            f"changes x by {residual:.3g}, tolerance {self.tolerance:g}; the largest error is "
             f"{sizes.max(initial=0.0):.3g} in {row}. Use a smaller h, more iterations, a smaller alpha, "
             'method="augmented", or a larger tolerance; error.motion is the motion so far'
         )
@@ -212,18 +212,6 @@ class _Run:
 
 
 # Arguments
-
-
-def _count(h: float, duration: float) -> int:
-    """The number of steps; ValueError if the duration is no multiple of h."""
-    steps = int(np.rint(duration / h))
-    if steps < 1 or abs(steps * h - duration) > 1e-9 * duration:
-        better = duration / max(steps, 1)
-        raise ValueError(
-            f"duration must be a multiple of h, got {duration:g} s and h = {h:g} s: with h = {better!r} these are "
-            f"{max(steps, 1)} steps"
-        )
-    return steps
 
 
 def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:

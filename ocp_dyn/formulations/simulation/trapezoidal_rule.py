@@ -46,14 +46,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import SX
 
-from .._arguments import choice, not_negative, whole
-from .._autodiff import on_symbols
-from .._types import Expr, M, truth
-from ..mechanism import Model
-from ..mechanism.loads import NO_LOADS, Loads
-from .joint_coordinates import natural_boundary
-from .natural_coordinates import NaturalCoordinates
-from .natural_equations import Equations, SparseFactor
+from ..._arguments import choice, not_negative, whole
+from ..._autodiff import on_symbols
+from ..._types import Expr, M, truth
+from ...mechanism import Model
+from ...mechanism.loads import NO_LOADS, Loads
+from ..joint_coordinates import natural_boundary
+from ..natural_coordinates import NaturalCoordinates
+from ..natural_equations import Equations, SparseFactor
 
 METHODS = ("penalty", "augmented")
 PENALTY = 1e7
@@ -78,7 +78,7 @@ class Motion(NamedTuple):
 
 class Iterate(NamedTuple):
     """A correction e of the predictor (n), the one before it, the book's lam* of the next iteration (m), lam (m), the
-    factor of A at `before`, and the largest change of a coordinate in its unit."""
+    factor of A at `before`, and the length of the change of e, coordinates in their units."""
 
     e: Expr
     before: Expr
@@ -144,7 +144,7 @@ class Rule:
         A = equations.M + ca.triu2symm(ca.triu(Phi_x.T @ (self.kappa * Phi_x))) - h**2 / 4 * K
         factor = SparseFactor.of(SX(A))
         change = -(h**2) / 4 * factor.solve(f)
-        size = ca.norm_inf(change / equations.scales.coordinates)
+        size = ca.norm_2(change / equations.scales.coordinates)
         lam = lam - 4 / h**2 * self.kappa * (Phi_x @ change)
         return Iterate(e + change, e, lam if self.augmented and self.project else held, lam, factor, size)
 
@@ -189,8 +189,8 @@ def trapezoidal_step(
     A fixed number of iterations without branches, for real time and for C. x, xd, xdd (n): positions, velocities and
     accelerations in natural coordinates; the start must keep the constraints. lam (m): constraint forces, with the sign
     of the library; the penalty form does not use the input. tau (nv): held over the step, taken at its end. error: the
-    largest change of a coordinate in the last iteration, of points relative to the length of the mechanism; as it
-    shrinks fast, the position errors of the iteration are smaller.
+    length |dx| of the last iteration's change, coordinates in their units of `Scales`; what an iteration leaves is far
+    smaller.
 
     method: "penalty" or "augmented". alpha: one number for a mechanism of 1 kg and 1 m, see `natural_equations`, or m
     numbers; default 1e7, and 4e6 / h^2 for "augmented" with projections. mu [s]: the velocity constraint factor;
