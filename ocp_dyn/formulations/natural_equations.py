@@ -100,6 +100,7 @@ class Equations:
 
     model: Model
     natural: NaturalCoordinates
+    loads: Loads
     scales: Scales
     M: Expr
     applied: Force
@@ -113,7 +114,7 @@ class Equations:
             return natural_force(model, natural, x, xd, torques, f_ext, loads=loads)
 
         M = natural_mass_matrix(model, natural, SX(natural.n, 1))
-        return Equations(model, natural, Scales.of(natural), M, applied)
+        return Equations(model, natural, loads, Scales.of(natural), M, applied)
 
     def Phi(self, x: Expr) -> Expr:
         """Errors of the constraints (m)."""

@@ -11,10 +11,8 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import formulations as fm
 from ocp_dyn.formulations.natural_equations import Equations, Scales
+from ocp_dyn.formulations.simulation.trapezoidal_rule import Motion, Rule
 from tests.helpers import State, close, flat, tree
-
-ACROSS = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
-"""A frame whose z is the y axis."""
 
 
 def at(model, natural, q, qd):
@@ -27,11 +25,7 @@ def at(model, natural, q, qd):
 def row(n, length=1.0, mass=1.0):
     """Four-bars in a row in the plane: two coordinates per point."""
     made = od.models.n_four_bar(n, length, mass)
-    loops = tuple(
-        od.Loop(f"B{i}", f"coupler{i}", "revolute", (ACROSS, (0, 0, 0)), (ACROSS, (length, 0, 0)), label=f"pin{i}")
-        for i in range(1, n + 1)
-    )
-    return made, fm.natural(made.model, loops)
+    return made, fm.natural(made.model, made.loops)
 
 
 def swing(**options):
@@ -182,8 +176,6 @@ def test_the_quasi_tangent_is_the_tangent_up_to_the_errors_of_the_constraints(rn
     """The change of the residual with x is A h^-2 4, less terms with Phi_xx, which multiply lam, and Phi_x xd."""
     model = tree("chain").with_gravity((0, 0, 0))
     natural = fm.natural(model)
-    from ocp_dyn.formulations.simulation.trapezoidal_rule import Motion, Rule
-
     h, alpha = 0.01, 1e7
     e, tau = ca.SX.sym("e", natural.n), ca.SX(rng.normal(size=model.nv))
     rule = Rule.of(Equations.of(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
@@ -269,6 +261,7 @@ def test_springs_and_dampers_are_implicit():
     model = builder.build()
     loads = od.Loads(passive=True)
     motion = fm.simulate(model, fm.natural(model), [0.3], [0.5], h=0.01, duration=8.0, loads=loads)
+    assert motion.energy[-1] == pytest.approx(motion.trajectory().energy[-1])
     rest = 0.3 - 9.81 * 0.5 * np.sin(0.3) / 1e6
     assert motion.q[-1, 0] == pytest.approx(rest, abs=1e-8)
     assert motion.iterations.max() <= 6
@@ -341,6 +334,17 @@ def test_nan_is_an_error_at_the_step_where_it_appears():
     with pytest.raises(fm.StepError, match=r"the step to t = 0\.301 s") as raised:
         swing(tau=lambda t, q, qd: ca.sqrt(0.3005 - t), every=20)
     assert raised.value.motion.t[-1] == pytest.approx(0.3)
+    with pytest.raises(fm.StepError, match=r"the step to t = 1\.003 s") as raised:
+        swing(tau=lambda t, q, qd: ca.sqrt(1.0025 - t), every=20, duration=2.0)
+    assert raised.value.motion.t[-1] == pytest.approx(1.0)
+
+
+def test_one_step_between_instants_that_does_not_converge_is_an_error():
+    """A pulse in the step to 0.031 s alone; the steps to the next instant, at 0.04 s, converge."""
+    pulse = {"tau": lambda t, q, qd: 1e4 * ca.fmax(0, 1 - ca.fabs(t - 0.031) / 1e-3), "iterations": 1}
+    with pytest.raises(fm.StepError, match=r"the step to t = 0\.031 s") as raised:
+        swing(every=20, tolerance=1e-5, **pulse)
+    assert raised.value.motion.t[-1] == pytest.approx(0.02)
 
 
 def test_starts_must_keep_the_constraints(rng):
@@ -359,8 +363,8 @@ def test_starts_must_keep_the_constraints(rng):
     ("options", "error", "message"),
     [
         ({"h": 0.0}, ValueError, "h .* must be positive"),
-        ({"duration": 0.0105}, ValueError, "duration must be a multiple of h"),
-        ({"every": 3}, ValueError, "every must divide the number of steps, 500, got 3"),
+        ({"duration": np.inf}, ValueError, "the duration .* must be finite"),
+        ({"every": 0}, ValueError, "every must be at least 1"),
         ({"method": "newton"}, ValueError, "method must be one of penalty, augmented"),
         ({"mu": -1.0}, ValueError, "mu .* must not be negative"),
         ({"project": 1}, TypeError, "project must be True or False"),

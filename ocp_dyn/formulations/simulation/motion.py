@@ -12,7 +12,9 @@ from casadi import DM, SX
 from ..._types import Array
 from ...constraints import Constraints
 from ...dynamics.momentum import potential_energy
+from ...dynamics.passive import spring_energy
 from ...mechanism import Model
+from ...mechanism.loads import Loads
 from ..joint_coordinates import q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_dynamics import natural_force
@@ -25,13 +27,14 @@ class NaturalMotion:
     """A simulated motion in natural coordinates, one instant per row.
 
     t (N) [s]; x, xd, xdd (N, n); lam (N, m), acting on the mechanism. iterations (N): the most of a step since the
-    instant before; 0 at the start, and where a given step Function fixes their number. energy (N) [J]: kinetic energy
-    and potential energy of gravity. position_errors (N): the largest |Phi_k| in the unit of its row, see `Scales`: on a
+    instant before; 0 at the start, and where a given step Function fixes their number. energy (N) [J]: kinetic
+    energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest |Phi_k| in the unit of its row, see `Scales`: on a
     mechanism of 1 m an error of 1e-5 is about 10 um; velocity_errors (N) [1/s]: those of its rate.
     """
 
     model: Model = field(repr=False)
     natural: NaturalCoordinates = field(repr=False)
+    loads: Loads = field(repr=False)
     t: Array = field(repr=False)
     x: Array = field(repr=False)
     xd: Array = field(repr=False)
@@ -57,7 +60,7 @@ class NaturalMotion:
 
     def trajectory(self, constraints: Constraints = ()) -> Trajectory:
         """The motion in joint coordinates, for pictures and animations. constraints: the loops of the mechanism."""
-        return Trajectory(self.model, self.t, self.q, self.qd, tuple(constraints))
+        return Trajectory(self.model, self.t, self.q, self.qd, tuple(constraints), self.loads)
 
     def __str__(self) -> str:
         return (
@@ -99,9 +102,14 @@ def recorded(equations: Equations, t: Array, columns: Array, iterations: Array) 
     first = SX.sym("x", n)
     height = ca.Function("V", [first], [potential_energy(model, q_from_natural(model, natural, first))])
     potential = float(height(x[:, 0])) - weight @ (x - x[:, :1])
+    if equations.loads.passive:
+        X = SX.sym("x", n)
+        potential = potential + _by_row(
+            ca.Function("springs", [X], [spring_energy(model, q_from_natural(model, natural, X))]), x.T
+        ).ravel()  # fmt: skip
     position, velocity = (np.asarray(e.full()) for e in errors_of(equations).map(len(t))(x, xd))
     return NaturalMotion(
-        model, natural, t, x.T, xd.T, xdd.T, lam.T, iterations,
+        model, natural, equations.loads, t, x.T, xd.T, xdd.T, lam.T, iterations,
         0.5 * np.sum(xd * (M @ xd), axis=0) + potential,
         np.max(np.abs(position), axis=0, initial=0.0), np.max(np.abs(velocity), axis=0, initial=0.0),
     )  # fmt: skip

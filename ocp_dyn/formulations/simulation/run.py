@@ -16,6 +16,7 @@ from ...mechanism.loads import NO_LOADS, Loads
 from ..joint_coordinates import q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_equations import Equations, SparseFactor
+from ..runge_kutta_motion import LARGEST_STEP_COUNT, step_count
 from ..trajectory import Progress
 from .motion import NaturalMotion, StepError, errors_of, recorded
 from .start import start_of
@@ -56,17 +57,16 @@ def simulate(
     f_ext (6 x k): numbers, for loads.external. method, alpha, mu, project: as in `trapezoidal_step`.
 
     Every step iterates until |dx| is at most `tolerance`, coordinates in their units of `Scales`, at most `iterations`
-    times. every: number of steps from one instant that is kept to the next. step: a
-    Function with the inputs and outputs of `trapezoidal_step`, such as a compiled one, in place of these iterations;
-    method, alpha, mu, project and iterations are then its own. progress: called with (steps done, steps in all).
+    times. every: number of steps from one instant that is kept to the next; the motion ends at the multiple of so many
+    steps that is nearest to the duration. step: a Function made of `trapezoidal_step`, in place of these iterations;
+    method, alpha, mu, project and iterations are then its own. It may be the `casadi.external` of its C code, which is
+    three times as fast. progress: called with (steps done, steps in all).
 
     ValueError for a start that does not keep the constraints; StepError, with the motion so far, if a step does not
     converge.
     """
-    h, duration = positive(h, "h [s]"), positive(duration, "duration [s]")
-    steps, every = _count(h, duration), whole(every, "every", least=1)
-    if steps % every:
-        raise ValueError(f"every must divide the number of steps, {steps}, got {every}")
+    every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
+    steps, h = step_count(h, duration, every), float(h)
     if progress is not None:
         function(progress, "progress")
     tolerance = positive(tolerance, "tolerance")
@@ -137,7 +137,7 @@ def _given(equations: Equations, t: SX, h: float, step: ca.Function, tau: Any, w
     ):
         raise TypeError(
             f"step must be a Function with the inputs and outputs of trapezoidal_step, sizes {sizes}, got "
-            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or a compiled one"
+            f"{shown(step)}: od.function(od.formulations.trapezoidal_step, model, natural, ...), or its casadi.external"
         )
     x, xd = SX.sym("x", n), SX.sym("xd", n)
     torque = _torques(equations.model, equations.natural, tau, t)
@@ -212,18 +212,6 @@ class _Run:
 
 
 # Arguments
-
-
-def _count(h: float, duration: float) -> int:
-    """The number of steps; ValueError if the duration is no multiple of h."""
-    steps = int(np.rint(duration / h))
-    if steps < 1 or abs(steps * h - duration) > 1e-9 * duration:
-        better = duration / max(steps, 1)
-        raise ValueError(
-            f"duration must be a multiple of h, got {duration:g} s and h = {h:g} s: with h = {better!r} these are "
-            f"{max(steps, 1)} steps"
-        )
-    return steps
 
 
 def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:
