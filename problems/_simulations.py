@@ -221,8 +221,12 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
         tolerance=system.tolerance, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.process_time() - begin
-    # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
-    q = np.unwrap(motion.q, axis=0)
+    return _natural_run(system, motion, seconds, steps)
+
+
+def _natural_run(system: System, motion: formulations.NaturalMotion, seconds: float, steps: int) -> Run:
+    """The result in joint coordinates of a motion in natural ones, which know angles up to whole turns only."""
+    q = np.unwrap(motion.q, axis=0)  # sines, cosines and quaternions do not jump by more than pi
     path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
     return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
 
@@ -263,6 +267,8 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
         if motion is None or len(motion.t) < 3:
             return None, str(error)
         done = every * (len(motion.t) - 1)
+        if isinstance(motion, formulations.NaturalMotion):
+            return _natural_run(system, motion, time.process_time() - begin, done), str(error)
         return Run(system, motion, *_errors(motion), time.process_time() - begin, done), str(error)
 
 

@@ -113,3 +113,10 @@ def test_wrong_options(capsys):
         with pytest.raises(SystemExit):
             mechanisms.main([*options, "--quiet"])
         assert message in capsys.readouterr().err
+
+
+def test_steps_that_do_not_converge_keep_the_motion_until_then():
+    """Above half of the pendulum's fastest turns, Newton's method does not converge."""
+    found, failure = run("five_bar", formulation="trapezoidal", duration=6.0, step=0.3)
+    assert "does not converge" in failure
+    assert found is None or found.motion.t[-1] < 6.0
