@@ -12,12 +12,14 @@ import pytest
 import ocp_dyn as od
 from tests.helpers import (
     JOINTS,
+    QUICK_TREES,
     TIGHT,
     TREES,
     State,
     add_random,
     close,
     flat,
+    mostly_slow,
     random_inertia,
     random_rotation,
     tree,
@@ -120,12 +122,13 @@ def assert_same_mechanics(model: od.Model, natural: fm.NaturalCoordinates, rng, 
     close(accelerations(model, natural, x, xd, s.tau), R @ qdd + Sc, accuracy)
 
 
-@pytest.mark.parametrize("key", TAKEN)
+@mostly_slow("key", TAKEN, QUICK_TREES)
 def test_the_mechanics_of_a_tree_is_that_in_joint_coordinates(rng, key):
     model = tree(key)
     assert_same_mechanics(model, fm.natural(model), rng)
 
 
+@pytest.mark.slow
 def test_a_body_of_forty_bodies(rng):
     model = od.models.human_body()
     natural = fm.natural(model)
@@ -240,7 +243,7 @@ def assert_same_constrained_mechanics(model, natural, loops, q, rng) -> None:
 
 @pytest.mark.parametrize("grounded", [False, True], ids=["bodies", "ground"])
 @pytest.mark.parametrize("axes", KINDS, ids=lambda axes: axes if isinstance(axes, str) else "rows")
-@pytest.mark.parametrize("chain", CHAINS)
+@mostly_slow("chain", CHAINS, ("turning", "sliding"))
 def test_loops_share_points_and_vectors(rng, chain, axes, grounded):
     model, loop, q = closed_chain(chain, axes, grounded, rng)
     natural, tree = fm.natural(model, loop, q=q), fm.natural(model)
