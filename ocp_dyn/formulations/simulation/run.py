@@ -72,7 +72,7 @@ def simulate(
     tolerance = positive(tolerance, "tolerance")
     t = SX.sym("t")
     wrenches = _wrenches(f_ext, loads)
-    equations = Equations.of(model, natural, _torques(model, natural, tau, t), wrenches, loads)
+    equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
     if not SX(equations.M).is_constant():
         raise ValueError("simulate needs numbers for all masses and inertias, got a model with symbols")
     if step is None:
