@@ -51,9 +51,9 @@ def natural(
     wanted = _wanted(tree, points, vectors)
     q0 = _assembled(model, closures, q)
     size = _size(tree, closures, wanted)
-    for loop in closures:
-        check_closed(model, loop, q0, size)
     X0 = [numbers_of(X) for X in body_transforms(tree, DM(q0))]
+    for loop in closures:
+        check_closed(tree, loop, X0, size)
     normal = plane_of_motion(tree, closures, X0, plane)
     axes = np.eye(3) if normal is None else plane_axes(normal)
     neutral = body_transforms(tree, DM(tree.neutral()))

@@ -138,7 +138,7 @@ def test_a_hinge_sees_the_tilt_of_its_axis_at_any_turn(axes, turn):
     builder.add_body("body", od.Spherical(), mass=1.0, inertia=(1, 1, 1))
     builder.add_frame("ground", "world")
     model = builder.build()
-    hinge = od.Loop("ground", "body", axes)
+    hinge = od.Loop("ground", "body", axes, turning=None if isinstance(axes, str) else True)
     n = np.array((0, 0, 1) if isinstance(axes, str) else (-0.8, 0, 0.6))
     q = DM([*np.sin(turn / 2) * n, np.cos(turn / 2)])
     phi = od.function(od.constraint_position, model, hinge)
@@ -146,6 +146,19 @@ def test_a_hinge_sees_the_tilt_of_its_axis_at_any_turn(axes, turn):
     for tilt in (1e-6 * np.array([0.3, -0.8, 0.5]), 1e-6 * np.eye(3)[1]):
         expected = od.constraint_jacobian(model, hinge, q) @ tilt
         np.testing.assert_allclose(flat(phi(model.integrate(q, DM(tilt)))), flat(expected), atol=1e-11)
+
+
+def test_turning_is_for_loops_that_leave_one_axis_free():
+    """Rows given one by one are measured by vee unless turning says otherwise."""
+    revolute = od.Loop("ground", "body", "revolute")
+    assert revolute.turning
+    assert not od.Loop("ground", "body", revolute.axes).turning
+    for axes in ("fixed", "ball", "orientation", ((1, 0, 0, 0, 0, 0),)):
+        assert not od.Loop("ground", "body", axes).turning
+        with pytest.raises(ValueError, match="turning=True needs axes that hold two rotations"):
+            od.Loop("ground", "body", axes, turning=True)
+    with pytest.raises(TypeError, match="turning must be True, False or None, got 1"):
+        od.Loop("ground", "body", "revolute", turning=1)
 
 
 def test_what_a_loop_makes_leaves_its_own_axis_free():

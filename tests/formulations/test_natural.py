@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import casadi as ca
@@ -162,7 +163,9 @@ CHAINS = {
     "long": ("floating", "translation", "revolute_z", "revolute_z", "spherical", "prismatic_x"),
 }
 ROWS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 0))
-KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS)
+TWO_TURNS = ((0.3, 0.2, -0.4, 0.1, 0.5, 0.2), (0, 1, 0.5, 0, 0, 0.3), (0, 0, 0, 1, 2, 0))
+"""Rows that mix rotations and translations; the second ones leave one axis free to turn."""
+KINDS = ("ball", "orientation", "revolute", "cylindrical", "prismatic", "fixed", ROWS, TWO_TURNS)
 
 
 def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Loop, np.ndarray]:
@@ -174,7 +177,9 @@ def closed_chain(chain: str, axes, grounded: bool, rng) -> tuple[od.Model, od.Lo
     builder.add_frame("wall", "world", rng.normal(size=3), random_rotation(rng))
     model = builder.build()
     q = model.random_q(rng)
-    ends, R, x, poses = ("wall" if grounded else "b1", f"b{len(kinds)}"), random_rotation(rng), rng.normal(size=3), []
+    ends, R, x, poses = ["wall" if grounded else "b1", f"b{len(kinds)}"], random_rotation(rng), rng.normal(size=3), []
+    if chain == "sliding":
+        ends.reverse()
     for frame in ends:
         Rf, xf = (value.full() for value in od.pose(model, frame, ca.DM(q)))
         poses.append((Rf.T @ R, Rf.T @ (x - xf[:, 0])))
@@ -284,7 +289,7 @@ def test_frames_that_are_turned_against_each_other_stay_so(rng):
     [
         ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)), ((0, 0, 0, 1, 2, 3), (0, 0, 0, 3, 1, 1), (0, 0, 0, 1, 7, 1)),
         ((0, 0, 0, 1, 0.5, -2),), ((0, 1, 0, 0.3, 0, 0.2),), ((0, 1, 0, 0, 0, 0), (0, 0, 0, 1, 0, 0)),
-        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)),
+        ((1, 0, 0, 0, 0, 0), (0, 0, 0, 1, 0, 1), (0, 0, 0, 0, 1, 0)), ((0, 1, 0, 0.3, 0, 0.2), (1, 0, 0, 0, 0, 0)),
     ],
 )  # fmt: skip
 def test_rows_of_loops_in_the_plane(rng, rows):
@@ -308,7 +313,7 @@ def test_rows_that_turn_frames_out_of_the_plane_need_space(rng):
     natural = fm.natural(model, loop)
     assert natural.dimension == 3
     assert_same_constrained_mechanics(model, natural, [loop], natural.q, rng)
-    with pytest.raises(ValueError, match="plane=True: .*rows of loop crank-rocker turn frames out of it"):
+    with pytest.raises(ValueError, match=r"plane=True: .*rows of loop crank-rocker turn frames out of it"):
         fm.natural(model, loop, plane=True)
 
 
@@ -437,6 +442,8 @@ def test_a_surplus_element_is_tied_by_linear_conditions(rng):
             R, p = (value.full() for value in od.pose(model, frame, ca.DM(q)))
             poses.append((np.eye(3), R.T @ (at - p[:, 0])))
         loops.append(od.Loop(f"b{i}", "platform", "ball", *poses))
+    enough, further = fm.natural(model, loops[:4], q=q), {"n": ("platform", (0.6, 0, 0.8))}
+    assert fm.natural(model, loops[:4], q=q, vectors=further).n == enough.n  # given elements come first
     natural = fm.natural(model, loops, q=q)
     assert sum(": tie" in name for name in natural.constraint_names) == 6
     assert natural.redundant == 0
@@ -630,6 +637,7 @@ def joined(joint: od.Joint) -> od.Model:
 
 MODEL, LOOP = four_bar()
 NATURAL = fm.natural(MODEL, LOOP)
+ROLLED = dataclasses.replace(MODEL, joints=(*MODEL.joints[:-1], od.Revolute("-y")))
 OPEN = od.Loop("base", "rocker", "revolute", LOOP.predecessor_pose, LOOP.successor_pose, label="knee")
 TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee")
 
@@ -680,6 +688,8 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             five_bars(), NATURAL, ca.DM(4, 1))),
         (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
             MODEL.scale(1.1), NATURAL, ca.DM(4, 1))),
+        (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
+            ROLLED, NATURAL, ca.DM(4, 1))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: od.function(
             fm.natural_mass_matrix, MODEL, NATURAL, parameters=("origin:coupler_joint",))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: fm.natural(

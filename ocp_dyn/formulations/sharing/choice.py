@@ -120,11 +120,15 @@ class Groups:
 
 @dataclass
 class Elements:
-    """All points and vectors; those that coincide in a body are one. size [m]: largest length of the mechanism."""
+    """All points and vectors; those that coincide in a body are one.
+
+    size [m]: largest length of the mechanism. on: by (True, body) its points, by (False, group) its vectors.
+    """
 
     groups: Groups
     size: float
     all: list[Element] = field(default_factory=list)
+    on: dict[tuple[bool, int], list[Element]] = field(default_factory=dict)
 
     def point(self, at: Iterable[tuple[int, Array]], rank: int = SHARED, name: str = "") -> Element:
         """A point with its coordinates in one or several bodies."""
@@ -135,17 +139,25 @@ class Elements:
         return self._add(Element(False, {self.groups.of[b]: self.groups.vector(b, v) for b, v in at}, rank, name))
 
     def _add(self, new: Element) -> Element:
-        """The new element, merged with all that coincide with it; the oldest of them remains."""
-        for old in [element for element in self.all if element.is_point == new.is_point]:
+        """The new element, merged with all that coincide with it."""
+        known = {id(e): e for k in new.at for e in self.on.get((new.is_point, k), ())}
+        for old in known.values():
             sign = self._same(old, new)
-            if sign:
-                old.at = {**{k: sign * r for k, r in new.at.items()}, **old.at}
-                old.rank, old.name = min(old.rank, new.rank), old.name or new.name
-                if new in self.all:
-                    self.all.remove(new)
-                new = old
-        if new not in self.all:
+            if not sign:
+                continue
+            old.at = {**{k: sign * r for k, r in new.at.items()}, **old.at}
+            old.rank, old.name = min(old.rank, new.rank), old.name or new.name
+            if id(new) in known:
+                self.all.remove(new)
+                for k in new.at:
+                    self.on[new.is_point, k].remove(new)
+            new = old
+        if id(new) not in known:
             self.all.append(new)
+        for k in new.at:
+            on = self.on.setdefault((new.is_point, k), [])
+            if new not in on:
+                on.append(new)
         return new
 
     def _same(self, old: Element, new: Element) -> int:
@@ -157,14 +169,6 @@ class Elements:
             if not new.is_point and np.linalg.norm(old.at[k] + new.at[k]) <= limit:
                 return -1
         return 0
-
-    def points_of(self, body: int) -> list[int]:
-        """Numbers of the points of a body."""
-        return [k for k, e in enumerate(self.all) if e.is_point and body in e.at]
-
-    def vectors_of(self, group: int) -> list[int]:
-        """Numbers of the vectors of a group."""
-        return [k for k, e in enumerate(self.all) if not e.is_point and group in e.at]
 
 
 @dataclass
@@ -186,6 +190,25 @@ class Choice:
     ties: list[tuple[int, Combination]] = field(default_factory=list)
     made_of: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
     _done: list[frozenset[int]] = field(default_factory=list)
+    _on: dict[tuple[bool, int], list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        number = {id(element): k for k, element in enumerate(self.elements.all)}
+        self._on = {place: sorted(number[id(e)] for e in on) for place, on in self.elements.on.items()}
+
+    def _points_of(self, body: int) -> list[int]:
+        """Numbers of the points of a body."""
+        return self._on.setdefault((True, body), [])
+
+    def _vectors_of(self, group: int) -> list[int]:
+        """Numbers of the vectors of a group."""
+        return self._on.setdefault((False, group), [])
+
+    def _extra(self, is_point: bool, place: int, r: Array) -> int:
+        """Number of another element, of one body or group alone."""
+        self.elements.all.append(Element(is_point, {place: r}, OFFERED))
+        self._on.setdefault((is_point, place), []).append(len(self.elements.all) - 1)
+        return len(self.elements.all) - 1
 
     def body(self, body: int) -> None:
         """Chooses the elements of a body; the bodies of a tree in order, the ground first."""
@@ -194,11 +217,11 @@ class Choice:
         if group not in self.directions:
             self._choose_directions(body, group)
         given = self.directions[group]
-        for k in elements.vectors_of(group):
+        for k in self._vectors_of(group):
             self._place(k, given.of(elements.all[k].at[group]))
-        for k in elements.points_of(body):
+        for k in self._points_of(body):
             self._place(k, self.point(body, elements.all[k].at[body]))
-        self._done.append(frozenset((*elements.points_of(body), *elements.vectors_of(group))))
+        self._done.append(frozenset((*self._points_of(body), *self._vectors_of(group))))
 
     def direction(self, body: int, v: Array) -> Combination:
         """The direction with coordinates v in a body."""
@@ -223,12 +246,11 @@ class Choice:
             self.ties.append((k, gap))
 
     def _choose_origin(self, body: int) -> None:
-        points = self.elements.points_of(body)
+        points = self._points_of(body)
         given = [k for k in points if k in self.known]
         best = min(given or points, key=lambda k: (self.elements.all[k].rank, k), default=None)
         if best is None:
-            self.elements.all.append(Element(True, {body: np.zeros(self.dimension)}, OFFERED))
-            best = len(self.elements.all) - 1
+            best = self._extra(True, body, np.zeros(self.dimension))
         self.origin[body] = best
         if best not in self.known:
             self._new_coordinate(best)
@@ -259,8 +281,7 @@ class Choice:
                     break
                 found.append((v, ks))
         for v in _completed([d for d, _ in found], self._count, self.dimension):
-            self.elements.all.append(Element(False, {group: v}, OFFERED))
-            found.append((v, (len(self.elements.all) - 1,)))
+            found.append((v, (self._extra(False, group, v),)))
         self._take(group, found)
 
     @property
@@ -270,10 +291,10 @@ class Choice:
     def _offers(self, body: int, group: int) -> Iterator[tuple[int, Array, tuple[int, ...]]]:
         """(rank, direction in the group, elements) of vectors and differences of points; rank 0 for given ones."""
         elements, origin = self.elements, self.origin[body]
-        points = [k for k in elements.points_of(body) if k != origin]
+        points = [k for k in self._points_of(body) if k != origin]
         spans = {k: elements.all[k].at[body] - elements.all[origin].at[body] for k in points}
         longest = max((float(np.linalg.norm(v)) for v in spans.values()), default=0.0)
-        for k in elements.vectors_of(group):
+        for k in self._vectors_of(group):
             yield 0 if k in self.known else elements.all[k].rank, elements.all[k].at[group], (k,)
         for k, span in spans.items():
             if np.linalg.norm(span) > INDEPENDENT * longest:

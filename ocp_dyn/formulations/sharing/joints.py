@@ -14,7 +14,9 @@
 In the plane: revolute the point, prismatic all directions and d . n = 0, planar nothing. Loops of the same kinds share
 across the loop. Rows of other loops [rotation w; translation t] are sums of products, with b, c and w perpendicular:
 
-    |w|/2 (c_p . b_s - b_p . c_s) + t_p . (x_s - x_p) = 0.
+    |w|/2 (c_p . b_s - b_p . c_s) + t_p . (x_s - x_p) = 0,
+
+and if the rows leave exactly one axis n free to turn, (w x n)_p . n_s + t_p . (x_s - x_p) = 0.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ class Link:
     """A joint or a loop: predecessor p and successor s, origin r and rotation R of its frame in each body.
 
     kind: class of the joint, or kind of the loop. axes: those of the joint, in the coordinates of its frame; of a loop
-    the rows of its 6-D axes.
+    of no known kind its rows, 6-D axes, and free, the axis about which they let it turn if there is exactly one.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Link:
     rs: Array
     Rs: Array
     axes: tuple[Array, ...] = ()
+    free: Array | None = None
 
     def before(self, v: Array) -> Placed:
         """A direction of the joint's frame as one of the predecessor."""
@@ -228,7 +231,9 @@ class Sharing:
         for k, row in enumerate(link.axes, 1):
             w, t = row[:3], row[3:]
             products = []
-            if w.any():
+            if w.any() and link.free is not None:
+                products.append(Product(link.before(np.cross(w, link.free)), link.after(link.free)))
+            elif w.any():
                 (b, c), half = across(w), float(np.linalg.norm(w)) / 2
                 products += [
                     Product(link.before(c), link.after(b), half),

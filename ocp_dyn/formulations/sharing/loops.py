@@ -12,7 +12,7 @@ from ...constraints import Loop
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parts import WORLD
-from ...spatial_algebra.spatial import Transform
+from ...spatial_algebra.spatial import Transform, vee
 from .choice import PARALLEL
 from .joints import Link, across
 
@@ -44,7 +44,8 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
     """(body, origin, rotation) of both ends of a loop, in coordinates of the bodies; the predecessor first."""
     ends = []
     for frame, (R, r) in ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose)):
-        if isinstance(r, (SX, MX)):
+        symbolic = isinstance(r, (SX, MX))
+        if symbolic:
             raise ValueError(
                 f"loop {loop.name}: its pose is an expression, natural coordinates hold numbers for lengths"
             )
@@ -58,9 +59,15 @@ def ends_of(tree: Model, loop: Loop) -> tuple[tuple[int, Array, Array], tuple[in
     return first, second
 
 
-def check_closed(model: Model, loop: Loop, q: Array, size: float) -> None:
-    """ValueError if a loop is open at q."""
-    phi = np.array(loop.position(model, DM(q)).full()).ravel()
+def check_closed(tree: Model, loop: Loop, X0: Poses, size: float) -> None:
+    """ValueError if a loop is open in the poses X0: phi as in `Loop.position`."""
+    (p, rp, Rp), (s, rs, Rs) = ends_of(tree, loop)
+    (Ep, xp), (Es, xs) = X0[p], X0[s]
+    Rp0, rows = Ep.T @ Rp, np.array(loop.axes)
+    A, gap = Rp0.T @ Es.T @ Rs, Rp0.T @ (xs + Es.T @ rs - xp - Ep.T @ rp)
+    n = free_axis(rows)
+    rotation = np.array(vee(DM(A)).full()).ravel() if n is None else np.cross(n, A @ n)
+    phi = rows @ np.concatenate([rotation, gap])
     scale = np.array([max(1.0 if any(row[:3]) else 0.0, size if any(row[3:]) else 0.0) for row in loop.axes])
     worst = int(np.argmax(np.abs(phi) / scale))
     if not abs(phi[worst]) <= CLOSED * scale[worst]:
@@ -88,7 +95,7 @@ def link_of_loop(tree: Model, loop: Loop, X0: Poses, normal: Array | None) -> Li
         Rs = Rs @ np.diag([1.0, -1.0, -1.0])
     elif kind in ("orientation", "prismatic", "fixed") and np.abs(Rp0 - Rs0).max() > ALIGNED:
         Rs = X0[s][0] @ Rp0
-    return Link(loop.name, kind, p, s, rp, Rp, rs, Rs, axes)
+    return Link(loop.name, kind, p, s, rp, Rp, rs, Rs, axes, free_axis(rows) if kind == "rows" else None)
 
 
 def in_plane(rows: Array, normal: Array) -> Array:
@@ -120,6 +127,11 @@ def kind_of_rows(rows: Array, planar: bool) -> tuple[str, Array | None]:
         return "cylindrical", _free(W)
     kind = kinds.get((turned, shifted), "rows")
     return kind, {"revolute": _free(W), "prismatic": _free(T)}.get(kind)
+
+
+def free_axis(rows: Array) -> Array | None:
+    """The axis about which frames may turn, if the rows leave exactly one; then phi is n x R_p' R_s n, else vee."""
+    return _free(rows[:, :3]) if _rank(rows[:, :3]) == 2 else None
 
 
 def _rank(A: Array) -> int:

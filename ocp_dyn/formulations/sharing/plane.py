@@ -12,7 +12,7 @@ from ...joints import Planar, Prismatic, Revolute
 from ...mechanism import Model
 from .choice import PARALLEL
 from .joints import Link, link_of_joint
-from .loops import Poses, ends_of, in_plane, kind_of_rows, numbers_of
+from .loops import Poses, ends_of, free_axis, in_plane, kind_of_rows, numbers_of
 
 
 def joint_links(tree: Model) -> list[Link]:
@@ -85,7 +85,9 @@ def _turns_out(tree: Model, loop: Loop, X0: Poses, normal: Array) -> str | None:
     n = Rp.T @ X0[p][0] @ normal
     rows = in_plane(np.array(loop.axes), n)
     kind, _ = kind_of_rows(rows, planar=True)
-    turned = np.linalg.norm(n - Rs.T @ X0[s][0] @ normal) > PARALLEL
+    free = free_axis(np.array(loop.axes))
+    oblique = free is not None and abs(float(free @ n)) > PARALLEL
+    turned = oblique or float(np.linalg.norm(n - Rs.T @ X0[s][0] @ normal)) > PARALLEL
     return (
         f"rows of loop {loop.name} turn frames out of it" if kind == "rows" and rows[:, :3].any() and turned else None
     )

@@ -82,18 +82,27 @@ class Coordinates:
     qd: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        joints = [joint for member in self.members for joint in member.joints]
         for key, size, slices in (
             ("q", self.model.nq, self.model.q_slice),
             ("qd", self.model.nv, self.model.qd_slice),
         ):
-            taken = set(_entries(slices, joints))
+            taken = set(_entries(slices, self.joints))
             object.__setattr__(self, key, [k for k in range(size) if k not in taken])
 
     @property
+    def joints(self) -> list[str]:
+        """The dependent joints."""
+        return [joint for member in self.members for joint in member.joints]
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints that the dependent joints fulfill."""
+        return tuple(member.constraint for member in self.members)
+
+    @property
     def held(self) -> tuple[PhaseConstraint, ...]:
-        """The constraints that the dependent joints fulfill, in the form in which phases hold constraints."""
-        return tuple(PhaseConstraint(member.constraint) for member in self.members)
+        """These constraints in the form in which phases hold constraints."""
+        return tuple(map(PhaseConstraint, self.constraints))
 
     def full_q(self, independent: Expr) -> Expr:
         """q (nq) from its independent entries."""
@@ -135,12 +144,11 @@ class Coordinates:
 
         model: this model, perhaps with other parameters.
         """
-        found = []
-        for member in self.members:
-            G = constraint_jacobian(model, (member.constraint,), q)
-            rows = _entries(self.model.qd_slice, member.joints)
-            found.append(ca.solve(G[:, rows].T, force[rows]))
-        return ca.vertcat(type(q)(0, 1), *found)
+        if not self.members:
+            return type(q)(0, 1)
+        G = constraint_jacobian(model, self.constraints, q)
+        rows = _entries(self.model.qd_slice, self.joints)
+        return ca.solve(G[:, rows].T, force[rows])
 
     def _derive(self, member: DependentJoints, q: Expr, qd: Expr | None = None) -> Derivatives:
         """g, J and dJ/dt qd_i."""
@@ -202,38 +210,50 @@ def check_dependent(model: Model, members: Sequence[DependentJoints], q: Array) 
                 f"DependentJoints of {shown(member.name)}: joint {shown(wrong[0])} in of= is a dependent joint of "
                 f"{shown(given[wrong[0]])}: name the independent joints from which both follow"
             )
-        _check_closed(model, member, q)
+        _check_values(model, member)
+    _check_closed(Coordinates(model, tuple(members)), q)
 
 
-def _check_closed(model: Model, member: DependentJoints, q: Array) -> None:
-    here = f"DependentJoints of {shown(member.name)}"
+def _check_values(model: Model, member: DependentJoints) -> None:
+    """Checks the result of a function."""
+    here = f"DependentJoints of {shown(member.name)}: function"
     x = SX.sym("x", len(_entries(model.q_slice, member.of)))
-    value, size = called(f"{here}: function", member.function, x), len(member.constraint.rows)
+    value, size = called(here, member.function, x), len(member.constraint.rows)
     if not isinstance(value, (SX, DM)) or value.shape != (size, 1):
         raise ValueError(
-            f"{here}: function must return {size} coordinates as a column, those of {', '.join(member.joints)}, got "
+            f"{here} must return {size} coordinates as a column, those of {', '.join(member.joints)}, got "
             f"{shown(value)}"
         )
-    full = Coordinates(model, (member,)).complete(DM(q))[0]
-    at = ", ".join(f"{name} = {float(full[model.q_names.index(name)]):.4g}" for name in _names(model, member.of))
+
+
+def _check_closed(coordinates: Coordinates, q: Array) -> None:
+    """Checks that the functions close the constraints at q, and that G_d is regular there."""
+    model, members = coordinates.model, coordinates.members
+    full = coordinates.complete(DM(q))[0]
     try:
-        phi = np.array(DM(member.constraint.position(model, full)).full()).ravel()
-        G = np.array(DM(constraint_jacobian(model, (member.constraint,), full)).full())
+        gaps = [np.array(DM(member.constraint.position(model, full)).full()).ravel() for member in members]
+        G = np.array(DM(constraint_jacobian(model, coordinates.constraints, full)).full()) if members else None
     except (NotImplementedError, RuntimeError, TypeError):
         return  # a model with symbols has no numbers
-    if not np.all(np.isfinite(phi)) or np.abs(phi).max() > CLOSED:
-        raise ValueError(
-            f"{here}: function does not close the constraint at {at}: phi = {np.array2string(phi, precision=3)}; "
-            "check its signs and its branch, or give a posture in its range"
-        )
-    Gd = G[:, _entries(model.qd_slice, member.joints)]
+    for member, phi in zip(members, gaps, strict=True):
+        if not np.all(np.isfinite(phi)) or np.abs(phi).max() > CLOSED:
+            raise ValueError(
+                f"DependentJoints of {shown(member.name)}: function does not close the constraint at "
+                f"{_at(model, member, full)}: phi = {np.array2string(phi, precision=3)}; check its signs and its "
+                "branch, or give a posture in its range"
+            )
+    if G is None:
+        return
+    Gd = G[:, _entries(model.qd_slice, coordinates.joints)]
     values = np.linalg.svd(Gd / np.linalg.norm(Gd, axis=0).clip(1e-300), compute_uv=False)
     if values[-1] <= LEAST_PIVOT * values[0]:
+        places = ", ".join(dict.fromkeys(_at(model, member, full) for member in members))
         raise ValueError(
-            f"{here}: the constraint does not determine {', '.join(member.joints)} at {at}, a dead center (G_d is "
-            "singular): name other dependent joints, or give another posture"
+            f"dependent: the constraints do not determine {', '.join(coordinates.joints)} at {places}, a dead center "
+            "(G_d is singular): name other dependent joints, or give another posture"
         )
 
 
-def _names(model: Model, joints: Sequence[str]) -> list[str]:
-    return [model.q_names[k] for k in _entries(model.q_slice, joints)]
+def _at(model: Model, member: DependentJoints, q: DM) -> str:
+    """The coordinates from which a member follows, with their values."""
+    return ", ".join(f"{model.q_names[k]} = {float(q[k]):.4g}" for k in _entries(model.q_slice, member.of))

@@ -11,6 +11,7 @@ from casadi import DM
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.guess.from_solution import carry_over
 from ocp_dyn.ocp.statement.dependent import Coordinates
 from ocp_dyn.ocp.workflows.solve import prepare
 
@@ -242,6 +243,18 @@ def test_a_solution_is_kept_and_begins_others(solution: ocp.Solution, tmp_path) 
     assert found.objective == pytest.approx(solution.objective, rel=1e-3)  # another discretization
 
 
+def test_a_guess_sets_independent_accelerations_and_impulses(solution: ocp.Solution) -> None:
+    stated = problem(integrator="euler")
+    transcription, _ = prepare(stated, 1)
+    carry_over(transcription, solution)
+    start = transcription.program.start
+    impulse = transcription.impulses[0]
+    assert np.allclose(start[impulse.index] * impulse.scale, solution.impulses[0][:3], rtol=1e-12)
+    for x, phase in zip(transcription.phases, solution.phases, strict=True):
+        for qdd, found in zip(x.qdd, phase.qdd, strict=True):
+            assert np.allclose(start[qdd.index] * qdd.scale, found[stated.coordinates.qd], rtol=1e-12)
+
+
 def test_limits_of_dependent_joints_are_rows() -> None:
     model = arm(lower=-0.3, upper=0.2, velocity=4.0)
     limited = replace(problem(), model=model)
@@ -272,12 +285,12 @@ def geared() -> od.Model:
 
 @pytest.mark.parametrize("options", [{"integrator": "trapezoid", "contact_level": "velocity"}, {"form": "explicit"}])
 def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dict) -> None:
-    """A linear coupling: both discretizations are the same. One joint follows from two, another one from one of
-    these."""
+    """A linear coupling: both discretizations are the same. One joint follows from two others; its constraint
+    also holds a joint that follows from one of these."""
     model, target = geared(), RNG.uniform(0.5, 1, 2)
     names = [f"link{k}_joint" for k in range(4)]
     gear = od.JointCoupling(names[2], names[0], ratio=-1.7, offset=0.3)
-    mean = od.CustomConstraint(lambda q: q[3] - 0.5 * q[0] + 0.8 * q[1] - 0.1, name="mean")
+    mean = od.CustomConstraint(lambda q: q[3] - 0.5 * q[0] + 0.8 * q[1] + 0.4 * q[2] - 0.22, name="mean")
     ends = ocp.Boundary(
         lambda first, last: (ca.vertcat(first.q[:2], first.qd[:2], last.q[:2] - target, last.qd[:2]), 0, 0)
     )
@@ -286,7 +299,7 @@ def test_gears_as_dependent_joints_cost_what_gears_with_forces_cost(options: dic
     forces = ocp.Problem(model, [phase], boundary=[ends], posture=q0, unactuated=names[2:3], **options)
     dependent = [
         ocp.DependentJoints(gear, names[2:3], names[:1], lambda q: 0.3 - 1.7 * q),
-        ocp.DependentJoints(mean, names[3:], [names[1], names[0]], lambda q: 0.5 * q[1] - 0.8 * q[0] + 0.1),
+        ocp.DependentJoints(mean, names[3:], [names[1], names[0]], lambda q: 1.18 * q[1] - 0.8 * q[0] + 0.1),
     ]
     free = replace(forces, dependent=dependent, phases=[replace(phase, constraints=[])])
     one, other = (stated.solve(progress=False, tolerance=1e-10) for stated in (forces, free))
