@@ -14,7 +14,7 @@ that serve as joints, and the rates of the removed body's own elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ import numpy as np
 from casadi import DM
 
 from ..._autodiff import as_function
-from ..._types import Expr, M, as_type, exact, listed, meant, shown, sparse
+from ..._types import Expr, M, as_type, exact, listed, meant, sequence, shown, sparse
 from ...constraints import Constraints, Loop, as_set
 from ...dynamics.invertible import check_invertible
 from ...dynamics.kinematics import resolve
@@ -41,7 +41,7 @@ from ..natural_dynamics import natural_force, natural_mass_matrix
 from ..natural_from_model import natural
 from ..velocity_transformations import OpenChain, open_chain
 from .by_cut_joints import Options
-from .independent_coordinates import Conditions
+from .independent_coordinates import Conditions, eliminate
 
 IDENTITY = 1e-9
 """Largest entry of Phi_x R1, relative to the mechanism, of conditions that the branches keep by themselves."""
@@ -63,19 +63,26 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OpenedChain:
-    """A closed chain without one body, in natural coordinates; made by `open_by_removing`.
+    """A closed chain without some bodies, in natural coordinates; made by `open_by_removing`.
 
-    natural: coordinates of the closed mechanism. body: name of the removed body. names: of the rates z1-dot. edges: the
-    open chain, outwards. homes: the bodies that carry the coordinates; those of elements that only the removed body has
-    are the last rates, in their order. rows: indices of the conditions Phi2.
+    natural: coordinates of the closed mechanism. bodies: names of the removed bodies. rates: names of the rates of all
+    edges, then of coordinates that only removed bodies have; kept: indices of those that are z1-dot, the others move
+    nothing that these do not move. edges: the open chain, outwards. homes: the bodies that carry the coordinates. rows:
+    indices of the conditions Phi2.
     """
 
     natural: NaturalCoordinates
-    body: str
-    names: tuple[str, ...]
+    bodies: tuple[str, ...]
+    rates: tuple[str, ...]
+    kept: tuple[int, ...]
     edges: tuple[Edge, ...]
     homes: tuple[Chosen, ...]
     rows: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the rates z1-dot."""
+        return tuple(self.rates[k] for k in self.kept)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -96,25 +103,30 @@ class OpenedChain:
 
 
 @boundary(own=("q",))
-def open_by_removing(model: Model, constraints: Constraints, body: str, *, q: Any = None) -> OpenedChain:
-    """The open chain that remains of a closed one if the rigid-body conditions of `body` are removed [GJB94, 8.3].
+def open_by_removing(
+    model: Model, constraints: Constraints, bodies: str | Sequence[str], *, q: Any = None
+) -> OpenedChain:
+    """The open chain that remains of a closed one if the rigid-body conditions of bodies are removed [GJB94, 8.3].
 
-    constraints: the loops. q (nq): a closed configuration in general position, default as of `natural`; the conditions
-    that close the chain are found there, and at closed positions near it. ValueError where the body carries others that
-    nothing else supports.
+    constraints: the loops. bodies: name of one body, or of one per loop; conditions of loops that stay closed are kept
+    beside those of the removed bodies. q (nq): a closed configuration in general position, default as of `natural`; the
+    conditions that close the chain are found there, and at closed positions near it. ValueError where a body carries
+    others that nothing else supports.
     """
     loops = _loops(constraints)
     coordinates = natural(model, loops, q=q)
-    tree = coordinates.tree
-    if body not in tree.body_names:
-        raise KeyError(
-            f"no moving body {shown(body)}; bodies are: {listed(tree.body_names)}{meant(body, tree.body_names)}"
-        )
-    removed = tree.body_names.index(body) + 1
-    edges, names = _spanning_edges(coordinates, loops, removed)
+    known = coordinates.tree.body_names
+    names = (bodies,) if isinstance(bodies, str) else tuple(sequence(bodies, "bodies must be names of moving bodies"))
+    for name in names:
+        if name not in known:
+            raise KeyError(f"no moving body {shown(name)}; bodies are: {listed(known)}{meant(name, known)}")
+    removed = {known.index(name) + 1 for name in names}
+    edges, rates = _spanning_edges(coordinates, loops, removed)
     homes, own = _homes(coordinates, removed)
-    opened = OpenedChain(coordinates, body, (*names, *own), edges, homes, ())
-    return replace(opened, rows=_closing_rows(model, loops, opened))
+    rates += own
+    opened = OpenedChain(coordinates, names, tuple(rates), tuple(range(len(rates))), edges, homes, ())
+    kept, rows = _kept_and_closing(model, loops, opened)
+    return replace(opened, kept=kept, rows=rows)
 
 
 def _loops(constraints: Constraints) -> tuple[Loop, ...]:
@@ -127,9 +139,9 @@ def _loops(constraints: Constraints) -> tuple[Loop, ...]:
 
 
 def _spanning_edges(
-    coordinates: NaturalCoordinates, loops: Sequence[Loop], removed: int
+    coordinates: NaturalCoordinates, loops: Sequence[Loop], removed: Collection[int]
 ) -> tuple[tuple[Edge, ...], list[str]]:
-    """Edges from the ground to all bodies but the removed one: joints outwards first, then inwards, then loops; and the
+    """Edges from the ground to all bodies but removed ones: joints outwards first, then inwards, then loops; and the
     names of their rates."""
     tree = coordinates.tree
     steps: list[tuple[int, int, int, Loop | None, bool]] = [(p, i, i, None, False) for i, p in tree.edges]
@@ -139,7 +151,7 @@ def _spanning_edges(
         steps += [(p, s, 0, loop, False), (s, p, 0, loop, True)]
     reached, edges, names = {0}, list[Edge](), list[str]()
     while True:
-        able = (step for step in steps if step[0] in reached and step[1] not in {*reached, removed})
+        able = (step for step in steps if step[0] in reached and step[1] not in {*reached, *removed})
         step = next(able, None)
         if step is None:
             break
@@ -150,11 +162,11 @@ def _spanning_edges(
         edges.append(Edge(*step, free, range(len(names), len(names) + len(own))))
         names += own
         reached.add(step[1])
-    left = [tree.body_names[i - 1] for i, _ in tree.edges if i not in {*reached, removed}]
+    left = [tree.body_names[i - 1] for i, _ in tree.edges if i not in {*reached, *removed}]
     if left:
         raise ValueError(
-            f"without {shown(tree.body_names[removed - 1])} nothing supports {listed(left)}: no loop joins them to the "
-            "rest. Remove another body"
+            f"without {listed([tree.body_names[i - 1] for i in removed])} nothing supports {listed(left)}: no loop joins "
+            "them to the rest. Remove another body"
         )
     return tuple(edges), names
 
@@ -172,24 +184,27 @@ def _free_axes(coordinates: NaturalCoordinates, loop: Loop) -> DM:
     return sparse(free[:, np.argsort(-np.abs(free).argmax(axis=0))[::-1]])
 
 
-def _homes(coordinates: NaturalCoordinates, removed: int) -> tuple[tuple[Chosen, ...], list[str]]:
+def _homes(coordinates: NaturalCoordinates, removed: Collection[int]) -> tuple[tuple[Chosen, ...], list[str]]:
     """For every coordinate element a body that has it, of the branches if there is one, with its coordinates there; and
-    the names of coordinates that only the removed body has."""
+    the names of coordinates that only removed bodies have."""
     tree, found, own = coordinates.tree, [], list[str]()
     elements = [element for element in (*coordinates.points, *coordinates.vectors) if element.first is not None]
     for element in sorted(elements, key=lambda element: element.first or 0):
         bodies = [tree.body_names.index(name) + 1 for name in element.bodies]
-        k = next((k for k, b in enumerate(bodies) if b != removed), 0)
+        k = next((k for k, b in enumerate(bodies) if b not in removed), 0)
         r = coordinates.bodies[bodies[k]].frame @ np.array(element.local[k])
         found.append(Chosen(element.is_point, bodies[k], r))
-        if bodies[k] == removed:
+        if bodies[k] in removed:
             first = element.first or 0
             own += coordinates.names[first : first + coordinates.dimension]
     return tuple(found), own
 
 
-def _closing_rows(model: Model, loops: Sequence[Loop], opened: OpenedChain) -> tuple[int, ...]:
-    """The conditions whose rows of Phi_x R1 are not zero at the configuration and at closed positions near it."""
+def _kept_and_closing(
+    model: Model, loops: Sequence[Loop], opened: OpenedChain
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Columns of R1 that are independent, and conditions whose rows of Phi_x R1 are not zero, at the configuration and
+    at closed positions near it."""
     coordinates = opened.natural
     units = np.where(coordinates.lengths, coordinates.size, 1.0)
 
@@ -199,15 +214,17 @@ def _closing_rows(model: Model, loops: Sequence[Loop], opened: OpenedChain) -> t
 
     evaluate, conditions = as_function(rates, model.nq), Conditions.of(model, loops)
     q = DM(coordinates.q)
+    kept: set[int] = set()
     found: set[int] = set()
     for at in (q, *conditions.neighbors(q, conditions.scaled(q))):
         J, R = (np.array(part.full()) for part in evaluate(at))
-        columns = np.abs(R / units[:, None]).max(axis=0, initial=0.0)
-        J = J * units
-        rows = np.abs(J @ (R / units[:, None])) / np.where(columns > 0, columns, 1.0)
-        size = np.abs(J).max(axis=1, keepdims=True, initial=0.0)
-        found |= set(np.flatnonzero((rows > IDENTITY * size).any(axis=1)).tolist())
-    return tuple(sorted(found))
+        R = R / units[:, None]
+        sizes = np.abs(R).max(axis=0, initial=0.0)
+        R, J = R / np.where(sizes > 0, sizes, 1.0), J * units
+        kept = max(kept, set(eliminate(R).columns), key=len)
+        apart = np.abs(J @ R) > IDENTITY * np.abs(J).max(axis=1, keepdims=True, initial=0.0)
+        found |= set(np.flatnonzero(apart.any(axis=1)).tolist())
+    return tuple(sorted(kept)), tuple(sorted(found))
 
 
 # Kinematics
@@ -246,7 +263,7 @@ def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
         make = _joint_step if edge.loop is None else _loop_step
         steps[edge.end] = make(tree, edge, full, steps[edge.start])
     R, Sc = [], []
-    count, dimension = len(opened.names), opened.natural.dimension
+    count, dimension = len(opened.rates), opened.natural.dimension
     own = sum(edge.dofs.stop - edge.dofs.start for edge in opened.edges)
     for is_point, b, r in opened.homes:
         arm = full.at.A[b] @ exact(r)
@@ -266,7 +283,8 @@ def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
         R.append(ca.horzcat(*columns))
         Sc.append(steps[b].a + steps[b].U @ arm if is_point else steps[b].U @ arm)
     x, xd = elements_at(opened.natural, opened.homes, full)
-    return Branches(x, xd, in_plane(opened.natural, R), in_plane(opened.natural, Sc))
+    columns_of_R = in_plane(opened.natural, R)[:, list(opened.kept)]
+    return Branches(x, xd, columns_of_R, in_plane(opened.natural, Sc))
 
 
 def _joint_step(tree: Model, edge: Edge, full: OpenChain, start: Step) -> Step:
