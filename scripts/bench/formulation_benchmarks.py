@@ -117,7 +117,9 @@ def four_bars(n: int, duration: float, h: float, formulation: str = "trapezoidal
 def four_bar_motions(quick: bool, progress: Report) -> list[Row]:
     """Errors at the end of the published motions, by the augmented Lagrangian form."""
     cases: Iterable[tuple[int, float, float]] = (
-        ((2, 1.0, 1e-3),) if quick else ((2, 10.0, 1e-3), (2, 10.0, 1e-4), (40, 20.0, 1e-3), (40, 20.0, 1e-4), (40, 20.0, 5e-5))
+        ((2, 1.0, 1e-3),)
+        if quick
+        else ((2, 10.0, 1e-3), (2, 10.0, 1e-4), (40, 20.0, 1e-3), (40, 20.0, 1e-4), (40, 20.0, 5e-5))
     )
     rows: list[Row] = []
     for n, duration, h in cases:
