@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.formulations.closed.by_removed_bodies import Branches
+from ocp_dyn.formulations.closed.branches import Branches
 from tests.formulations.mechanisms import MECHANISMS
 from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
 
