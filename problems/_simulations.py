@@ -225,9 +225,8 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
 
 
 def _natural_run(system: System, motion: formulations.NaturalMotion, seconds: float, steps: int) -> Run:
-    """The result in joint coordinates of a motion in natural ones, which know angles up to whole turns only."""
-    q = np.unwrap(motion.q, axis=0)  # sines, cosines and quaternions do not jump by more than pi
-    path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
+    """The result in joint coordinates of a motion in natural ones."""
+    path = motion.trajectory(system.loops)
     return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
 
 

@@ -28,7 +28,7 @@ from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from .joint_coordinates import natural_boundary
 from .natural_coordinates import NaturalCoordinates
-from .natural_equations import Equations, SparseFactor
+from .natural_equations import Equations, SparseFactor, check_resisted
 
 METHODS = ("multipliers", "penalty", "matrix_r")
 PENALTY = 1e7
@@ -64,8 +64,8 @@ def natural_forward_dynamics(
     "multipliers", "penalty" or "matrix_r", see this module. alpha: penalties as in `natural_equations`; the errors are
     in proportion to 1/alpha, and each of the `iterations` of the augmented Lagrangian form after the first divides
     them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are chosen for
-    "matrix_r", default the assembled ones; ValueError for singular ones. Cost: that of a sparse factor, O(n + m) for a
-    chain.
+    "matrix_r", default the assembled ones; ValueError for singular ones, and for a body that no inertia resists. Cost:
+    that of a sparse factor, O(n + m) for a chain.
     """
     choice(method, METHODS, "method")
     omega, mu = not_negative(omega, "omega [1/s]"), finite(mu, "mu")
@@ -73,6 +73,9 @@ def natural_forward_dynamics(
 
     def solved(x: Expr, xd: Expr, tau: Expr, f_ext: Expr) -> tuple[Expr, Expr]:
         equations = Equations(model, natural, tau, f_ext if loads.external else None, loads)
+        if SX(equations.M).is_constant():
+            at_rest = DM(equations.Phi_x(DM(natural.x)))
+            check_resisted("natural_forward_dynamics", natural, equations.scales, DM(equations.M), at_rest)
         Phi_x, Q = SX(equations.Phi_x(x)), equations.Q(x, xd)
         c = equations.c(x, xd)
         if omega:

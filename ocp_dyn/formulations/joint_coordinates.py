@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
+from .._arguments import positive
 from .._types import Array, Expr, M, as_type, check_kind, shown
 from ..joints import (
     Cylindrical,
@@ -40,7 +41,7 @@ X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 
 
 def natural_boundary(function: F) -> F:
-    """As `boundary`, for functions of (model, natural, ...): it checks natural, x and xd, too."""
+    """As `boundary`, for functions of (model, natural, ...): it checks natural, and arguments of its sizes, too."""
     inner = boundary(own=("mu",))(function)  # a factor of stabilization here
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
@@ -54,20 +55,28 @@ def natural_boundary(function: F) -> F:
     return cast(F, checked)
 
 
-def _check(natural: Any, given: dict[str, Any]) -> None:
-    """Checks natural coordinates, and the sizes and kinds of x and xd."""
+def check_natural(natural: Any) -> None:
+    """TypeError if these are no natural coordinates."""
     if not isinstance(natural, NaturalCoordinates):
         raise TypeError(
             f"natural must be natural coordinates, od.formulations.natural(model, loops), got {shown(natural)}"
         )
-    for name in ("x", "xd"):
+
+
+def _check(natural: Any, given: dict[str, Any]) -> None:
+    """Checks natural coordinates, and the sizes and kinds of columns in them and of a step."""
+    check_natural(natural)
+    for name, size in {**dict.fromkeys(("x", "xd", "xdd"), natural.n), "lam": natural.m, "h": 1}.items():
         if name not in given:
             continue
         if not isinstance(given[name], (SX, MX, DM)):
             raise TypeError(f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})")
-        if given[name].shape != (natural.n, 1):
-            raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {given[name].shape}")
-    check_kind(*(given[name] for name in ("x", "xd", "qd", "tau", "f_ext") if given.get(name) is not None))
+        if given[name].shape != (size, 1):
+            raise ValueError(f"{name} must be one column of {size} entries, got shape {given[name].shape}")
+    if isinstance(given.get("h"), DM):
+        positive(given["h"], "the step h [s]")
+    columns = ("x", "xd", "xdd", "lam", "qd", "tau", "h", "f_ext")
+    check_kind(*(given[name] for name in columns if given.get(name) is not None))
 
 
 @natural_boundary
@@ -103,6 +112,33 @@ def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M
 def q_of(natural: NaturalCoordinates, tree: Model, x: Expr) -> Expr:
     """q (nq) at x."""
     return ca.vertcat(*(_position(tree.joints[i], _Frame(natural, tree, i, x)) for i, _ in tree.edges), DM(0, 1))
+
+
+def angles_of(tree: Model) -> list[int]:
+    """Indices in q of the angles, which `q_of` knows up to whole turns only."""
+    places = []
+    for i, _ in tree.edges:
+        joint, part = tree.joints[i], tree.q_slice(tree.joint_names[i - 1])
+        first, end = part.start, part.stop
+        if isinstance(joint, (Revolute, Cylindrical)):
+            places.append(first)
+        elif isinstance(joint, Planar):
+            places.append(end - 1)
+        elif isinstance(joint, FloatingBase):
+            places += [] if joint.has_quaternion else range(end - 3, end)
+        elif isinstance(joint, (Universal, Euler)):
+            places += range(first, end)
+    return places
+
+
+def q_near_rest(natural: NaturalCoordinates, tree: Model, rest: Array, x: Expr) -> Expr:
+    """q (nq) at x, angles within half a turn of the rest positions of springs (nq)."""
+    entries: list[Any] = ca.vertsplit(q_of(natural, tree, x))
+    for k in angles_of(tree):
+        if rest[k]:
+            turned = entries[k] - float(rest[k])
+            entries[k] = float(rest[k]) + ca.atan2(ca.sin(turned), ca.cos(turned))
+    return ca.vertcat(*entries, DM(0, 1))
 
 
 def qd_of(natural: NaturalCoordinates, tree: Model, x: Expr, xd: Expr) -> Expr:

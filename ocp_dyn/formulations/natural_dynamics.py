@@ -19,7 +19,7 @@ from ..dynamics.passive import passive_force
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.spatial import Inertia, halves
-from .joint_coordinates import joint_rates, natural_boundary, q_of, qd_of
+from .joint_coordinates import joint_rates, natural_boundary, q_near_rest, qd_of
 from .natural_coordinates import NaturalCoordinates, RigidElement
 
 
@@ -45,18 +45,21 @@ def natural_constraints(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
     Names and order in `natural.constraint_names`. Quadratic in x. O(m).
     """
+    natural.split(model)  # the lengths must be those of the model
     return as_type(natural.conditions.value(x), x)
 
 
 @natural_boundary
 def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M) -> M:
     """Phi_x (m x n), sparse and linear in x. O(m)."""
+    natural.split(model)
     return as_type(natural.conditions.jacobian(x), x)
 
 
 @natural_boundary
 def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
     """c = -d(Phi_x)/dt xd (m): accelerations keep the conditions if Phi_x xdd = c. x gives the type alone. O(m)."""
+    natural.split(model)
     return as_type(natural.conditions.rate(xd), x)
 
 
@@ -74,8 +77,10 @@ def natural_force(
     """Q (n): gravity, torques of the joints, and loads, such that Q' xd is their power.
 
     Gravity: W' J [g; 0] of every body, constant. Torques tau (nv) [N m, N]: B' tau with qd = B(x) xd, see
-    `joint_rates`; with loads.passive springs, damping and friction of the joints add to tau. f_ext (6 x k): wrenches on
-    the frames that loads.external names, [moment about the world origin [N m]; force [N]], world axes.
+    `joint_rates`; with loads.passive springs, damping and friction of the joints add to tau. x does not count turns: a
+    spring acts as if it were wound by at most half a turn from its rest position, and torques of Euler angles belong to
+    the angles of `q_from_natural`, whose middle one is at most a right angle. f_ext (6 x k): wrenches on the frames that
+    loads.external names, [moment about the world origin [N m]; force [N]], world axes.
 
     loads.armature: ValueError, because rotors would make the mass matrix depend on x: model a rotor as a body of its
     own, or use Formulation B. O(nb).
@@ -94,7 +99,7 @@ def natural_force(
         total = total + body.field.T @ (J[:, : natural.dimension] @ g)
     torques = tau
     if loads.passive:
-        q = q_of(natural, tree, x)
+        q = q_near_rest(natural, tree, model.dofs.rest, x)
         qd = qd_of(natural, tree, x, xd)
         torques = tau + passive_force(model, q, qd, slip_speed=loads.slip_speed)
     total = total + joint_rates(natural, tree, x).T @ torques

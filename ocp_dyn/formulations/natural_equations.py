@@ -26,7 +26,7 @@ from casadi import DM, SX
 
 from .._arguments import all_positive
 from .._autodiff import on_symbols
-from .._types import Array, Expr
+from .._types import Array, Expr, listed
 from ..mechanism import Model
 from ..mechanism.loads import Loads
 from .natural_coordinates import NaturalCoordinates
@@ -39,6 +39,8 @@ from .natural_dynamics import (
 )
 
 Force = Callable[[Expr, Expr], Expr]
+WEIGHTLESS = 1e-14
+"""Least eigenvalue of the inertia, relative to the largest, that counts as inertia."""
 
 
 class Scales(NamedTuple):
@@ -52,9 +54,10 @@ class Scales(NamedTuple):
     @staticmethod
     def of(natural: NaturalCoordinates) -> Scales:
         """m0: mean mass of the bodies that have one. L0: mean extent of the bodies that have one, the largest distance
-        of their points and centers of mass. Coordinates of points have the unit L0, those of vectors 1."""
+        of their points and centers of mass. Coordinates of points have the unit L0, those of vectors 1. Masses are those
+        of the model that natural coordinates were made of; masses that are expressions do not count."""
         tree, is_point = natural.tree, natural.lengths
-        masses = [float(body.m) for body in tree.I[1:]]
+        masses = [_number(body.m) for body in tree.I[1:]]
         found = [extent for extent in map(_extent, _points_of_bodies(natural)) if extent > 0]
         length = float(np.mean(found)) if found else natural.size
         mass = float(np.mean([m for m in masses if m > 0])) if any(masses) else 1.0
@@ -80,14 +83,19 @@ def _points_of_bodies(natural: NaturalCoordinates) -> list[Array]:
     tree = natural.tree
     found: list[list[Array]] = [[] for _ in tree.I]
     for i, body in enumerate(tree.I[1:], 1):
-        if float(body.m):
-            com = np.asarray(DM(body.h).full()).ravel() / float(body.m)
+        if _number(body.m) and SX(body.h).is_constant():
+            com = np.asarray(DM(SX(body.h)).full()).ravel() / _number(body.m)
             found[i].append(natural.bodies[i].frame.T @ com)
     for point in natural.points:
         for name, r in zip(point.bodies, point.local, strict=True):
             if name in tree.body_names:
                 found[1 + tree.body_names.index(name)].append(np.array(r))
     return [np.array(points).reshape(len(points), natural.dimension) for points in found[1:]]
+
+
+def _number(mass: Expr) -> float:
+    """A mass as a number; 0 for an expression."""
+    return float(SX(mass)) if SX(mass).is_constant() else 0.0
 
 
 def _extent(points: Array) -> float:
@@ -152,6 +160,24 @@ class Equations:
             return [(K + K.T) / 2]
 
         return on_symbols(tangent, x, xd)[0]
+
+
+def check_resisted(what: str, natural: NaturalCoordinates, scales: Scales, A: DM, Phi_x: DM) -> None:
+    """ValueError, with the names of a coordinate and its bodies, if A (n x n, the mass matrix, with springs or without)
+    does not resist a motion that the constraints allow, so that A + Phi_x' Phi_x is singular."""
+    unit = scales.coordinates
+    J = np.asarray(DM(Phi_x).full()) * unit / scales.rows[:, None]
+    inertia = np.asarray(DM(A).full()) * np.outer(unit, unit) / (scales.mass * scales.length**2) + J.T @ J
+    if not natural.n or not np.all(np.isfinite(inertia)):
+        return
+    values, vectors = np.linalg.eigh(inertia)
+    if values[0] <= WEIGHTLESS * np.abs(values).max():
+        name = natural.names[int(np.argmax(np.abs(vectors[:, 0])))]
+        bodies = natural.element(name.rpartition(".")[0]).bodies
+        raise ValueError(
+            f"{what}: no inertia resists a motion of {name}, which belongs to {listed(bodies)}: give the body mass and "
+            "inertia, or lock its joint"
+        )
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,11 @@ def natural(
     """Natural coordinates of a model: points and unit vectors, shared by the bodies that joints connect [GJB94, ch. 2].
 
     loops: closures by `od.Loop`; they too share points and vectors, and those that close to the ground tie these to
-    constants. q (nq): a configuration in which the loops are closed; default: assembled from the neutral one. plane:
-    True for two coordinates per point, for mechanisms that move in a plane; "auto" where they do. points, vectors:
-    further ones, {name: (frame, coordinates in it)}; a body takes them before others if it lacks elements.
+    constants. Their rows hold positions, phi = 0; velocities and accelerations are the derivatives of phi, also where
+    `Loop.sliding` is False, which makes a difference where a loop leaves translations free. q (nq): a configuration in
+    which the loops are closed; default: assembled from the neutral one. plane: True for two coordinates per point, for
+    mechanisms that move in a plane; "auto" where they do. points, vectors: further ones, {name: (frame, coordinates in
+    it)}; a body takes them before others if it lacks elements.
 
     Every joint but `Helical`, `CustomJoint` and those of a user's class; a `MultiDof` is split into massless bodies.
     Redundant conditions remain, see `NaturalCoordinates.rank`. ValueError for loops that are not closed at q, joints
@@ -138,13 +140,15 @@ class _Wanted(NamedTuple):
 
 def _wanted(tree: Model, points: Any, vectors: Any) -> list[_Wanted]:
     """The points and vectors that the user asked for, checked."""
-    found = []
+    found: list[_Wanted] = []
     for what, given in (("points", points), ("vectors", vectors)):
         if not isinstance(given, Mapping | None):
             raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown(given)}")
         for name, value in (given or {}).items():
-            if not isinstance(name, str) or not isinstance(value, (tuple, list)) or len(value) != 2:
+            if not isinstance(name, str) or not name or not isinstance(value, (tuple, list)) or len(value) != 2:
                 raise TypeError(f"{what} must be {{name: (frame, three numbers)}}, got {shown({name: value})}")
+            if any(other.name == name for other in found):
+                raise ValueError(f"{shown(name)} is the name of a point and of a vector: give them different names")
             frame, r = resolve(tree, value[0]), finite_vector(value[1], 3, f"{what}: {shown(name)}")
             is_point = what == "points"
             at = placed(frame.X, r) if is_point else numbers_of(frame.X)[0].T @ r

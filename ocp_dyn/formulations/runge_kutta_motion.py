@@ -58,8 +58,8 @@ def runge_kutta_motion(
     """
     scheme_used = _explicit(method)
     every = arguments.whole(every, "runge_kutta_motion: every", 1, LARGEST_STEP_COUNT)
-    steps = step_count(h, duration, every)
-    step = _step(model, accelerations, scheme_used, tau, float(h))
+    steps, h = step_count(h, duration, every), arguments.positive(h, "the step h [s]")
+    step = _step(model, accelerations, scheme_used, tau, h)
     state = (column_of_numbers(q, model.nq, "q"), column_of_numbers(qd, model.nv, "qd"))
     kept: tuple[list[Array], list[Array]] = ([np.array(state[0].full())], [np.array(state[1].full())])
     chunk = every * max(1, CHUNK // every)

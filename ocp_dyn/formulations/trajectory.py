@@ -105,12 +105,16 @@ class Trajectory:
 
     @cached_property
     def position_errors(self) -> Array:
-        """phi (N+1, m) at the nodes: errors of the constraints [m; sine of an angle]."""
+        """phi (N+1, m) at the nodes: errors of the constraints [m; sine of an angle]; m = 0 without constraints."""
+        if not self.constraints:
+            return np.zeros((len(self.t), 0))
         return self._at_nodes(lambda q, qd: constraint_position(self.model, self.constraints, q))
 
     @cached_property
     def velocity_errors(self) -> Array:
         """d(phi)/dt (N+1, m) at the nodes."""
+        if not self.constraints:
+            return np.zeros((len(self.t), 0))
         return self._at_nodes(lambda q, qd: constraint_velocity(self.model, self.constraints, q, qd))
 
     @property

@@ -236,3 +236,14 @@ def test_options_that_it_cannot_take(options, message):
     x = ca.DM(natural.x)
     with pytest.raises(ValueError, match=message):
         fm.natural_forward_dynamics(model, natural, x, x, ca.DM(4, 1), **options)
+
+
+@pytest.mark.parametrize("method", ["multipliers", "penalty", "matrix_r"])
+def test_a_body_without_inertia_is_told(method):
+    builder = od.ModelBuilder("rod")
+    builder.add_body("rod", od.Spherical(), mass=1.0, com=(0.1, 0.2, 0.3))
+    model = builder.build()
+    natural = fm.natural(model)
+    x, xd, tau = ca.DM(natural.x), ca.DM(natural.n, 1), ca.DM(3, 1)
+    with pytest.raises(ValueError, match=r"no inertia resists a motion of u\d\.[xyz], which belongs to rod: give"):
+        fm.natural_forward_dynamics(model, natural, x, xd, tau, method=method)

@@ -695,6 +695,10 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             tree("revolute_z"), plane=True)),
         (ValueError, "plane=True: .*it has no revolute joint", lambda: fm.natural(
             joined(od.Prismatic("x")), plane=True)),
+        (ValueError, "plane must be True, False or 'auto', got array", lambda: fm.natural(MODEL, plane=np.ones(2))),
+        (TypeError, "points must be .*got {'': ", lambda: fm.natural(MODEL, points={"": ("rocker", (0, 0, 1))})),
+        (ValueError, "'a' is the name of a point and of a vector", lambda: fm.natural(
+            MODEL, points={"a": ("rocker", (0, 0, 1))}, vectors={"a": ("rocker", (0, 0, 1))})),
         (KeyError, "no frame 'thigh'", lambda: fm.natural(MODEL, points={"p": ("thigh", (0, 0, 0))})),
         (TypeError, "points must be .*got {'p': 3}", lambda: fm.natural(MODEL, points={"p": 3})),
         (ValueError, "'b' and 'a' are the same", lambda: fm.natural(
@@ -718,6 +722,10 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             MODEL.scale(1.1), NATURAL, ca.DM(4, 1))),
         (ValueError, "belong to another mechanism", lambda: fm.natural_mass_matrix(
             ROLLED, NATURAL, ca.DM(4, 1))),
+        *((ValueError, "belong to another mechanism", lambda f=f, k=k: f(MODEL.scale(1.1), NATURAL, *[ca.DM(4, 1)] * k))
+          for f, k in ((fm.natural_constraints, 1), (fm.natural_jacobian, 1), (fm.natural_jacobian_rate, 2))),
+        (ValueError, "joint coupler_joint: its position is an expression", lambda: od.function(
+            fm.natural_constraints, MODEL, NATURAL, parameters=("origin:coupler_joint",))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: od.function(
             fm.natural_mass_matrix, MODEL, NATURAL, parameters=("origin:coupler_joint",))),
         (ValueError, "joint coupler_joint: its position is an expression", lambda: fm.natural(

@@ -363,6 +363,13 @@ def test_starts_must_keep_the_constraints(rng):
     ("options", "error", "message"),
     [
         ({"h": 0.0}, ValueError, "h .* must be positive"),
+        ({"alpha": ca.SX.sym("a")}, TypeError, "simulate: alpha must be numbers, got the expression"),
+        ({"mu": ca.MX.sym("mu")}, TypeError, "simulate: mu must be numbers, got the expression"),
+        (
+            {"tau": lambda t, q, qd: ca.SX.sym("k") * q},
+            ValueError,
+            "simulate: tau returns the symbols k, which are not",
+        ),
         ({"duration": np.inf}, ValueError, "the duration .* must be finite"),
         ({"every": 0}, ValueError, "every must be at least 1"),
         ({"method": "newton"}, ValueError, "method must be one of penalty, augmented"),
@@ -387,9 +394,104 @@ def test_arguments_that_it_cannot_take(options, error, message):
         swing(**options)
 
 
-def test_symbolic_masses_need_numbers_first():
+@pytest.mark.parametrize("given", [{"mass:{}": ca.SX.sym("m")}, {"gravity": ca.SX.sym("g", 3)}])
+def test_symbols_need_numbers_first(given):
+    model = od.models.pendulum()
+    symbolic = od.with_parameters(model, {key.format(model.body_names[0]): value for key, value in given.items()})
+    for natural in (fm.natural(model), fm.natural(symbolic)):
+        with pytest.raises(ValueError, match="simulate needs numbers for all masses and inertias and for gravity"):
+            fm.simulate(symbolic, natural, [0.0], h=0.1, duration=0.1)
+
+
+def test_units_of_a_model_with_symbols_are_those_of_its_numbers():
+    """Masses that are expressions do not count; a scale needs some numbers only."""
+    model = od.models.five_bar_pendulum()
+    symbolic = od.with_parameters(model, {"mass:" + model.body_names[0]: ca.SX.sym("m")})
+    ours, theirs = (Scales.of(fm.natural(m)) for m in (symbolic, model))
+    assert ours.mass == pytest.approx(theirs.mass)  # five equal masses
+    close(ours.rows, theirs.rows)
+
+
+@pytest.mark.parametrize("natural", [None, 3, "x"])
+def test_natural_coordinates_are_asked_for(natural):
+    model = od.models.pendulum()
+    with pytest.raises(TypeError, match=r"natural must be natural coordinates, od\.formulations\.natural"):
+        fm.simulate(model, natural, [0.0], h=0.1, duration=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        ("lam", ca.DM(2, 1), ValueError, r"lam must be one column of 1 entries, got shape \(2, 1\)"),
+        ("xdd", None, TypeError, r"xdd must be a casadi SX, MX or DM, got None: write casadi.DM\(xdd\)"),
+        ("h", 0.01, TypeError, r"h must be a casadi SX, MX or DM, got 0.01: write casadi.DM\(h\)"),
+        ("h", ca.DM(0), ValueError, "the step h .* must be positive, got DM"),
+        ("h", ca.DM(2, 1), ValueError, r"h must be one column of 1 entries, got shape \(2, 1\)"),
+    ],
+)
+def test_columns_of_a_step_that_it_cannot_take(name, value, error, message):
     model = od.models.pendulum()
     natural = fm.natural(model)
-    heavy = od.with_parameters(model, {"mass:" + model.body_names[0]: ca.SX.sym("m")})
-    with pytest.raises(ValueError, match="simulate needs numbers for all masses"):
-        fm.simulate(heavy, natural, [0.0], h=0.1, duration=0.1)
+    columns = {"x": ca.DM(natural.x), "xd": ca.DM(2, 1), "xdd": ca.DM(2, 1), "lam": ca.DM(1, 1), "tau": ca.DM(1, 1)}
+    with pytest.raises(error, match=message):
+        fm.trapezoidal_step(model, natural, **({**columns, "h": ca.DM(0.01)} | {name: value}))
+
+
+def test_a_body_that_nothing_holds_is_told():
+    """A floating rod without thickness spins freely about its axis; a spring may take the place of inertia."""
+    builder = od.ModelBuilder("rod")
+    builder.add_body("rod", od.FloatingBase(), mass=1.0, com=(0.1, 0.2, 0.3))
+    model = builder.build()
+    natural = fm.natural(model)
+    with pytest.raises(ValueError, match=r"simulate: no inertia resists a motion of u\d\.[xyz], which belongs to rod"):
+        fm.simulate(model, natural, model.neutral(), h=0.01, duration=0.1)
+    builder = od.ModelBuilder("springs")
+    builder.add_body("light", od.Prismatic("z"), stiffness=100.0, damping=10.0)
+    builder.add_body("heavy", od.Prismatic("z"), "light", mass=1.0, stiffness=200.0)
+    model, loads = builder.build(), od.Loads(passive=True)
+    motion = fm.simulate(model, fm.natural(model), [0.1, 0.05], h=0.01, duration=8.0, loads=loads)
+    assert motion.q[-1] == pytest.approx([-0.0981, -0.04905], abs=1e-4)  # at rest under its weight
+
+
+def test_springs_act_by_the_angle_from_their_rest():
+    """A spring that rests at 2.5 rad is stretched beyond pi, where atan2 jumps."""
+    builder = od.ModelBuilder("spring", gravity=(0, 0, 0))
+    builder.add_body(
+        "bar", od.Revolute("y"), mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1), stiffness=1.0, rest=2.5
+    )
+    model, loads = builder.build(), od.Loads(passive=True)
+    options = {"h": 2e-3, "duration": 1.0, "loads": loads}
+    motion = fm.simulate(model, fm.natural(model), [3.0], [2.0], **options)
+    f = od.function(od.forward_dynamics, model, loads=loads)
+    reference = fm.runge_kutta_motion(model, f, [3.0], [2.0], **options)
+    path = motion.trajectory()
+    close(path.q, reference.q, 1e-5)
+    close(motion.energy, reference.energy, 1e-5)
+    assert motion.q.min() < -2.0  # q itself is in (-pi, pi]
+
+
+def test_trajectories_count_turns_but_leave_lengths():
+    """A slider that moves 10 m between two instants, and a bar that turns several times."""
+    builder = od.ModelBuilder("screw", gravity=(0, 0, 0))
+    builder.add_body("bar", od.Cylindrical("z"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model = builder.build()
+    motion = fm.simulate(model, fm.natural(model), [0.0, 0.0], [2.0, 10.0], h=0.01, duration=5.0, every=100)
+    path = motion.trajectory()
+    close(path.q, np.outer(path.t, [2.0, 10.0]), 1e-3)
+    assert path.position_errors.shape == path.velocity_errors.shape == (6, 0)
+    assert repr(motion) == "<NaturalMotion of 'screw': 6 instants, t = 0 to 5 s>"
+
+
+def test_trajectories_take_one_loop_or_several():
+    made, natural = row(2)
+    motion = fm.simulate(made.model, natural, made.q, made.qd, h=0.01, duration=0.05)
+    several = motion.trajectory(made.loops)
+    assert np.abs(several.position_errors).max() < 1e-10
+    close(motion.trajectory(made.loops[0]).position_errors, several.position_errors[:, :2], 1e-12)
+    with pytest.raises(TypeError, match="constraints must be"):
+        motion.trajectory(3)
+
+
+def test_the_error_of_a_step_that_is_not_finite_says_so():
+    with pytest.raises(fm.StepError, match="its results are not finite; the largest error before it is"):
+        swing(tau=lambda t, q, qd: ca.sqrt(0.3005 - t))

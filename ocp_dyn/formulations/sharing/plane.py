@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._types import Array, shown
+from ..._types import Array, is_one_of, shown
 from ...constraints import Loop
 from ...joints import Planar, Prismatic, Revolute
 from ...mechanism import Model
@@ -27,7 +27,7 @@ def plane_of_motion(tree: Model, loops: Sequence[Loop], X0: Poses, plane: bool |
 
     X0: poses at which all loops are closed. ValueError for plane=True and a mechanism that leaves every plane.
     """
-    if plane is not True and plane is not False and plane != "auto":
+    if not isinstance(plane, bool) and not is_one_of(plane, ["auto"]):
         raise ValueError(f"plane must be True, False or 'auto', got {shown(plane)}")
     if plane is False:
         return None

@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from ..._types import Array
-from ...constraints import Constraints
+from ..._types import Array, sequence
+from ...constraints import Constraints, Loop
 from ...dynamics.momentum import potential_energy
 from ...dynamics.passive import spring_energy
 from ...mechanism import Model
 from ...mechanism.loads import Loads
-from ..joint_coordinates import q_from_natural, qd_from_natural
+from ..joint_coordinates import angles_of, q_from_natural, q_near_rest, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_dynamics import natural_force
 from ..natural_equations import Equations
 from ..trajectory import IntegrationError, Trajectory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NaturalMotion:
     """A simulated motion in natural coordinates, one instant per row.
 
     t (N) [s]; x, xd, xdd (N, n); lam (N, m), acting on the mechanism. iterations (N): the most of a step since the
     instant before; 0 at the start, and where a given step Function fixes their number. energy (N) [J]: kinetic
-    energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest |Phi_k| in the unit of its row, see `Scales`: on a
-    mechanism of 1 m an error of 1e-5 is about 10 um; velocity_errors (N) [1/s]: those of its rate.
+    energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest
+    |Phi_k| in the unit of its row, see `Scales`: on a mechanism of 1 m an error of 1e-5 is about 10 um; velocity_errors
+    (N) [1/s]: those of its rate. `trajectory` is the motion in joint coordinates, which `ocp_dyn.viz` draws.
     """
 
-    model: Model = field(repr=False)
-    natural: NaturalCoordinates = field(repr=False)
-    loads: Loads = field(repr=False)
-    t: Array = field(repr=False)
-    x: Array = field(repr=False)
-    xd: Array = field(repr=False)
-    xdd: Array = field(repr=False)
-    lam: Array = field(repr=False)
-    iterations: Array = field(repr=False)
-    energy: Array = field(repr=False)
-    position_errors: Array = field(repr=False)
-    velocity_errors: Array = field(repr=False)
+    model: Model
+    natural: NaturalCoordinates
+    loads: Loads
+    t: Array
+    x: Array
+    xd: Array
+    xdd: Array
+    lam: Array
+    iterations: Array
+    energy: Array
+    position_errors: Array
+    velocity_errors: Array
 
     @cached_property
     def q(self) -> Array:
-        """Joint coordinates (N, nq)."""
+        """Joint coordinates (N, nq), angles as `q_from_natural` gives them; `trajectory` counts turns."""
         x = SX.sym("x", self.natural.n)
         return _by_row(ca.Function("q", [x], [q_from_natural(self.model, self.natural, x)]), self.x)
 
@@ -58,9 +59,23 @@ class NaturalMotion:
         f = ca.Function("qd", [x, xd], [qd_from_natural(self.model, self.natural, x, xd)])
         return _by_row(f, self.x, self.xd)
 
-    def trajectory(self, constraints: Constraints = ()) -> Trajectory:
-        """The motion in joint coordinates, for pictures and animations. constraints: the loops of the mechanism."""
-        return Trajectory(self.model, self.t, self.q, self.qd, tuple(constraints), self.loads)
+    def trajectory(self, constraints: Constraints | Loop = ()) -> Trajectory:
+        """The motion in joint coordinates, for pictures and animations. constraints: the loops of the mechanism.
+
+        Angles do not jump by whole turns, if no joint turns by more than half a turn from one instant to the next. The
+        three angles of an `Euler` joint jump together where the middle one passes a right angle.
+        """
+        given = (
+            [constraints]
+            if isinstance(constraints, Loop)
+            else sequence(constraints, "constraints must be a loop, or several")
+        )
+        q, angles = self.q.copy(), angles_of(self.natural.split(self.model))
+        q[:, angles] = np.unwrap(q[:, angles], axis=0)
+        return Trajectory(self.model, self.t, q, self.qd, tuple(given), self.loads)
+
+    def __repr__(self) -> str:
+        return f"<NaturalMotion of {self.model.name!r}: {len(self.t)} instants, t = {self.t[0]:g} to {self.t[-1]:g} s>"
 
     def __str__(self) -> str:
         return (
@@ -74,7 +89,8 @@ class NaturalMotion:
 class StepError(IntegrationError):
     """The error of a step whose iterations do not converge.
 
-    motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name of the constraint with the largest error.
+    motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name
+    of the constraint with the largest error.
     """
 
     def __init__(self, message: str, motion: NaturalMotion, time: float, residual: float, row: str) -> None:
@@ -103,10 +119,8 @@ def recorded(equations: Equations, t: Array, columns: Array, iterations: Array) 
     height = ca.Function("V", [first], [potential_energy(model, q_from_natural(model, natural, first))])
     potential = float(height(x[:, 0])) - weight @ (x - x[:, :1])
     if equations.loads.passive:
-        X = SX.sym("x", n)
-        potential = potential + _by_row(
-            ca.Function("springs", [X], [spring_energy(model, q_from_natural(model, natural, X))]), x.T
-        ).ravel()  # fmt: skip
+        wound = q_near_rest(natural, natural.split(model), model.dofs.rest, first)
+        potential = potential + _by_row(ca.Function("springs", [first], [spring_energy(model, wound)]), x.T).ravel()
     position, velocity = (np.asarray(e.full()) for e in errors_of(equations).map(len(t))(x, xd))
     return NaturalMotion(
         model, natural, equations.loads, t, x.T, xd.T, xdd.T, lam.T, iterations,

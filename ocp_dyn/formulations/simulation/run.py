@@ -9,11 +9,11 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from ..._arguments import called, expression, function, positive, whole
-from ..._types import Array, Expr, shown
+from ..._types import Array, Expr, listed, shown
 from ...mechanism import Model
 from ...mechanism.boundary import boundary, column_of_numbers
 from ...mechanism.loads import NO_LOADS, Loads
-from ..joint_coordinates import q_from_natural, qd_from_natural
+from ..joint_coordinates import check_natural, q_from_natural, qd_from_natural
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_equations import Equations, SparseFactor
 from ..runge_kutta_motion import LARGEST_STEP_COUNT, step_count
@@ -53,40 +53,38 @@ def simulate(
     """The motion over `duration` [s] in steps h [s] of the implicit trapezoidal rule, see `trapezoidal_step`.
 
     q (nq), qd (nv), or x, xd (n): the start, which must keep the constraints; velocities are zero by default. tau (nv)
-    [N m, N]: numbers, or a function of (t, q, qd) that returns an expression of these SX symbols; zero by default.
-    f_ext (6 x k): numbers, for loads.external. method, alpha, mu, project: as in `trapezoidal_step`.
+    [N m, N]: numbers, or a function of (t, q, qd) that returns an expression of these SX symbols; zero by default. Its
+    angles, and those of springs, do not count turns, see `natural_force`. f_ext (6 x k): numbers, for loads.external.
+    method, alpha, mu, project: as in `trapezoidal_step`.
 
     Every step iterates until |dx| is at most `tolerance`, coordinates in their units of `Scales`, at most `iterations`
     times. every: number of steps from one instant that is kept to the next; the motion ends at the multiple of so many
     steps that is nearest to the duration. step: a Function made of `trapezoidal_step`, in place of these iterations;
-    method, alpha, mu, project and iterations are then its own. It may be the `casadi.external` of its C code, which is
-    three times as fast. progress: called with (steps done, steps in all).
+    method, alpha, mu, project and iterations are then its own, and a tau that is a function keeps the value that it has
+    at the start of each step, so that errors are in proportion to h. It may be the `casadi.external` of its C code,
+    which is three times as fast. progress: called with (steps done, steps in all).
 
-    ValueError for a start that does not keep the constraints; StepError, with the motion so far, if a step does not
-    converge.
+    ValueError for a start that does not keep the constraints, and for bodies that neither inertia nor springs hold;
+    StepError, with the motion so far, if a step does not converge.
     """
     every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
-    steps, h = step_count(h, duration, every), float(h)
-    if progress is not None:
-        function(progress, "progress")
+    check_natural(natural)
+    steps, h = step_count(h, duration, every), positive(h, "the step h [s]")
     tolerance = positive(tolerance, "tolerance")
     t = SX.sym("t")
     wrenches = _wrenches(f_ext, loads)
     equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
-    if not SX(equations.M).is_constant():
-        raise ValueError(
-            "simulate needs numbers for all masses and inertias, got a model with symbols: give it numbers first"
-        )
+    _refuse_symbols(equations, alpha, mu)
     if step is None:
         rule = Rule.of(equations, DM(h), method, alpha, mu, project)
         one = _iterating(rule, t, whole(iterations, "iterations", least=1), tolerance)
     else:
         one = _given(equations, t, h, step, tau, wrenches)
-    run = _Run(equations, one, h, tolerance, every, start_of(equations, t, q, qd, x, xd))
+    told = function(progress, "progress") if progress is not None else lambda done, steps: None
+    run = _Run(equations, one, h, tolerance, every, start_of(equations, t, h, q, qd, x, xd))
     while run.blocks * every < steps:
         run.advance(min(max(STEPS_PER_CALL // every, 1), steps // every - run.blocks))
-        if progress is not None:
-            progress(run.blocks * every, steps)
+        told(run.blocks * every, steps)
     return run.motion()
 
 
@@ -203,13 +201,18 @@ class _Run:
                 break
             z = after
         n, natural = self.equations.natural.n, self.equations.natural
-        known = after if np.all(np.isfinite(after)) else z
+        finite = bool(np.all(np.isfinite(after)))
+        known = after if finite else z
         sizes = np.abs(errors_of(self.equations)(known[:n], known[n : 2 * n])[0].full()).ravel()
         row = natural.constraint_names[int(np.argmax(sizes))] if sizes.size else "(none)"
         time, residual = self.h * (z[-3] + 1), float(after[-2])
+        change = (
+            f"its last iteration changes x by {residual:.3g}, tolerance {self.tolerance:g}; the largest error is"
+            if finite
+            else "its results are not finite; the largest error before it is"
+        )
         message = (
-            f"simulate: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: its last iteration "
-            f"changes x by {residual:.3g}, tolerance {self.tolerance:g}; the largest error is "
+            f"simulate: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: {change} "
             f"{sizes.max(initial=0.0):.3g} in {row}. Use a smaller h, more iterations, a smaller alpha, "
             'method="augmented", or a larger tolerance; error.motion is the motion so far'
         )
@@ -217,6 +220,18 @@ class _Run:
 
 
 # Arguments
+
+
+def _refuse_symbols(equations: Equations, alpha: Any, mu: Any) -> None:
+    """TypeError or ValueError for expressions in place of numbers."""
+    for what, value in (("alpha", alpha), ("mu", mu)):
+        if isinstance(value, (SX, MX)):
+            raise TypeError(f"simulate: {what} must be numbers, got the expression {shown(value)}")
+    if not SX(equations.M).is_constant() or not SX(equations.model.gravity_vector).is_constant():
+        raise ValueError(
+            "simulate needs numbers for all masses and inertias and for gravity, got a model with symbols: give it "
+            "numbers first"
+        )
 
 
 def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:
@@ -231,6 +246,12 @@ def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:
         found = expression(called("simulate: tau", tau, t, q, qd), "simulate: tau")
         if found.shape != (model.nv, 1):
             raise ValueError(f"simulate: tau must return {model.nv} entries, got shape {found.shape}")
+        known = {s.element_hash() for s in ca.symvar(ca.vertcat(t, x, xd))}
+        strange = [str(s) for s in ca.symvar(found) if s.element_hash() not in known]
+        if strange:
+            raise ValueError(
+                f"simulate: tau returns the symbols {listed(strange)}, which are not those of t, q, qd: give numbers"
+            )
         return found
 
     return torques

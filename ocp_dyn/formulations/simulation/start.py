@@ -11,7 +11,7 @@ from casadi import DM, SX
 from ..._types import Array
 from ...mechanism.boundary import column_of_numbers
 from ..joint_coordinates import natural_from_q, natural_velocity
-from ..natural_equations import Equations
+from ..natural_equations import Equations, check_resisted
 from .motion import errors_of
 
 START_ERROR = 1e-6
@@ -20,11 +20,12 @@ DEPENDENT = 1e-10
 """Singular values below it, relative to the largest, belong to redundant rows."""
 
 
-def start_of(equations: Equations, t: SX, q: Any, qd: Any, x: Any, xd: Any) -> Array:
+def start_of(equations: Equations, t: SX, h: float, q: Any, qd: Any, x: Any, xd: Any) -> Array:
     """The column [x; xd; xdd; lam; 0; 0; 0] at t = 0, from joint or natural coordinates. ValueError if the start does
-    not keep the constraints, or if these contradict each other."""
+    not keep the constraints, if these contradict each other, or if the matrix of a step h has no inverse."""
     x, xd = _state(equations, q, qd, x, xd)
     check_start(equations, x, xd)
+    _check_inertia(equations, t, h, x, xd)
     xdd, lam = accelerations(equations, t, x, xd)
     return np.concatenate([x, xd, xdd, lam, np.zeros(3)])
 
@@ -44,6 +45,14 @@ def check_start(equations: Equations, x: Array, xd: Array) -> None:
                 f"simulate: {what} at the start violates {names[worst]} by {errors[worst]:.3g} in its unit, at most "
                 f"{limit:.3g}: assemble it first, {remedy}"
             )
+
+
+def _check_inertia(equations: Equations, t: SX, h: float, x: Array, xd: Array) -> None:
+    """Raises ValueError where neither inertia nor springs, which the implicit rule takes in, resist a motion."""
+    X, V = SX.sym("x", equations.natural.n), SX.sym("xd", equations.natural.n)
+    parts = [equations.M - h * h / 4 * equations.stiffness(X, V, h), equations.Phi_x(X)]
+    A, J = ca.Function("start", [t, X, V], [SX(part) for part in parts])(0, x, xd)
+    check_resisted("simulate", equations.natural, equations.scales, A, J)
 
 
 def accelerations(equations: Equations, t: SX, x: Array, xd: Array) -> tuple[Array, Array]:
