@@ -107,7 +107,8 @@ def _extent(points: Array) -> float:
 class Equations:
     """M (n x n), constant; Phi, Phi_x, c = -Phi_x_dot xd and Q as functions of x, xd.
 
-    tau (nv), or a function of x, xd that returns it; f_ext (6 x k), None without external loads.
+    tau (nv), or a function of x, xd that returns it; f_ext (6 x k), None without external loads. ValueError without
+    coordinates.
     """
 
     model: Model
@@ -115,6 +116,13 @@ class Equations:
     tau: Expr | Force
     f_ext: Expr | None
     loads: Loads
+
+    def __post_init__(self) -> None:
+        if not self.natural.n:
+            raise ValueError(
+                "the mechanism cannot move, its loops tie all bodies to the ground and lock the joints "
+                f"{listed(self.natural.tree.joint_names)}: there are no natural coordinates; leave out a loop"
+            )
 
     @cached_property
     def M(self) -> Expr:

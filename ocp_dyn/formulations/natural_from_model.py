@@ -19,7 +19,7 @@ from ..mechanism.reduction import split_joints
 from .natural_coordinates import NaturalCoordinates, of_numbers
 from .sharing.choice import WANTED, Choice, Elements, Groups
 from .sharing.joints import SUPPORTED, Sharing, join_groups, parallel
-from .sharing.loops import check_closed, ends_of, link_of_loop, numbers_of, placed
+from .sharing.loops import Poses, check_closed, ends_of, link_of_loop, numbers_of, placed
 from .sharing.matrices import assembled
 from .sharing.plane import joint_links, plane_axes, plane_of_motion
 
@@ -54,6 +54,7 @@ def natural(
     q0 = _assembled(model, closures, q)
     size = _size(tree, closures, wanted)
     X0 = [numbers_of(X) for X in body_transforms(tree, DM(q0))]
+    _check_finite(tree, X0, q0)
     for loop in closures:
         check_closed(tree, loop, X0, size)
     normal = plane_of_motion(tree, closures, X0, plane)
@@ -117,6 +118,12 @@ def _assembled(model: Model, loops: Sequence[Loop], q: Any) -> Array:
             f"loops {listed([loop.name for loop in loops])} cannot be closed from model.neutral(), the largest error "
             f"is {error.error:.3g}: give a closed configuration, q=od.assemble_q(model, loops, q_near_it)"
         ) from error
+
+
+def _check_finite(tree: Model, X0: Poses, q: Array) -> None:
+    for name, (E, r) in zip(tree.body_names, X0[1:], strict=True):
+        if not (np.all(np.isfinite(E)) and np.all(np.isfinite(r))):
+            raise ValueError(f"q: body {name} has no pose at q = {shown(q)}: a quaternion must not be zero")
 
 
 def _size(tree: Model, loops: Sequence[Loop], wanted: Sequence[_Wanted]) -> float:

@@ -247,3 +247,16 @@ def test_a_body_without_inertia_is_told(method):
     x, xd, tau = ca.DM(natural.x), ca.DM(natural.n, 1), ca.DM(3, 1)
     with pytest.raises(ValueError, match=r"no inertia resists a motion of u\d\.[xyz], which belongs to rod: give"):
         fm.natural_forward_dynamics(model, natural, x, xd, tau, method=method)
+
+
+def test_a_mechanism_without_coordinates_is_told():
+    """A bar that a loop fastens to the ground: all its points are constants."""
+    builder = od.ModelBuilder("bar")
+    builder.add_frame("base", "world")
+    builder.add_body("bar", od.Revolute("y"), "base", mass=1.0, inertia=(0.1, 0.1, 0.1), joint_name="hinge")
+    model = builder.build()
+    natural = fm.natural(model, od.Loop("base", "bar", "fixed"))
+    with pytest.raises(ValueError, match="the mechanism cannot move, its loops .* lock the joints hinge: .* leave out"):
+        fm.simulate(model, natural, [0.0], h=0.01, duration=0.1)
+    with pytest.raises(ValueError, match="the mechanism cannot move"):
+        od.function(fm.natural_forward_dynamics, model, natural)

@@ -689,6 +689,8 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
         (ValueError, "loop crank-crank: both ends are on one body, crank", lambda: fm.natural(
             MODEL, od.Loop("crank", "crank", "ball"))),
         (ValueError, "q must have 3 entries", lambda: fm.natural(MODEL, LOOP, q=[1, 2])),
+        (ValueError, "q: body a has no pose at q = .*a quaternion must not be zero", lambda: fm.natural(
+            joined(od.Spherical()), q=np.zeros(joined(od.Spherical()).nq))),
         (ValueError, "plane must be True, False or 'auto', got 'yes'", lambda: fm.natural(MODEL, plane="yes")),
         (ValueError, "plane=True: .* joint b1_joint .*leaves it", lambda: fm.natural(tree("spherical"), plane=True)),
         (ValueError, "plane=True: .*axis of joint2|plane=True: .*the axis of", lambda: fm.natural(

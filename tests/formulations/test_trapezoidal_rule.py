@@ -470,16 +470,28 @@ def test_springs_act_by_the_angle_from_their_rest():
     assert motion.q.min() < -2.0  # q itself is in (-pi, pi]
 
 
-def test_trajectories_count_turns_but_leave_lengths():
-    """A slider that moves 10 m between two instants, and a bar that turns several times."""
-    builder = od.ModelBuilder("screw", gravity=(0, 0, 0))
-    builder.add_body("bar", od.Cylindrical("z"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+@pytest.mark.parametrize(
+    ("joint", "qd"),
+    [
+        (od.Revolute("y"), [2.0]),
+        (od.Cylindrical("z"), [2.0, 10.0]),
+        (od.Planar(), [10.0, -7.0, 2.0]),
+        (od.FloatingBase("euler_zyx"), [10.0, -7.0, 5.0, 2.0, 0.0, 0.0]),
+        (od.Universal("x", "y"), [2.0, 0.0]),
+        (od.Euler("xyz"), [0.0, 0.0, 2.0]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_trajectories_count_turns_but_leave_lengths(joint, qd):
+    """Bodies that turn three times; sliders move by 10 m from one instant to the next."""
+    builder = od.ModelBuilder("top", gravity=(0, 0, 0))
+    builder.add_body("top", joint, mass=1.0, inertia=(0.1, 0.1, 0.1))
     model = builder.build()
-    motion = fm.simulate(model, fm.natural(model), [0.0, 0.0], [2.0, 10.0], h=0.01, duration=5.0, every=100)
+    motion = fm.simulate(model, fm.natural(model), np.zeros(model.nq), qd, h=0.02, duration=10.0, every=50)
     path = motion.trajectory()
-    close(path.q, np.outer(path.t, [2.0, 10.0]), 1e-3)
-    assert path.position_errors.shape == path.velocity_errors.shape == (6, 0)
-    assert repr(motion) == "<NaturalMotion of 'screw': 6 instants, t = 0 to 5 s>"
+    close(path.q, np.outer(path.t, qd), 1e-2)
+    assert path.position_errors.shape == path.velocity_errors.shape == (11, 0)
+    assert repr(motion) == "<NaturalMotion of 'top': 11 instants, t = 0 to 10 s>"
 
 
 def test_trajectories_take_one_loop_or_several():
