@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import cache
 
 import casadi as ca
@@ -324,6 +325,9 @@ def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
     assert error.time > error.motion.t[-1]
     assert not error.residual <= 5e-7
     assert np.isfinite(error.motion.x).all()
+    again = pickle.loads(pickle.dumps(error))  # as processes send it
+    assert (str(again), again.time, again.row) == (str(error), error.time, error.row)
+    close(again.motion.q, error.motion.q)
     with pytest.raises(fm.StepError, match="does not converge") as raised:
         fm.simulate(model, natural, s.q, s.qd, h=1e-2, duration=1.0, iterations=1)
     assert raised.value.time == pytest.approx(1e-2)

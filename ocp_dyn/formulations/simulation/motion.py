@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -96,6 +97,9 @@ class StepError(IntegrationError):
     def __init__(self, message: str, motion: NaturalMotion, time: float, residual: float, row: str) -> None:
         super().__init__(message, motion)
         self.time, self.residual, self.row = time, residual, row
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StepError, (str(self), self.motion, self.time, self.residual, self.row)  # to pickle it
 
 
 def errors_of(equations: Equations) -> ca.Function:
