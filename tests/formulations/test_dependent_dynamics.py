@@ -256,7 +256,9 @@ def test_a_mechanism_without_coordinates_is_told():
     builder.add_body("bar", od.Revolute("y"), "base", mass=1.0, inertia=(0.1, 0.1, 0.1), joint_name="hinge")
     model = builder.build()
     natural = fm.natural(model, od.Loop("base", "bar", "fixed"))
-    with pytest.raises(ValueError, match=r"the mechanism cannot move, its loops .* lock the joints hinge: .* leave out"):
+    with pytest.raises(
+        ValueError, match=r"the mechanism cannot move, its loops .* lock the joints hinge: .* leave out"
+    ):
         fm.simulate(model, natural, [0.0], h=0.01, duration=0.1)
     with pytest.raises(ValueError, match="the mechanism cannot move"):
         od.function(fm.natural_forward_dynamics, model, natural)

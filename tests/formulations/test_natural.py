@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from contextlib import nullcontext
 
 import casadi as ca
 import numpy as np
@@ -493,6 +494,51 @@ def test_every_element_is_where_its_bodies_have_it(rng):
             close(natural.x[element.first : element.first + 3], flat(element.value(x)))
     close(natural.element("n").local[0], (0, 0, 1))
     close(natural.element("mine").local[0], (0.3, -0.2, 0.1))
+
+
+def test_elements_that_are_asked_for_are_in_their_frame(rng):
+    """A point and a direction in a frame that is turned and moved on its body."""
+    turn, r = random_rotation(rng), (0.1, 0.2, -0.3)
+    model = tree("spherical")
+    body = model.body_names[1]
+    model = model.with_frame("tool", body, r, turn)
+    natural = fm.natural(model, points={"A": ("tool", (0.5, 0, 0))}, vectors={"a": ("tool", (0, 3, 0))})
+    point, vector = (dict(zip(e.bodies, e.local, strict=True))[body] for e in map(natural.element, "Aa"))
+    close(np.array(point), r + turn[:, 0] / 2)
+    close(np.array(vector), turn[:, 1])
+
+
+def test_points_are_one_by_the_size_of_the_mechanism():
+    """Two points half a nanometer apart are two in a mechanism of 1 mm, and one in a mechanism of 1 m."""
+    for length, message in ((1e-3, None), (1.0, "'b' and 'a' are the same")):
+        points = {"a": ("rocker", (0, 0, 0)), "b": ("rocker", (5e-10, 0, 0))}
+        with pytest.raises(ValueError, match=message) if message else nullcontext():
+            fm.natural(MODEL.scale(length), points=points)
+
+
+def test_errors_of_loops_count_by_the_size_of_the_mechanism():
+    """A gap of a tenth of a micrometer is large on a mechanism of 1 mm, and small on one of 1 km."""
+    for length, message in ((1e-3, "loop base-rocker is not closed at q"), (1e3, None)):
+        model, end = MODEL.scale(length), tuple(length * np.array(LOOP.successor_pose[1]) + (1e-7, 0, 0))
+        start = tuple(length * np.array(LOOP.predecessor_pose[1]))
+        loop = LOOP.with_parameter("predecessor", start).with_parameter("successor", end)
+        q = od.assemble_q(MODEL, (LOOP,), MODEL.neutral())
+        with pytest.raises(ValueError, match=message) if message else nullcontext():
+            fm.natural(model, loop, q=q)
+
+
+def test_two_sliders_span_a_plane(rng):
+    """A cross slide without a revolute joint; a third slide out of its plane needs space."""
+    a, b, c = random_rotation(rng).T
+    builder = od.ModelBuilder("slides")
+    builder.add_body("x", od.Prismatic(a), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    builder.add_body("y", od.Prismatic(0.3 * a + b), "x", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model = builder.build()
+    natural = fm.natural(model)
+    assert natural.dimension == 2
+    assert_same_mechanics(model, natural, rng)
+    builder.add_body("z", od.Prismatic(c), "y", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    assert fm.natural(builder.build()).dimension == 3
 
 
 def test_the_text_lists_points_and_vectors():
