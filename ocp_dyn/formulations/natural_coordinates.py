@@ -14,10 +14,12 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, exact, finite, listed, shown, sparse_beside
+from .._arguments import positive
+from .._types import Array, Expr, exact, listed, shown, sparse_beside
 from ..dynamics.recursions import joint_states, poses, velocities
 from ..joints import MultiDof
 from ..mechanism import Model
+from ..mechanism.boundary import column_of_numbers
 from ..mechanism.reduction import split_joints
 from ..spatial_algebra.spatial import Transform, halves
 from .sharing.choice import COINCIDENT
@@ -178,14 +180,12 @@ class NaturalCoordinates:
         return np.array([k - k % d in points for k in range(self.n)], dtype=bool)
 
     def rank(self, x: Any = None, tolerance: float = 1e-8) -> int:
-        """Rank of Phi_x at x (default: the assembled configuration), lengths measured by the mechanism's size.
+        """Rank of Phi_x at x (n) numbers (default: the assembled configuration), lengths measured by the mechanism's size.
 
         tolerance: on singular values, relative to the largest; rows are scaled to norm 1.
         """
-        tolerance = finite(tolerance, "rank: tolerance")
-        at = DM(self.x if x is None else x)
-        if at.shape != (self.n, 1):
-            raise ValueError(f"x must have {self.n} entries, got shape {at.shape}")
+        tolerance = positive(tolerance, "rank: tolerance")
+        at = DM(self.x) if x is None else column_of_numbers(x, self.n, "x")
         J = np.array(DM(self.conditions.jacobian(at)).full()) * np.where(self.lengths, self.size, 1.0)
         norms = np.linalg.norm(J, axis=1, keepdims=True)
         J = J / np.where(norms > 0, norms, 1.0)

@@ -82,6 +82,8 @@ class Trajectory:
     def sample(self, times: Array) -> Array:
         """q (K, nq) at K times, between nodes along the shortest step from one node to the next."""
         times = np.asarray(times, dtype=float)
+        if len(self.t) == 1:
+            return np.repeat(self.q, len(times), axis=0)
         k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 2)
         part = (times - self.t[k]) / (self.t[k + 1] - self.t[k])
         q0, q1 = (ca.SX.sym(name, self.model.nq) for name in ("q0", "q1"))

@@ -756,6 +756,10 @@ TOO_FAR = od.Loop("base", "rocker", "ball", (np.eye(3), (9, 0, 0)), label="knee"
             MODEL, vectors={"v": ("crank", (0, 1, 0))})),
         (KeyError, "no point or vector 'P9'; there are: P1, ", lambda: NATURAL.element("P9")),
         (ValueError, "x must have 4 entries", lambda: NATURAL.rank(np.zeros(3))),
+        (TypeError, "x must be 4 numbers, got the expression", lambda: NATURAL.rank(ca.SX.sym("x", 4))),
+        (ValueError, "x must be finite", lambda: NATURAL.rank([np.nan] * 4)),
+        (ValueError, "rank: tolerance must be positive", lambda: NATURAL.rank(tolerance=-1.0)),
+        (ValueError, "read-only", lambda: NATURAL.x.fill(1.0)),
         (TypeError, r"natural must be natural coordinates, .*got \(\)", lambda: fm.natural_constraints(
             MODEL, (), ca.DM(4, 1))),
         (ValueError, r"x must be one column of 4 entries, got shape \(3, 1\)", lambda: fm.natural_constraints(

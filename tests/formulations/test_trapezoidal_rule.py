@@ -246,6 +246,7 @@ def test_motions_are_the_same_in_other_units(units):
         close(scaled.x / unit, motion.x, 1e-9)
         close(scaled.xd / unit, motion.xd, 1e-8)
         np.testing.assert_allclose(scaled.position_errors, motion.position_errors, rtol=1e-3, atol=1e-13)
+        np.testing.assert_allclose(scaled.velocity_errors, motion.velocity_errors, rtol=1e-3, atol=1e-11)
         assert Scales.of(other).length == pytest.approx(length)
 
 
@@ -266,6 +267,34 @@ def test_springs_and_dampers_are_implicit():
     rest = 0.3 - 9.81 * 0.5 * np.sin(0.3) / 1e6
     assert motion.q[-1, 0] == pytest.approx(rest, abs=1e-8)
     assert motion.iterations.max() <= 6
+
+
+def test_torques_that_are_functions_are_implicit():
+    """A stiff spring with a damper as a function, and a wrench beside: few iterations, as with the joint's own."""
+    springs = {"stiffness": 1e6, "damping": 1e4, "rest": 0.3}
+    ends = []
+    for own, tau in ((springs, None), ({}, lambda t, q, qd: -1e6 * (q - 0.3) - 1e4 * qd)):
+        builder = od.ModelBuilder("stiff")
+        builder.add_body("bar", od.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01), **own)
+        model = builder.build()
+        loads = od.Loads(passive=bool(own), external=("bar",))
+        motion = fm.simulate(
+            model, fm.natural(model), [0.3], [0.5], h=0.01, duration=8.0, loads=loads, tau=tau,
+            f_ext=[0, 100.0, 0, 0, 0, 0],
+        )  # fmt: skip
+        assert motion.iterations.max() <= 6
+        ends.append(motion.q[-1, 0])
+    assert ends == pytest.approx([0.3 + (100 - 9.81 * 0.5 * np.sin(0.3)) / 1e6] * 2, abs=1e-7)
+
+
+def test_given_steps_take_torques_at_their_start():
+    model = od.models.pendulum()
+    natural = fm.natural(model)
+    step = od.function(fm.trapezoidal_step, model, natural)
+    motion = swing(step=step, h=0.01, duration=0.03, tau=lambda t, q, qd: 1 + 100 * t + q)
+    for k in range(3):
+        columns = [y[k] for y in (motion.x, motion.xd, motion.xdd, motion.lam)]
+        close(step(*columns, 1 + motion.t[k] * 100 + motion.q[k], 0.01)[0], motion.x[k + 1])
 
 
 def test_torques_may_depend_on_time_and_state():
@@ -332,6 +361,7 @@ def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
         fm.simulate(model, natural, s.q, s.qd, h=1e-2, duration=1.0, iterations=1)
     assert raised.value.time == pytest.approx(1e-2)
     assert len(raised.value.motion.t) == 1
+    close(raised.value.motion.trajectory().sample([0.0, 1.0]), [s.q, s.q], 1e-9)  # the start alone
 
 
 def test_nan_is_an_error_at_the_step_where_it_appears():
@@ -363,6 +393,44 @@ def test_starts_must_keep_the_constraints(rng):
     close(motion.x[-1], fm.simulate(made.model, natural, made.q, made.qd, **options).x[-1])
 
 
+def test_small_velocities_must_keep_the_constraints_too():
+    """An error of 1e-5 of the largest velocity, which is a micrometer per second."""
+    made, natural = row(2)
+    x, xd = (flat(y) for y in at(made.model, natural, made.q, 1e-6 * np.array(made.qd)))
+    options = {"x": x, "h": 0.01, "duration": 0.01}
+    assert np.abs(xd).max() < 1.1e-6
+    fm.simulate(made.model, natural, xd=xd, **options)
+    for k in range(natural.n):
+        if xd[k] == 0:
+            with pytest.raises(ValueError, match="xd at the start violates"):
+                fm.simulate(made.model, natural, xd=xd + 1e-11 * np.eye(natural.n)[k], **options)
+
+
+def test_velocities_of_no_branch_are_told():
+    """A row of four-bars lies flat, where bars may leave the line up or down; coupler rates that differ have no
+    acceleration."""
+    made, natural = row(2)
+    upright = [name.endswith(".z") for name in natural.names]
+    x = np.where(upright, 0.0, natural.x + 1)
+    start = {"h": 1e-3, "duration": 1e-3, "x": x}
+    fm.simulate(made.model, natural, xd=np.where(upright, 1.0, 0.0), **start)
+    with pytest.raises(ValueError, match="no acceleration at the start satisfies .* at a singular position"):
+        fm.simulate(made.model, natural, xd=np.where(upright, np.arange(6.0), 0.0), **start)
+
+
+def test_iterations_are_counted():
+    """One for a falling body; a block of steps has the most of them."""
+    builder = od.ModelBuilder("stone")
+    builder.add_body("stone", od.Translation(), mass=1.0)
+    stone = builder.build()
+    falling = fm.simulate(stone, fm.natural(stone), np.zeros(3), h=0.01, duration=0.05)
+    assert falling.iterations.tolist() == [0, 1, 1, 1, 1, 1]
+    pulse = {"tau": lambda t, q, qd: 1e4 * ca.fmax(0, 1 - ca.fabs(t - 0.031) / 1e-3), "duration": 0.1}
+    each, blocks = swing(**pulse).iterations, swing(every=20, **pulse).iterations
+    assert blocks[1:].tolist() == each[1:].reshape(-1, 20).max(axis=1).tolist()
+    assert len(set(blocks[1:])) > 1
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -383,6 +451,11 @@ def test_starts_must_keep_the_constraints(rng):
         ({"tau": lambda t, q, qd: ca.vertcat(q, q)}, ValueError, r"tau must return 1 entries, got shape \(2, 1\)"),
         ({"tau": lambda t, q, qd: 1 / 0}, ValueError, "simulate: tau: the function raised ZeroDivisionError"),
         ({"f_ext": np.zeros((6, 1))}, ValueError, "f_ext must be finite numbers, 6 x 0"),
+        (
+            {"f_ext": [np.nan] * 6, "loads": od.Loads(external=("link1",))},
+            ValueError,
+            "f_ext must be finite numbers, 6 x 1",
+        ),
         ({"x": [0.0]}, ValueError, "give the start as q"),
         (
             {"step": ca.Function("f", [], [])},

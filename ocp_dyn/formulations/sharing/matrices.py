@@ -51,9 +51,11 @@ def assembled(tree: Model, sharing: Sharing, choice: Choice, plane: Array, q: Ar
         bodies=tuple(_rigid(choice, sharing.frames[body], body, matrices) for body in range(tree.nb + 1)),
         conditions=_quadratic(rows, matrices, d, d * len(first)),
         chosen=tuple(_chosen(sharing.frames, elements.all[k]) for k in first),
-        q=q, x=np.zeros(0), size=elements.size,
+        q=np.array(q), x=np.zeros(0), size=elements.size,
     )  # fmt: skip
     object.__setattr__(made, "x", np.array(DM(made.positions(tree, DM(q))).full()).ravel())
+    for array in (made.q, made.x):
+        array.setflags(write=False)
     return made
 
 
