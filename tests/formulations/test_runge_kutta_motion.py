@@ -83,6 +83,13 @@ def test_springs_and_rotors_count_in_the_energy() -> None:
     assert found.energy_error < 1e-8
     without = Trajectory(model, found.t, found.q, found.qd)
     assert without.energy_error > 0.1
+    rotor, spring = 2.0 / 2 * found.qd[:, 0] ** 2, 30.0 / 2 * found.q[:, 0] ** 2
+    assert np.allclose(found.energy - without.energy, rotor + spring, rtol=1e-12)
+
+
+def test_a_motion_ends_at_the_nearest_step() -> None:
+    assert motion(0.1, duration=0.29).t[-1] == pytest.approx(0.3)
+    assert motion(0.1, duration=0.34).t[-1] == pytest.approx(0.3)
 
 
 def slider_crank() -> tuple[od.Model, od.Loop]:
