@@ -1,5 +1,6 @@
 """The benchmark of the formulations: counts of operations, published numbers, the command line."""
 
+import json
 import subprocess
 import sys
 
