@@ -52,7 +52,7 @@ def squeezer(quick: bool, progress: Report) -> list[Row]:
 
     Relative to the published value of every component, the largest; "of norm": to the norm of all components.
     """
-    steps = {name: (1e-5, 1e-6) for name in EXPLICIT} | {"trapezoidal": (1e-5, 1e-6, 5e-7, 2.5e-7)}
+    steps = dict.fromkeys(EXPLICIT, (1e-05, 1e-06)) | {"trapezoidal": (1e-5, 1e-6, 5e-7, 2.5e-7)}
     end = {name: np.zeros(7) for name in ("q", "qd")}
     order = list(od.models.squeezer_order())
     end["q"][order], end["qd"][order] = published.ANDREWS_Q, published.ANDREWS_QD
