@@ -31,13 +31,10 @@ _DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
 
 
 def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
-    """A new figure of this size [inches], outside matplotlib's global list of figures and without a window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """A new figure of this size [inches], outside matplotlib's global list of figures; a notebook shows it."""
+    from .shown_figure import ShownFigure
 
-    made = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
-    FigureCanvasAgg(made)
-    return made
+    return ShownFigure(figsize=(width, height), dpi=dpi, facecolor="white")
 
 
 def picture_format(path: str | Path | None) -> str:

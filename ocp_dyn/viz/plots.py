@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .._types import Array
+from ..mechanism import Model
+from ..models import ClosedChain
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion, Support, check_motion, unroll, weight
 from .joints import coordinates, gait_coordinates
+from .model_picture import plot_chain, plot_model
 from .skeleton import Side, side_words
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ ROUNDING_ERROR = 1e-9
 Paint = Callable[["Axes", "Chart"], None]
 
 
-def plot(solution: Motion, path: str | Path | None = None) -> Figure:
+def plot_motion(solution: Motion, path: str | Path | None = None) -> Figure:
     """Figure of a motion, written to `path` (.png, .pdf, .svg) if given.
 
     For a model with hips, knees and ankles on both sides: angles [degrees] and torques [N m] of both legs, ground
@@ -39,6 +42,35 @@ def plot(solution: Motion, path: str | Path | None = None) -> Figure:
     rows += [_force_panels(chart)] if chart.feet else []
     upper = _upper_panels(chart)
     return _page(chart, rows + ([upper] if upper else []), path)
+
+
+@overload
+def plot(solution: Motion, path: str | Path | None = None) -> Figure: ...
+@overload
+def plot(
+    model: Model | ClosedChain,
+    q: Any = None,
+    path: str | Path | None = None,
+    *,
+    view: str | None = None,
+    labels: str = "",
+) -> Figure: ...
+def plot(subject: Any, *arguments: Any, **options: Any) -> Figure:
+    """Figure of a solved motion, or of a model in one configuration, written to a path (.png, .pdf, .svg) if given.
+
+        plot(solution)                          # curves of a motion over time, see `plot_motion`
+        plot(solution, "walk.png")
+        plot(model)                             # a picture of a model, see `plot_model`
+        plot(model, q, "model.png", view="side+front", labels="joints")
+
+    A mechanism with closed loops (`od.models.ClosedChain`) is drawn with its loops, assembled unless q is given.
+    `TypeError` for anything else.
+    """
+    if isinstance(subject, Model):
+        return plot_model(subject, *arguments, **options)
+    if isinstance(subject, ClosedChain):
+        return plot_chain(subject, *arguments, **options)
+    return plot_motion(subject, *arguments, **options)
 
 
 def plot_angles(solution: Motion, path: str | Path | None = None) -> Figure:

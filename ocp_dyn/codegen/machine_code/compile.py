@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from ..._display import heading, table
 from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
-from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .batch import HEAD, Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
 from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
@@ -60,6 +61,10 @@ class Compiled(Mapping[str, CompiledFunction]):
 
     def __repr__(self) -> str:
         return f"Compiled({', '.join(self)}; {self.compiler or self.backend})"
+
+    def _repr_html_(self) -> str:
+        by = f"by {self.compiler}" if self.compiler else "no compiler was found: evaluated by CasADi's virtual machine"
+        return heading("Compiled", f": {len(self)} functions, {by}") + table(HEAD, [f.cells() for f in self.values()])
 
 
 def _unknown(name: object, functions: Iterable[str]) -> str:
