@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._display import Displayed, picture_of
 from .solution import Solution
 from .statement.statement import Statement
+from .workflows import display
 from .workflows.real_time import RealTimeIteration, rti
 from .workflows.solve import check, solve_as_stated
 
 
-@dataclass(frozen=True, eq=False)
-class Problem(Statement):
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Statement, Displayed):
     """An optimal control problem for a model. All input is checked when it is made.
 
     `dataclasses.replace(problem, form="explicit")` makes a changed problem. Fields stay as they were written, and
@@ -57,3 +59,11 @@ class Problem(Statement):
     def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
         """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`."""
         return rti(self, start, **options)
+
+    def _card_html(self) -> str:
+        return display.card_html(self)
+
+
+@picture_of.register(Problem)
+def _strip_of_phases(problem: Problem) -> Any:
+    return display.strip(problem)

@@ -55,6 +55,9 @@ LINE = 0.17
 LETTER = 0.082
 """Width of a letter of a label [inches]."""
 
+CUT = "cut "
+"""Beginning of the names of the frames at which a loop is cut."""
+
 MOST_LABELS = 60
 """Largest number of labels in a picture; of more only the first are written."""
 
@@ -108,7 +111,7 @@ def _with_cuts(chain: ClosedChain) -> Model:
         ends = ((loop.predecessor, loop.predecessor_pose), (loop.successor, loop.successor_pose))
         for j, (frame, (R, r)) in enumerate(ends):
             to = frame if isinstance(frame, str) else frame.name
-            model = model.with_frame(f"cut {k + 1}.{j + 1}", to, r, np.reshape(R, (3, 3)))
+            model = model.with_frame(f"{CUT}{k + 1}.{j + 1}", to, r, np.reshape(R, (3, 3)))
     return model
 
 
@@ -158,6 +161,9 @@ class _Pose:
     @staticmethod
     def of(model: Model, q: Array) -> _Pose:
         segments = skeleton(model)
+        grounded = [f for f in model.frames.values() if not f.body and f.name.startswith(CUT)]
+        pins = [Point(0, *np.array(f.X.r.full()).ravel().tolist()) for f in grounded]
+        segments += [Segment("world", "pivot", "middle", (p,), (0.018 * size(model),)) for p in pins]
         return _Pose(model, segments, locate(model, used_points(segments), q[None])[0], size(model))
 
     @property
