@@ -1,4 +1,4 @@
-"""Display in notebooks: objects show themselves as HTML, without a notebook package.
+"""Display in notebooks, without a notebook package: objects as HTML, and the progress of long runs.
 
 A class derives from `Displayed` and writes its text and tables. A picture is drawn by a higher room, which registers its
 function with `picture_of`; matplotlib is loaded when a notebook asks for the picture, not before.
@@ -7,6 +7,8 @@ function with `picture_of`; matplotlib is loaded when a notebook asks for the pi
 from __future__ import annotations
 
 import base64
+import sys
+import uuid
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
@@ -40,7 +42,7 @@ class Displayed:
     def _repr_png_(self) -> Picture | None:
         try:
             figure = picture_of(self)
-            return None if figure is None else figure._repr_png_()  # type: ignore[no-any-return]
+            return None if figure is None else figure._repr_png_()
         except (ArithmeticError, ModelError, ValueError):  # nothing to draw: an empty model, or one with symbols
             return None
 
@@ -54,7 +56,9 @@ def beside(picture: Picture | None, text: str) -> str:
         return f"<div>{text}</div>"
     data, size = picture
     source = base64.b64encode(data).decode()
-    image = f'<img style="width: {size["width"]}px; max-width: 100%" alt="picture" src="data:image/png;base64,{source}">'
+    image = (
+        f'<img style="width: {size["width"]}px; max-width: 100%" alt="picture" src="data:image/png;base64,{source}">'
+    )
     flow = "display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-start"
     return f'<div style="{flow}"><div>{image}</div><div>{text}</div></div>'
 
@@ -82,3 +86,38 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], indent: Sequence[i
 def folded(summary: str, content: str, opened: bool = False) -> str:
     """Content that a click on its summary shows or hides."""
     return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{content}</details>"
+
+
+class Progress:
+    """Shows what a run does: `say = Progress(); say("solving ...")`. With on=False it shows nothing.
+
+    In a terminal every text is a line on standard error. In a notebook, where standard error is a red box, a text
+    replaces the one before, and the last one stays. A closed stream does not end the run.
+    """
+
+    def __init__(self, on: bool = True) -> None:
+        self.on = on
+        self._publish = notebook_publisher() if on else None
+        self._id = ""
+
+    def __call__(self, text: str) -> None:
+        if not self.on:
+            return
+        try:
+            if self._publish is None:
+                print(text, file=sys.stderr, flush=True)
+            else:
+                again, self._id = bool(self._id), self._id or uuid.uuid4().hex
+                self._publish({"text/plain": text}, {}, transient={"display_id": self._id}, update=again)
+        except (OSError, ValueError):
+            self.on = False
+
+
+def notebook_publisher() -> Any:
+    """The function by which a running notebook kernel publishes output; None outside of notebooks.
+
+    It is found without importing a notebook package: in a notebook IPython is loaded.
+    """
+    ipython: Any = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
+    return shell.display_pub.publish if hasattr(shell, "kernel") else None

@@ -9,7 +9,7 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,12 +25,10 @@ from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
 from .description import Description, descriptions
-from .description import describe as describe
 from .quantities import Label, Quantity
 from .registry import REGISTRY
 from .signature import Algorithm, Signature, signature_of
 from .static_arguments import rows_of_constraints, with_values
-
 
 LARGEST_COLUMN_COUNT = 10_000
 """Largest number of columns of tau in one Function: every column adds the same number of operations."""

@@ -47,7 +47,8 @@ class DisplayedConstraint(Displayed):
     """A constraint that a notebook shows as a table of its rows."""
 
     def _card_html(self) -> str:
-        return card_html((self,))  # type: ignore[arg-type]  # a base of constraints, whose methods are theirs
+        constraint: Any = self
+        return card_html((constraint,))
 
 
 class ConstraintSet(tuple[C, ...], Displayed):
@@ -59,7 +60,8 @@ class ConstraintSet(tuple[C, ...], Displayed):
     """
 
     def __new__(cls, members: Iterable[C] = ()) -> ConstraintSet[C]:
-        return super().__new__(cls, as_set(members) if members else ())  # type: ignore[type-var]
+        checked: Any = as_set(members) if members else ()
+        return super().__new__(cls, checked)
 
     def __add__(self, other: Any) -> Any:
         return ConstraintSet((*self, *other)) if isinstance(other, tuple) else NotImplemented

@@ -300,7 +300,8 @@ class Tree:
     def _rows(self) -> tuple[list[tuple[str, ...]], list[int]]:
         """A table of the bodies, a row for each with its joint, its entries of q and qd and its mass; and the depth of
         each in the tree."""
-        table, depth = [], [-1]
+        table: list[tuple[str, ...]] = []
+        depth = [-1]
         for i, p in self.edges:
             joint, dofs = self.joints[i], f" ({self.joints[i].nv} dof)"
             depth.append(depth[p] + 1)

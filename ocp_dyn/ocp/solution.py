@@ -107,7 +107,8 @@ class Solution(Motion):
         return floquet(self, **options).multipliers
 
     def animate(self, path: str | Path, **options: Any) -> Path:
-        """Writes an animation (.gif, .html, .mp4) and returns its path; see `ocp_dyn.viz.animate` for the options."""
+        """Writes an animation (.gif, .html, .mp4) and returns its path, which a notebook shows as the animation; see
+        `ocp_dyn.viz.animate` for the options."""
         from ..viz import animate
 
         return animate(self, path, **options)

@@ -32,7 +32,7 @@ _DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
 
 def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
     """A new figure of this size [inches], outside matplotlib's global list of figures; a notebook shows it."""
-    from .shown_figure import ShownFigure
+    from .shown.figure import ShownFigure
 
     return ShownFigure(figsize=(width, height), dpi=dpi, facecolor="white")
 

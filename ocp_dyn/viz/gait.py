@@ -109,6 +109,14 @@ def check_motion(motion: Any) -> None:
         )
 
 
+def check_finite(motion: Motion, what: str) -> None:
+    """ValueError unless all times and positions of the motion are finite; what: the function that needs them."""
+    if not all(np.all(np.isfinite(x)) for phase in motion.phases for x in (phase.t, phase.q)):
+        raise ValueError(
+            f"{what} needs finite times and positions, and some of this motion are not finite: solve again"
+        )
+
+
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
     """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step."""
     mirror = motion.mirror() if motion.step_length else None

@@ -14,7 +14,7 @@ from ..models import ClosedChain
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion, Support, check_motion, unroll, weight
 from .joints import coordinates, gait_coordinates
-from .model_picture import plot_chain, plot_model
+from .pictures.model import plot_chain, plot_model
 from .skeleton import Side, side_words
 
 if TYPE_CHECKING:
@@ -45,17 +45,18 @@ def plot_motion(solution: Motion, path: str | Path | None = None) -> Figure:
 
 
 @overload
-def plot(solution: Motion, path: str | Path | None = None) -> Figure: ...
+def plot(solution: Motion, /, path: str | Path | None = None) -> Figure: ...
 @overload
 def plot(
     model: Model | ClosedChain,
+    /,
     q: Any = None,
     path: str | Path | None = None,
     *,
     view: str | None = None,
     labels: str = "",
 ) -> Figure: ...
-def plot(subject: Any, *arguments: Any, **options: Any) -> Figure:
+def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
     """Figure of a solved motion, or of a model in one configuration, written to a path (.png, .pdf, .svg) if given.
 
         plot(solution)                          # curves of a motion over time, see `plot_motion`

@@ -31,7 +31,8 @@ DRAWN = (
     "plot_gait_cycle",
     "plot_phase_portrait",
     "stick_figure",
-    "plot",
+    "plot_motion",
+    "plot_model",
     "plot_multipliers",
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._display import heading, table
 from ...integrators import Scheme
-from ...viz.phases import Stage, phase_strip
+from ...viz.pictures.phases import Stage, phase_strip
 from ...viz.skeleton import sides
 from ..nlp.program import Program
 from ..statement.phases import Jump, Phase, Transition
@@ -17,7 +17,7 @@ from ..transcription.transcribe import transcribe
 
 
 def strip(problem: Statement) -> Any:
-    """The phases of a problem as a figure; see `viz.phases.phase_strip`."""
+    """The phases of a problem as a figure; see `viz.pictures.phases.phase_strip`."""
     model = problem.model
     side = sides(model)
     feet = {f.name: side[model.frame(f.name).body] for f in problem.footholds}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._types import Array
-from .drawing import COLORS, FAINT, INK, SHADE, bare, figure, picture_format, save, tinted
-from .skeleton import Side
+from ..._types import Array
+from ..drawing import COLORS, FAINT, INK, SHADE, bare, figure, picture_format, save, tinted
+from ..skeleton import Side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,9 @@ def _bars(
         for j, note in enumerate(stage.notes):
             axes.text((a + b) / 2, tall - 0.38 - 0.15 * j, note, fontsize=7.5, color=INK, ha="center", va="center")
     if not lanes:
-        axes.text(float(ends.mean()), BOTTOM + LANE / 2, "no contacts", fontsize=8, color=FAINT, ha="center", va="center")
+        axes.text(
+            float(ends.mean()), BOTTOM + LANE / 2, "no contacts", fontsize=8, color=FAINT, ha="center", va="center"
+        )
     for j, name in enumerate(lanes):
         y = tall - TOP - LANE * (j + 0.5)
         color = COLORS[sides.get(name, "middle")]

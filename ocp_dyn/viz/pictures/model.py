@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._display import picture_of
-from .._types import Array, finite_vector, is_one_of, shown
-from ..constraints import Loop
-from ..mechanism import Model
-from ..models import ClosedChain
-from .drawing import (
+from ..._display import picture_of
+from ..._types import Array, finite_vector, is_one_of, shown
+from ...constraints import Loop
+from ...mechanism import Model
+from ...models import ClosedChain
+from ..drawing import (
     FAINT,
     INK,
     SHADE,
@@ -29,7 +29,7 @@ from .drawing import (
     save,
     used_points,
 )
-from .skeleton import Point, Segment, locate, side_words, size, skeleton
+from ..skeleton import Point, Segment, locate, side_words, size, skeleton
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,9 +263,7 @@ def _directions(axes: Axes, turn: Array) -> None:
     inset.set_ylim(-0.9, 1.6)
 
 
-def _canvas(
-    pose: _Pose, views: tuple[str, ...], places: dict[str, Array]
-) -> tuple[Figure, list[tuple[Axes, str]]]:
+def _canvas(pose: _Pose, views: tuple[str, ...], places: dict[str, Array]) -> tuple[Figure, list[tuple[Axes, str]]]:
     """A figure with axes for every view, all of one scale."""
     extents = [pose.extent(view) for view in views]
     spans = [high - low for low, high in extents]
@@ -313,18 +311,19 @@ def _named_places(model: Model, labels: str, q: Array) -> dict[str, Array]:
 def _write_labels(axes: Axes, places: dict[str, Array], turn: Array) -> None:
     """Writes names in a column on the left and one on the right, each in the order of height, with lines to their
     points."""
-    names = list(places)
+    made: Any = axes.figure
+    names, renderer = list(places), made.canvas.get_renderer()
     seen = flat(np.array(list(places.values())) @ turn.T, "side")
     order = np.argsort(seen[:, 0], kind="stable")
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     for side, chosen in (("left", order[: len(order) // 2]), ("right", order[len(order) // 2 :])):
         chosen = chosen[np.argsort(seen[chosen, 1], kind="stable")]
-        heights = _apart(seen[chosen, 1], LINE * (high - low) / float(axes.bbox.height / axes.figure.dpi), low, high)  # type: ignore[union-attr]
+        heights = _apart(seen[chosen, 1], LINE * (high - low) / float(axes.bbox.height / made.dpi), low, high)
         x = left if side == "left" else right
         elbow = x + (right - left) * 0.012 * (1 if side == "left" else -1)
         for k, height in zip(chosen, heights, strict=True):
             text = axes.text(x, height, names[k], fontsize=7.5, color=INK, ha=side, va="center", zorder=6)
-            box = text.get_window_extent(axes.figure.canvas.get_renderer())  # type: ignore[union-attr]
+            box = text.get_window_extent(renderer)
             inner = axes.transData.inverted().transform((box.x1 if side == "left" else box.x0, 0.0))[0]
             ends = [inner + (elbow - x), float(seen[k, 0])], [height, float(seen[k, 1])]
             axes.plot(*ends, color=FAINT, linewidth=0.6, zorder=5.5)
