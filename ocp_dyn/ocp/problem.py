@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._display import Displayed, picture_of
+from ..viz.pictures.spy import Pattern
 from .solution import Solution
 from .statement.statement import Statement
 from .workflows import display
+from .workflows.kkt import kkt_pattern
 from .workflows.real_time import RealTimeIteration, rti
 from .workflows.solve import check, solve_as_stated
 
@@ -59,6 +61,11 @@ class Problem(Statement, Displayed):
     def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
         """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`."""
         return rti(self, start, **options)
+
+    def kkt_pattern(self, order: str = "kkt") -> Pattern:
+        """The pattern of the KKT matrix, with the names of the phases, for `od.viz.spy`; see
+        `ocp_dyn.ocp.workflows.kkt`."""
+        return kkt_pattern(self, order)
 
     def _card_html(self) -> str:
         return display.card_html(self)

@@ -7,6 +7,7 @@ from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
 from .pictures.model import plot_model as plot_model
+from .pictures.spy import spy as spy
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
 from .plots import plot_forces as plot_forces
