@@ -158,6 +158,20 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
     return tuple(found)
 
 
+def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
+    """Times at which a side touches down and leaves the ground [% of the cycle]."""
+    stands = [any(s.side == side for s in stretch.supports) for stretch in stretches]
+    down = [k for k, on_ground in enumerate(stands) if on_ground and not stands[k - 1]]
+    off = [k for k, on_ground in enumerate(stands) if not on_ground and stands[k - 1]]
+    if len(down) != 1 or len(off) != 1:
+        raise ValueError(
+            f"curves over the gait cycle need legs that leave the ground once per cycle, the {side} one "
+            f"leaves it {len(off)} times: use plot without bands"
+        )
+    landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
+    return landing, lifting
+
+
 def weight(model: Model) -> float:
     """Body weight [N]; without gravity the weight on Earth, so that force arrows have a scale; never 0."""
     return model.weight or model.mass * 9.81 or 1.0

@@ -7,10 +7,10 @@ belong to the right, gray otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -135,7 +135,7 @@ def factor_of(pattern: Pattern) -> Pattern:
     below = sum(i > j for i, j in zip(A.row(), A.get_col(), strict=True))
     added = L.nnz() - below - A.shape[0]
     title = f"L, {L.nnz()} nonzeros, {f'{added} of them fill-in (green)' if added else 'no fill-in'}"
-    return Pattern(L, pattern.rows, pattern.columns, pattern.row_groups, pattern.column_groups, title)
+    return replace(pattern, sparsity=L, title=title)
 
 
 def _pattern_of(matrix: Any, output: str, order: str) -> Pattern:
@@ -162,7 +162,7 @@ def _pattern_of(matrix: Any, output: str, order: str) -> Pattern:
             f"got {shown(matrix)}"
         )
     i, j = np.nonzero(array)
-    return _titled(ca.Sparsity.triplet(*array.shape, i.tolist(), j.tolist()), "")
+    return _titled(ca.Sparsity.triplet(array.shape[0], array.shape[1], i.tolist(), j.tolist()), "")
 
 
 def _of_function(f: ca.Function, output: str) -> Pattern:
@@ -175,8 +175,7 @@ def _of_function(f: ca.Function, output: str) -> Pattern:
     label = described.labels.get(names[k]) if described else None
     rows, columns = (label.rows, label.columns) if label else ((), ())
     title = names[k] + (f" of {described.model.replace('_', ' ')}" if described and described.model else "")
-    pattern = _titled(f.sparsity_out(k), title)
-    return Pattern(pattern.sparsity, rows, columns, title=pattern.title)
+    return replace(_titled(f.sparsity_out(k), title), rows=rows, columns=columns)
 
 
 def _titled(sparsity: ca.Sparsity, name: str) -> Pattern:
@@ -197,7 +196,7 @@ def _named(pattern: Pattern, rows: Iterable[str], columns: Iterable[str]) -> Pat
         if names and (len(names) != size or not all(isinstance(name, str) for name in names)):
             raise ValueError(f"spy: {what} must be {size} names, got {len(names)}: {shown(names)}")
         found.append(names or own)
-    return Pattern(pattern.sparsity, *found, pattern.row_groups, pattern.column_groups, pattern.title)
+    return replace(pattern, rows=found[0], columns=found[1])
 
 
 class _Box:
@@ -243,8 +242,7 @@ class _Box:
             self._squares(axes, i, j, fill)
         axes.plot([0, m, m, 0, 0], [0, 0, n, n, 0], color=FAINT, linewidth=0.8, clip_on=False, zorder=4)
         for groups, line in ((self.rows, axes.axhline), (self.columns, axes.axvline)):
-            ends = np.cumsum([size for _, size in groups])[:-1] if len(groups) > 1 else []
-            for end in ends:
+            for end in np.cumsum([size for _, size in groups])[:-1]:
                 line(float(end), color=LINES, linewidth=0.5, zorder=1.5)
 
     def _squares(self, axes: Axes, i: Any, j: Any, fill: ca.Sparsity | None) -> None:
@@ -265,12 +263,12 @@ class _Box:
         if not self.pattern.columns:
             return [HEAVY] * len(i)
         of_columns = [named_side(name) for name in self.pattern.columns]
-        of_rows = [named_side(name) for name in self.pattern.rows] or [None] * self.pattern.sparsity.shape[0]
+        of_rows: list[Any] = [named_side(name) for name in self.pattern.rows] or [None] * self.pattern.sparsity.shape[0]
         sides = [
             b if a in (b, None) else "middle"
             for a, b in ((of_rows[r], of_columns[c]) for r, c in zip(i, j, strict=True))
         ]
-        return [COLORS[cast(Any, side)] for side in sides]
+        return [COLORS[side] for side in sides]
 
     def _names(self, axes: Axes) -> None:
         """Writes the names of rows on the left and those of columns above."""
