@@ -139,7 +139,8 @@ class Puppet:
         seen, depth = flat(places, self.plane), (-places[:, 1] if self.plane == "side" else places[:, 0])
         outlines = [hull_of_discs(seen[k], r) for k, r in zip(self.slices, self.radii, strict=True)]
         depths = np.array([depth[k].mean() for k in self.slices])
-        order = np.lexsort((self.rank, np.round(depths, 3)))
+        span = float(np.ptp(places, axis=0).max()) or 1.0
+        order = np.lexsort((self.rank, np.round(depths / span, 3)))
         self.shapes.set_verts([outlines[k] for k in order], closed=True)
         self.shapes.set_facecolor([tuple(c) for c in self.colors[order]])
 

@@ -115,6 +115,8 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
         return plot_model(subject, *arguments, **options)
     if isinstance(subject, ClosedChain):
         return plot_chain(subject, *arguments, **options)
+    if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
+        raise TypeError(f"plot draws a solved motion, a model or a mechanism with closed loops, got {shown(subject)}")
     return plot_motion(subject, *arguments, **options)
 
 

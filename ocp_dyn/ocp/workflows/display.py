@@ -38,7 +38,10 @@ def card_html(problem: Statement) -> str:
 def _program(problem: Statement) -> dict[str, str]:
     """Numbers of variables, and of constraint rows if the program has been built."""
     kept = problem._kept
-    program: Program = kept[1].program if kept is not None else transcribe(problem).program
+    try:
+        program: Program = kept[1].program if kept is not None else transcribe(problem).program
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        return {"variables": f"not counted, the problem cannot be built: {error}"}
     rows = f"{kept[2].row_lower.size}" if kept is not None else "counted when the problem is solved"
     parameters = ", ".join(p.name for p in program.parameters)
     free = int(np.sum(program.x_lower < program.x_upper))

@@ -262,12 +262,10 @@ class _Box:
         """Colors of entries by the sides that the names of their rows and columns tell."""
         if not self.pattern.columns:
             return [HEAVY] * len(i)
-        of_columns = [named_side(name) for name in self.pattern.columns]
-        of_rows: list[Any] = [named_side(name) for name in self.pattern.rows] or [None] * self.pattern.sparsity.shape[0]
-        sides = [
-            b if a in (b, None) else "middle"
-            for a, b in ((of_rows[r], of_columns[c]) for r, c in zip(i, j, strict=True))
-        ]
+        of_columns: list[Any] = [named_side(name) for name in self.pattern.columns]
+        of_rows = [named_side(name) for name in self.pattern.rows] or [None] * self.pattern.sparsity.shape[0]
+        pairs = ((of_rows[r], of_columns[c]) for r, c in zip(i, j, strict=True))
+        sides = [b if a in (b, None) else "middle" for a, b in pairs]
         return [COLORS[side] for side in sides]
 
     def _names(self, axes: Axes) -> None:
