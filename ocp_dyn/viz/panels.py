@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array, meant, numbers, shown
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Support, check_motion, touch_down, unroll
+from .gait import Motion, Stretch, Support, check_motion, touch_down, unroll
 from .joints import gait_coordinates
 from .skeleton import Side, side_words
 
@@ -86,6 +86,12 @@ class Chart:
         speed = self.motion.step_length / self.motion.duration
         return f"{name} at {speed:.2f} m/s, steps of {self.motion.step_length:.2f} m in {self.motion.duration:.2f} s"
 
+    @property
+    def double_support(self) -> list[Stretch]:
+        """The phases with more feet on the ground than at other times, and more than one."""
+        least = max(1, min(len(s.supports) for s in self.stretches))
+        return [s for s in self.stretches if len(s.supports) > least]
+
     def positions(self, k: int) -> tuple[Array, Array]:
         """(abscissa, values) of entry k of q at all nodes."""
         return self._joined((s.t, s.q[:, k]) for s in self.stretches)
@@ -145,12 +151,14 @@ def lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
             hidden = any(side != other[2] and coincide((x, y), other[:2]) for other in curves[k + 1 :])
             width = 4.2 if hidden else 1.7  # a curve below an equal one of the other leg is drawn broader
             axes.plot(x, y, color=COLORS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
-        if any(label for *_, label in curves):
+        labels = [label for *_, label in curves if label]
+        if labels:
+            columns = 3 if len(labels) < 4 else 2
+            rows = -(-len(labels) // columns)
             low, high = axes.get_ylim()
-            axes.set_ylim(low, high + 0.22 * (high - low))  # space for the legend above the curves
-            axes.legend(
-                fontsize=7, frameon=False, loc="upper left", ncols=3, handlelength=2.2, borderpad=0.1, columnspacing=1.2
-            )
+            axes.set_ylim(low, high + (0.08 + 0.14 * rows) * (high - low))  # space for the legend above the curves
+            axes.legend(fontsize=7 if columns == 3 else 6.5, frameon=False, loc="upper left", ncols=columns,
+                        handlelength=2.2 if columns == 3 else 1.5, borderpad=0.1, columnspacing=1.2)  # fmt: skip
 
     return paint
 
@@ -226,10 +234,9 @@ def _band(axes: Axes, chart: Chart, band: Band) -> None:
 
 def _dress(axes: Axes, chart: Chart, panel: Panel, below: str) -> None:
     """Styles a panel with `dress` and shades double support."""
-    for stretch in chart.stretches:
+    for stretch in chart.double_support:
         a, b = chart.abscissa(stretch.t[[0, -1]])
-        if len(stretch.supports) > 1:
-            axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
+        axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
     span = chart.abscissa(np.array([0.0, chart.end]))
     dress(axes, panel.title, panel.unit, below, (float(span[0]), float(span[1])))
     if chart.cycle:
@@ -262,7 +269,7 @@ def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
     y = 1 - 0.24 / size[1]
     made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
     x = 1 - 0.2 / size[0]
-    if any(len(s.supports) > 1 for s in chart.stretches):
+    if chart.double_support:
         made.text(x, y, "double support", color=INK, fontsize=9, ha="right", va="center")
         made.text(x - 1.02 / size[0], y, "■", color="#CDD2D8", fontsize=13, ha="right", va="center")
         x -= 1.42 / size[0]

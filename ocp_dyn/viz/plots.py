@@ -244,8 +244,11 @@ def _force_panels(chart: _Chart) -> list[Panel]:
     scale, unit = (1 / chart.divisor, "N/kg") if chart.per_mass else (100 / body_weight, "% of body weight")
     sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
 
-    def curves(value: Callable[[Support], Array]) -> list[tuple[Array, Array, Side, str]]:
-        return [(*chart.contact(names, value), sides[names[0]], "") for names in _feet(chart)]
+    feet = _feet(chart)
+    several = len({sides[names[0]] for names in feet}) < len(feet)
+
+    def curves(value: Callable[[Support], Array], named: bool = False) -> list[tuple[Array, Array, Side, str]]:
+        return [(*chart.contact(names, value), sides[names[0]], names[0] if named else "") for names in feet]
 
     def along(support: Support) -> Array:
         yaw = 0.0 if support.place is None else support.place[2]
@@ -254,7 +257,7 @@ def _force_panels(chart: _Chart) -> list[Panel]:
 
     flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
     found = [
-        Panel("vertical ground force", unit, lines(curves(lambda s: scale * s.force[:, 2]))),
+        Panel("vertical ground force", unit, lines(curves(lambda s: scale * s.force[:, 2], several))),
         Panel("fore-aft ground force", unit, lines(curves(lambda s: scale * s.force[:, 0]))),
     ]
     if flat:  # the center of pressure of a point foot is always the contact point
