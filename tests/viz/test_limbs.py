@@ -53,7 +53,7 @@ def stroll(model: od.Model, head: float = 0.0) -> Solution:
         phase(model, "double_support", t0, np.array([q(t) for t in t0]), **feet),
         phase(model, "single_support", t1, np.array([q(t) for t in t1]), leg_right_tip=(up, (0.0, -0.1, 0.0))),
     )
-    moving = tuple(replace(p, qd=np.outer(np.ones(len(p.t)), np.linspace(1.0, 2.0, model.nv))) for p in phases)
+    moving = tuple(replace(p, qd=np.outer(1 + p.t, np.linspace(1.0, 2.0, model.nv))) for p in phases)
     return motion(model, moving)
 
 
@@ -102,6 +102,9 @@ def test_limbs_of_people_and_of_models_without_limbs():
     assert [limb.name for limb in limbs(pendulum(3))] == ["joints"]
     paired = {c.qd_index for limb in limbs(human()) for pair in limb.pairs for c in pair.members}
     assert paired == set(range(6, human().nv))  # all but the root
+    planar = five_link_biped(root="planar")
+    of_joints = {c.name.partition(".")[0] for limb in limbs(planar) for pair in limb.pairs for c in pair.members}
+    assert of_joints == set(planar.joint_names) - set(planar.floating_joints)
     tree = od.random_tree(9, 1.8, rng=np.random.default_rng(0))
     assert sum(len(pair.members) for limb in limbs(tree) for pair in limb.pairs) <= tree.nv
     assert _words("LHipYaw_left_1 kneePitch") == ["L", "Hip", "Yaw", "left", "1", "knee", "Pitch"]
@@ -179,7 +182,7 @@ def test_powers_and_values_per_mass():
     model = robot()
     solution = stroll(model)
     k = model.qd_slice("leg_left_1_joint").start
-    rate = np.linspace(1.0, 2.0, model.nv)[k]
+    rate = np.concatenate([(p.qd[:-1, k] + p.qd[1:, k]) / 2 for p in solution.phases])
     expected = rate * np.concatenate([p.tau[:, k] for p in solution.phases])
     axes = panels(plot_powers(solution, joints=["leg 1"]))["leg 1 power"]
     np.testing.assert_allclose(curves(axes)["left"][:, 1], expected)
@@ -194,7 +197,10 @@ def test_powers_and_values_per_mass():
     assert axes.get_ylabel() == "N/kg"
     assert np.nanmax(curves(axes)["right"][:, 1]) == pytest.approx(9.81)
     rates = panels(plot(solution, joints=["leg 1"], quantities=["rates"]))["leg 1 rate"]
-    assert (rates.get_ylabel(), curves(rates)["left"][0, 1]) == ("degrees/s", pytest.approx(np.degrees(rate)))
+    assert (rates.get_ylabel(), curves(rates)["left"][0, 1]) == (
+        "degrees/s",
+        pytest.approx(np.degrees(solution.qd[0, k])),
+    )
 
 
 def test_the_power_of_a_person_is_torque_times_rate(walk: Solution):

@@ -117,6 +117,17 @@ def test_labels_name_everything_once_and_do_not_overlap(labels, names):
     assert all(made.bbox.x0 <= b.x0 and b.x1 <= made.bbox.x1 for b in boxes)
 
 
+def test_a_picture_grows_with_its_labels():
+    model = od.models.chain(50)
+    made = plot(model, view="side", labels="joints")
+    boxes = sorted(t.get_window_extent(made.canvas.get_renderer()).y0 for t in panels(made)[0].texts)
+    assert len(boxes) == 50
+    assert np.diff(boxes[::2]).min() > 8.0  # pixels; two columns side by side
+    assert made.bbox.y0 < boxes[0]
+    assert made.get_size_inches()[1] > plot(model, view="side").get_size_inches()[1]
+    assert len(panels(plot(od.models.chain(80), labels="joints"))[0].texts) == 60  # and no more
+
+
 def test_labels_are_kept_apart_near_their_places():
     found = _apart(np.array([0.0, 0.0, 0.1, 3.0, 9.99]), 0.5, 0.0, 10.0)
     assert np.all(np.diff(found) >= 0.5 - 1e-12)

@@ -144,6 +144,9 @@ def test_a_large_matrix_is_drawn_as_an_image(tmp_path: Path):
     assert np.abs(inked[:, 0] - inked[:, 1]).max() <= 1
     assert len(set(inked[:, 0].tolist())) == 1400
     assert (tmp_path / "a.png").stat().st_size > 1000
+    (axes,) = spy(ca.Sparsity.triplet(n, n, [0, 0], [7, n - 1])).axes
+    pixels = np.array(axes.images[0].get_array())[..., 0]
+    assert np.argwhere(pixels < 1).tolist() == [[0, 3], [0, 1399]]
 
 
 @pytest.mark.parametrize(
