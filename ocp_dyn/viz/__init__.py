@@ -1,6 +1,8 @@
-"""Pictures of solved motions: animations, plots over the gait cycle, strips of stick figures.
+"""Pictures of models and of solved motions: animations, plots over the gait cycle, strips of stick figures; patterns of
+matrices.
 
-The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn.
+The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn. Notebooks
+show the figures and animations that they return.
 """
 
 from .animation import animate as animate

@@ -14,7 +14,7 @@ import ocp_dyn as od
 from ocp_dyn.models import bricard, five_link_biped, human, n_four_bar, pendulum, squeezer
 from ocp_dyn.viz import locate, plot, skeleton
 from ocp_dyn.viz.drawing import hull_of_discs, used_points
-from ocp_dyn.viz.pictures.model import _apart, _Pose, _with_cuts, camera
+from ocp_dyn.viz.pictures.model import CORNER, HEAD, HEIGHT, _apart, _Pose, _with_cuts, camera
 
 
 def panels(figure) -> list:
@@ -164,6 +164,7 @@ def test_a_picture_is_written(tmp_path: Path):
     with Image.open(tmp_path / "a.png") as image:
         assert image.size == tuple(np.round(150 * made.get_size_inches()).astype(int))
     assert made.texts[0].get_text() == "pendulum 2: 2 bodies, 2 dofs, 2 kg"
+    assert made.get_size_inches()[1] == pytest.approx(HEIGHT + HEAD + CORNER)
 
 
 @pytest.mark.parametrize(
