@@ -263,10 +263,11 @@ class _Box:
         if not self.pattern.columns:
             return [HEAVY] * len(i)
         of_columns: list[Any] = [named_side(name) for name in self.pattern.columns]
-        of_rows = [named_side(name) for name in self.pattern.rows] or [None] * self.pattern.sparsity.shape[0]
-        pairs = ((of_rows[r], of_columns[c]) for r, c in zip(i, j, strict=True))
-        sides = [b if a in (b, None) else "middle" for a, b in pairs]
-        return [COLORS[side] for side in sides]
+        of_rows: list[Any] = [named_side(name) for name in self.pattern.rows]
+        if not of_rows:
+            return [COLORS[of_columns[c]] for c in j]
+        pairs = [(of_rows[r], of_columns[c]) for r, c in zip(i, j, strict=True)]
+        return [COLORS[a if a == b else "middle"] for a, b in pairs]
 
     def _names(self, axes: Axes) -> None:
         """Writes the names of rows on the left and those of columns above."""
