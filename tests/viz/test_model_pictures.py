@@ -12,7 +12,7 @@ from PIL import Image
 
 import ocp_dyn as od
 from ocp_dyn.models import bricard, five_link_biped, human, n_four_bar, pendulum, squeezer
-from ocp_dyn.viz import locate, plot, skeleton
+from ocp_dyn.viz import locate, plot, plot_model, skeleton
 from ocp_dyn.viz.drawing import hull_of_discs, used_points
 from ocp_dyn.viz.pictures.model import CORNER, HEAD, HEIGHT, _apart, _Pose, _with_cuts, camera
 
@@ -156,7 +156,8 @@ def test_bodies_of_a_closed_chain_reach_to_its_cuts(chain):
     drawn = np.vstack(shapes(panels(plot(chain, view="side"))[0]))
     for place in places.values():  # every cut lies inside what is drawn
         assert np.min(np.linalg.norm(drawn - place[[0, 2]], axis=1)) < 0.2 * reach
-    plot(chain, chain.q + 0.1)
+    title = plot(chain, chain.q + 0.1).texts[0].get_text()
+    assert title.endswith(f", {chain.degrees_of_freedom()} degrees of freedom")
 
 
 def test_a_picture_is_written(tmp_path: Path):
@@ -187,6 +188,8 @@ def test_plot_of_a_model_refuses(arguments, options, error, message):
 def test_plot_says_what_it_draws():
     with pytest.raises(TypeError, match="plot draws a solved motion, a model or a mechanism with closed loops, got 3"):
         plot(3)
+    with pytest.raises(TypeError, match="model"):
+        plot_model(3)
     model = od.with_parameters(pendulum(1), {"mass:link1": SX.sym("m")})
     with pytest.raises(
         ValueError, match="plot needs numbers for the inertias and positions of the model, and some are"

@@ -13,6 +13,7 @@ from ..._display import picture_of
 from ..._types import Array, finite_vector, is_one_of, shown
 from ...constraints import Loop
 from ...mechanism import Model
+from ...mechanism.boundary import boundary
 from ...models import ClosedChain
 from ..drawing import (
     FAINT,
@@ -62,6 +63,7 @@ MOST_LABELS = 60
 """Largest number of labels in a picture; of more only the first are written."""
 
 
+@boundary(own=("q",))
 def plot_model(
     model: Model, q: Any = None, path: str | Path | None = None, *, view: str | None = None, labels: str = ""
 ) -> Figure:
@@ -72,6 +74,27 @@ def plot_model(
     ground is z = 0, or lies under a floating model that reaches below it. labels: "joints", "bodies" or "frames" writes
     their names. ValueError for q of another size, an unknown view, or a model whose positions are symbols.
     """
+    return _drawn(model, q, path, view, labels)
+
+
+def plot_chain(
+    chain: ClosedChain,
+    q: Any = None,
+    path: str | Path | None = None,
+    *,
+    view: str | None = None,
+    labels: str = "",
+) -> Figure:
+    """A mechanism with closed loops at q (default: assembled, as the chain has it); options as for `plot_model`.
+
+    Bodies reach to the points at which the loops are cut.
+    """
+    note = f", {chain.degrees_of_freedom()} degrees of freedom"
+    return _drawn(_with_cuts(chain), chain.q if q is None else q, path, view, labels, note)
+
+
+def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labels: str, note: str = "") -> Figure:
+    """The picture of `plot_model`; note: the end of its title."""
     picture_format(path)
     views = _views(view)
     if not is_one_of(labels, LABELS):
@@ -79,29 +102,21 @@ def plot_model(
     if model.has_symbols:
         raise ValueError("plot needs numbers for the inertias and positions of the model, and some are symbols")
     at = np.array(model.neutral()) if q is None else finite_vector(q, model.nq, f"plot: q of {model!r}")
-    pose = _Pose.of(model, at)
+    pose, title = _Pose.of(model, at), _title(model) + note
     places = _named_places(model, labels, at)
-    made, panels = _canvas(pose, views or (pose.best_view(),), places)
+    made, panels = _canvas(pose, views or (pose.best_view(),), places, title)
     for axes, name in panels:
         pose.draw(axes, name)
         if places:
             _write_labels(axes, places, pose.camera(name))
     width, height = (float(x) for x in made.get_size_inches())
     top = 1 - 0.22 / height
-    made.text(0.15 / width, top, _title(model), fontsize=9.5, color=INK, va="center", weight="bold")
+    made.text(0.15 / width, top, title, fontsize=9.5, color=INK, va="center", weight="bold")
     words = side_words(model)
     if words and width > 5.0:
         legend(made, words, 1 - 0.15 / width, top, force=False)
     save(made, path)
     return made
-
-
-def plot_chain(chain: ClosedChain, q: Any = None, path: str | Path | None = None, **options: Any) -> Figure:
-    """A mechanism with closed loops at q (default: assembled, as the chain has it); options as for `plot_model`.
-
-    Bodies reach to the points at which the loops are cut.
-    """
-    return plot_model(_with_cuts(chain), chain.q if q is None else q, path, **options)
 
 
 def _with_cuts(chain: ClosedChain) -> Model:
@@ -138,7 +153,8 @@ def _views(view: Any) -> tuple[str, ...]:
 
 def _title(model: Model) -> str:
     name = (model.name or "model").replace("_", " ")
-    return f"{name}: {model.nb} bodies, {model.nv} dofs, {model.mass:.4g} kg"
+    mass = f"{model.mass:.4g}" if model.mass < 1e4 else f"{model.mass:.0f}"
+    return f"{name}: {model.nb} bodies, {model.nv} dofs, {mass} kg"
 
 
 def camera(azimuth: float, elevation: float) -> Array:
@@ -263,7 +279,9 @@ def _directions(axes: Axes, turn: Array) -> None:
     inset.set_ylim(-0.9, 1.6)
 
 
-def _canvas(pose: _Pose, views: tuple[str, ...], places: dict[str, Array]) -> tuple[Figure, list[tuple[Axes, str]]]:
+def _canvas(
+    pose: _Pose, views: tuple[str, ...], places: dict[str, Array], title: str
+) -> tuple[Figure, list[tuple[Axes, str]]]:
     """A figure with axes for every view, all of one scale."""
     extents = [pose.extent(view) for view in views]
     spans = [high - low for low, high in extents]
@@ -274,7 +292,7 @@ def _canvas(pose: _Pose, views: tuple[str, ...], places: dict[str, Array]) -> tu
     tall = max(scale * tallest, LINE * (lines + 2) if places else 1.2)
     column = LETTER * max((len(name) for name in places), default=0) + 0.35 if places else 0.0
     widths = [max(NARROWEST, scale * span[0]) + 2 * column for span in spans]
-    least = 0.3 + 0.085 * len(_title(pose.model))
+    least = 0.3 + 0.085 * len(title)
     widths[-1] += max(0.0, least - sum(widths) - MARGIN * (len(views) + 1))
     wide, high = sum(widths) + MARGIN * (len(views) + 1), tall + HEAD + CORNER
     made = figure(wide, high)
