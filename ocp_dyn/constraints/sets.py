@@ -60,7 +60,8 @@ class ConstraintSet(tuple[C, ...], Displayed):
     """
 
     def __new__(cls, members: Iterable[C] = ()) -> ConstraintSet[C]:
-        checked: Any = as_set(members) if members else ()
+        empty = isinstance(members, (tuple, list)) and not members
+        checked: Any = () if empty else as_set(members)
         return super().__new__(cls, checked)
 
     def __add__(self, other: Any) -> Any:

@@ -27,6 +27,7 @@ PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "Zer
 DRAWN = (
     "plot_angles",
     "plot_torques",
+    "plot_powers",
     "plot_forces",
     "plot_gait_cycle",
     "plot_phase_portrait",

@@ -124,6 +124,10 @@ def test_a_set_of_constraints_is_a_tuple():
     assert od.function(od.constraint_jacobian, model, found) is od.function(od.constraint_jacobian, model, contacts)
     with pytest.raises(TypeError, match="constraints must be a tuple of constraints such as Contact, got 3 in it"):
         od.ConstraintSet([3])
+    assert od.ConstraintSet(contacts[0]) == contacts  # a single one is a set, too
+    for wrong in (np.zeros((2, 2)), SX.sym("x"), 3, "tip"):
+        with pytest.raises(TypeError, match="constraints must be a tuple of constraints such as Contact, got"):
+            od.ConstraintSet(wrong)
 
 
 def test_a_function_shows_signature_sizes_units_and_operations():
