@@ -54,13 +54,15 @@ def beside(picture: Picture | None, text: str) -> str:
     """A picture and HTML text side by side; below each other where there is little room."""
     if picture is None:
         return f"<div>{text}</div>"
+    flow = "display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-start"
+    return f'<div style="{flow}"><div>{image(picture)}</div><div>{text}</div></div>'
+
+
+def image(picture: Picture) -> str:
+    """A picture as HTML that needs no file."""
     data, size = picture
     source = base64.b64encode(data).decode()
-    image = (
-        f'<img style="width: {size["width"]}px; max-width: 100%" alt="picture" src="data:image/png;base64,{source}">'
-    )
-    flow = "display: flex; flex-wrap: wrap; gap: 1em; align-items: flex-start"
-    return f'<div style="{flow}"><div>{image}</div><div>{text}</div></div>'
+    return f'<img style="width: {size["width"]}px; max-width: 100%" alt="picture" src="data:image/png;base64,{source}">'
 
 
 def heading(name: str, rest: str) -> str:
