@@ -116,7 +116,10 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
     if isinstance(subject, ClosedChain):
         return plot_chain(subject, *arguments, **options)
     if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
-        raise TypeError(f"plot draws a solved motion, a model or a mechanism with closed loops, got {shown(subject)}")
+        raise TypeError(
+            "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a mechanism "
+            f"with closed loops, got {shown(subject)}"
+        )
     return plot_motion(subject, *arguments, **options)
 
 
