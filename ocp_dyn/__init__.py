@@ -23,6 +23,7 @@ from .constrained_motion import impact_derivatives as impact_derivatives
 from .constrained_motion import is_fully_actuated as is_fully_actuated
 from .constraints import Baumgarte as Baumgarte
 from .constraints import Constraint as Constraint
+from .constraints import ConstraintSet as ConstraintSet
 from .constraints import Contact as Contact
 from .constraints import CustomConstraint as CustomConstraint
 from .constraints import JointCoupling as JointCoupling

@@ -10,6 +10,7 @@ import numpy as np
 from casadi import DM, MX, SX
 
 from .._types import shown
+from .description import card_html
 
 Shape = tuple[int, ...]
 
@@ -31,6 +32,10 @@ class CheckedFunction(ca.Function):
         if args and kwargs:
             raise TypeError(f"{self.name()}: give all arguments in order, or all by name")
         return super().__call__(*args, **kwargs)
+
+    def _repr_html_(self) -> str:
+        """Signature, sizes, units and number of operations, for notebooks."""
+        return card_html(self)
 
     def call(self, arguments: Any, *inlining: Any) -> Any:
         """`casadi.Function.call`, its arguments checked: a sequence, or a mapping by names of inputs."""

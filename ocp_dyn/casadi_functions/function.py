@@ -9,36 +9,26 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 
 from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.invertible import check_invertible
-from ..joints import Joint
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
+from .description import Description, descriptions
 from .quantities import Label, Quantity
 from .registry import REGISTRY
 from .signature import Algorithm, Signature, signature_of
 from .static_arguments import rows_of_constraints, with_values
-
-
-class Description(NamedTuple):
-    """Description of a Function's model and arguments. It holds no Model, so that the model's memory can be freed while
-    the Function lives on."""
-
-    model: str
-    joints: tuple[Joint, ...]
-    labels: Mapping[str, Label]
-
 
 LARGEST_COLUMN_COUNT = 10_000
 """Largest number of columns of tau in one Function: every column adds the same number of operations."""
@@ -47,16 +37,10 @@ _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionar
 _building = threading.RLock()
 """Held while a Function is looked up and built: CasADi's graphs are for one thread at a time. Reentrant, as
 algorithms may request other Functions."""
-_descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
 
 
 if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
     os.register_at_fork(before=_building.acquire, after_in_parent=_building.release, after_in_child=_building.release)
-
-
-def describe(f: ca.Function) -> Description | None:
-    """Model name, joints and labels of the inputs and outputs of a Function made by `function`; None for others."""
-    return _descriptions.get(f)
 
 
 def function(
@@ -128,7 +112,7 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
-        _descriptions[f] = Description(model.name, model.joints, labels)
+        descriptions[f] = Description(model.name, model.joints, labels)
         kept[request.key] = f
         return f
 

@@ -32,7 +32,7 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import matrix_quaternion
 from ..spatial_algebra.spatial import halves, skew, vee
 from .contact import wrench_at
-from .sets import replaced
+from .sets import DisplayedConstraint, replaced
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -58,7 +58,7 @@ class _Relative(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Loop:
+class Loop(DisplayedConstraint):
     """Rows of the relative motion of a successor frame against a predecessor frame.
 
     predecessor, successor: frames of the model or their names. axes: one of "ball" (points coincide), "revolute"

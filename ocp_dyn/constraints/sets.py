@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -11,6 +11,7 @@ import casadi as ca
 from casadi import DM, MX, SX
 
 from .._autodiff import rounding_error
+from .._display import Displayed, heading, table
 from .._types import Expr, M, as_type, check_kind, sequence, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
@@ -39,8 +40,41 @@ class Constraint(Protocol):
         """gamma (m) of `G qdd = gamma`."""
 
 
-Constraints = Sequence[Constraint]
 C = TypeVar("C", bound=Constraint)
+
+
+class DisplayedConstraint(Displayed):
+    """A constraint that a notebook shows as a table of its rows."""
+
+    def _card_html(self) -> str:
+        constraint: Any = self
+        return card_html((constraint,))
+
+
+class ConstraintSet(tuple[C, ...], Displayed):
+    """Constraints as a tuple that a notebook shows as a table; algorithms take any tuple of constraints alike.
+
+        feet = od.ConstraintSet([od.Contact("l_foot"), od.Contact("r_foot")])
+
+    Sums of sets, and of sets and tuples, are sets. TypeError for members that are no constraints.
+    """
+
+    def __new__(cls, members: Iterable[C] = ()) -> ConstraintSet[C]:
+        empty = isinstance(members, (tuple, list)) and not members
+        checked: Any = () if empty else as_set(members)
+        return super().__new__(cls, checked)
+
+    def __add__(self, other: Any) -> Any:
+        return ConstraintSet((*self, *other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return ConstraintSet((*other, *self)) if isinstance(other, tuple) else NotImplemented
+
+    def _card_html(self) -> str:
+        return card_html(self)
+
+
+Constraints = Sequence[Constraint]
 
 
 @boundary()
@@ -132,6 +166,25 @@ def replaced(constraint: C, **fields: Any) -> C:
 
 def _entries(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else ()
+
+
+def card_html(constraints: Sequence[Constraint]) -> str:
+    """A table of constraints as HTML: what each one holds, where, and its rows."""
+    count = sum(len(c.rows) for c in constraints)
+    names = constraint_names(constraints) if constraints else ()
+    rows = [
+        (name, type(c).__name__, _place(c), " ".join(row.removeprefix(f"{getattr(c, 'name', '')}.") for row in c.rows))
+        for name, c in zip(names, constraints, strict=True)
+    ]
+    what = "1 constraint" if len(rows) == 1 else f"{len(rows)} constraints"
+    return heading("", f"{what}, {count} rows") + table(("name", "kind", "at", "rows"), rows)
+
+
+def _place(constraint: Constraint) -> str:
+    """The point of a constraint that has one [m], and whether it has a reference pose."""
+    point, reference = getattr(constraint, "point", None), getattr(constraint, "reference", None)
+    place = "" if point is None else "(" + ", ".join(f"{float(x):.4g}" for x in point) + ") m"
+    return place if reference is None else f"{place}, with a reference pose".removeprefix(", ")
 
 
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 
+from .._display import Displayed, folded, heading, table
 from .._types import Vector
 from . import editing
 from .parts import Limits
-from .tree import Tree
+from .tree import HEAD, Tree
+
+MOST_ROWS_SHOWN = 12
+"""Largest number of bodies whose table a notebook shows unfolded."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Tree):
+class Model(Tree, Displayed):
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
@@ -83,3 +88,11 @@ class Model(Tree):
         the drives and do not change.
         """
         return editing.scale(self, length, mass)
+
+    def _card_html(self) -> str:
+        """Sizes, and the tree as a table, for notebooks."""
+        rows, depth = self._rows()
+        head = heading(self.name or "model", f": {self._sizes()}")
+        tree = folded("tree of bodies", table(HEAD, rows, depth), self.nb <= MOST_ROWS_SHOWN)
+        notes = "<br>".join(map(escape, self._notes()))
+        return head + tree + (folded("other frames, joints that mimic others", notes) if notes else "")

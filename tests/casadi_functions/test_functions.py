@@ -19,7 +19,7 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from tests.helpers import State, add_random, close, flat, tree

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._display import table
 from ..._types import shown
 from ..kernels.emit import instructions
 from ..kernels.interface import row_major
@@ -21,6 +22,9 @@ Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that make an object again, for pickles."""
 
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
+HEAD = ("function", "inputs", "outputs", "operations", "numbers", "backend")
+"""Head of the table in which a notebook shows compiled functions."""
+
 WORK_PER_THREAD = 4_000_000
 """Smallest work, instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
@@ -176,6 +180,18 @@ class CompiledFunction:
         )
         return f"{self.name}:({given})->({made}) {self.dtype}, {self.backend}"
 
+    def cells(self) -> tuple[str, ...]:
+        """Cells of a row in a table with the head HEAD."""
+        given, made = (
+            ", ".join(f"{name} {_size(shape)}" for name, shape in zip(*side, strict=True))
+            for side in ((self.name_in, self.shape_in), (self.name_out, self.shape_out))
+        )
+        lanes = f", {self._backend.lanes} states at once" if self._backend.lanes > 1 else ""
+        return self.name, given, made, f"{self._instructions:,}".replace(",", " "), f"{self.dtype}{lanes}", self.backend
+
+    def _repr_html_(self) -> str:
+        return table(HEAD, [self.cells()])
+
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Results for one state, or for N states if an argument has N; a tuple if there are several outputs.
 
@@ -327,3 +343,8 @@ def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
 
 def _shape(size: tuple[int, int]) -> tuple[int, ...]:
     return size[:1] if size[1] == 1 else size
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    """A shape as a text: "(7)" or "(6 × 7)"."""
+    return f"({' × '.join(map(str, shape))})"

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from ..._display import heading, table
 from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
-from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .batch import HEAD, Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
 from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
@@ -61,6 +62,10 @@ class Compiled(Mapping[str, CompiledFunction]):
     def __repr__(self) -> str:
         return f"Compiled({', '.join(self)}; {self.compiler or self.backend})"
 
+    def _repr_html_(self) -> str:
+        by = f"by {self.compiler}" if self.compiler else "no compiler was found: evaluated by CasADi's virtual machine"
+        return heading("Compiled", f": {len(self)} functions, {by}") + table(HEAD, [f.cells() for f in self.values()])
+
 
 def _unknown(name: object, functions: Iterable[str]) -> str:
     names = list(functions)
@@ -93,8 +98,7 @@ def compile(
 
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
-    the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
-    compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
+    the least recently used ones are removed. Builds of more than two seconds report their progress. Without a compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
     about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler

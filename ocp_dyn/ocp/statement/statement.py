@@ -51,7 +51,7 @@ class Resolved(NamedTuple):
     """The parameters, and those that are durations of phases."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement:
     """The fields of a `Problem`, whose docstring describes them. All input is checked here."""
 
@@ -260,6 +260,12 @@ class Statement:
         """The mirror map of a mirrored periodic problem, None for others; ModelError if the model is not symmetric."""
         mirrored = self.periodic is not None and self.periodic.mirror
         return mirror_map(self.model, loads=self.loads) if mirrored else None
+
+    def __repr__(self) -> str:
+        """A line for the problem, and one for each phase: intervals, duration [s], contacts."""
+        ends = "" if self.periodic is None else ", periodic" + (" and mirrored" if self.periodic.mirror else "")
+        head = f"{type(self).__name__} of {self.model!r}: {self.form}, {self.scheme.name}{ends}, phases"
+        return "\n  ".join([head, *(phase.outline() for phase in self.phases)])
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for copies and pickles, without the program that was built."""
