@@ -56,7 +56,7 @@ REFUSED = [
      lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=True)),
     (ValueError, "iterations must .* got True", lambda: od.assemble_q(MODEL, CONTACT, ca.DM(4, 1), iterations=True)),
     (od.ModelError, "com must be 3 numbers of size 1e.100 at most", lambda: add_body(mass=1, com=(0, 0, -1e101))),
-    (TypeError, "a quaternion must be a casadi column", lambda: od.quaternion_matrix([0, 0, 0, 1])),
+    (ValueError, r"a quaternion \(x, y, z, w\) must be a column", lambda: od.quaternion_matrix([0, 0, 1])),
 ]  # fmt: skip
 
 
@@ -69,10 +69,23 @@ def test_wrong_arguments_are_refused(error, message, call):
 def test_functions_take_every_input_in_its_own_size():
     ID = od.function(od.inverse_dynamics, FLOATING)
     q, v = FLOATING.neutral(), np.zeros(FLOATING.nv)
-    with pytest.raises(
-        ValueError, match=rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\); one number does not"
+    for wrong, message in (
+        (
+            (0, 0, 0),
+            rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\): nq = .*; one number does not .*neutral",
+        ),
+        ((q, 1, 0), rf"ID: qd has the shape \(\), .* nv = {FLOATING.nv}, b1_joint.x, .*; one number .*, except 0"),
+        ((v, v, v), rf"ID: q has the shape .*: nq = {FLOATING.nq}, b1_joint.x, b1_joint.y, .*in all\)$"),
+        ((q, q, v), rf"ID: qd has the shape .*: nv = {FLOATING.nv}, b1_joint.x, b1_joint.y, .*in all\)$"),
     ):
-        ID(0, 0, 0)
+        with pytest.raises(ValueError, match=message):
+            ID(*wrong)
+    between = od.function(od.interpolate, FLOATING)
+    with pytest.raises(ValueError, match=r"interpolate: q0 has the shape \(\), .*: nq = .* one number does not"):
+        between(0, q, 0.5)
+    hand = od.function(od.inverse_dynamics, FLOATING, parameters=("gravity",))
+    with pytest.raises(ValueError, match=r"ID: gravity has the shape \(2,\), expected \(3, 1\): x, y, z$"):
+        hand(q, v, v, [0, 0])
     with pytest.raises(ValueError, match=rf"ID: qd has the shape \(\), expected \({FLOATING.nv}, 1\).*, except 0"):
         ID(q, 1.5, v)
     with pytest.raises(ValueError, match=r"ID: qd has the shape \(1, 1\)"):

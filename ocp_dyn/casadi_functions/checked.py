@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import shown
+from .._types import listed, shown
 
 Shape = tuple[int, ...]
+
+
+class Rows(NamedTuple):
+    """Rows of an input: the symbol of their number, such as "nq" ("" if it has none), and their names."""
+
+    symbol: str
+    names: tuple[str, ...]
 
 
 class CheckedFunction(ca.Function):
@@ -20,8 +27,14 @@ class CheckedFunction(ca.Function):
     A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
     quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
     k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration
-    q.
+    q. Numbers give a DM, of which `.full()` makes an array.
+
+    rows: by input, for messages.
     """
+
+    def __init__(self, *args: Any, rows: Mapping[str, Rows] | None = None) -> None:
+        super().__init__(*args)
+        self._rows = dict(rows or {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not args and self.n_in():
@@ -63,11 +76,14 @@ class CheckedFunction(ca.Function):
             if got is None:
                 raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
             count = _evaluations(got, expected)
-            if count is None and got in ((), (1, 1)) and name != "q" and _is_zero(value):
+            rows = self._rows.get(name, Rows("nq" if name == "q" else "", ()))
+            if count is None and got in ((), (1, 1)) and rows.symbol != "nq" and _is_zero(value):
                 count = 1
             if count is None:
-                remedy = _remedy(name) if got in ((), (1, 1)) else ""
-                raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{remedy}")
+                remedy = _remedy(rows.symbol) if got in ((), (1, 1)) else ""
+                raise ValueError(
+                    f"{self.name()}: {name} has the shape {got}, expected {expected}{_named(rows)}{remedy}"
+                )
             if count > 1:
                 counts[name] = count
         if len(set(counts.values())) > 1:
@@ -112,8 +128,16 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, (SX, MX)) and float(value) == 0
 
 
-def _remedy(name: str) -> str:
-    if name == "q":
+def _named(rows: Rows) -> str:
+    """Number and names of rows in a message: ": nq = 2, hip, knee"."""
+    if not rows.names:
+        return ""
+    return ": " + (f"{rows.symbol} = {len(rows.names)}, " if rows.symbol else "") + listed(rows.names, 6)
+
+
+def _remedy(symbol: str) -> str:
+    """The end of a message: arguments to write in place of one number."""
+    if symbol == "nq":
         return (
             "; one number does not stand for all entries: model.neutral() is the configuration in which no joint is "
             "displaced"

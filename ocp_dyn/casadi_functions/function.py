@@ -25,7 +25,7 @@ from ..mechanism.parameters import parameter, parameter_size
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
-from .quantities import Label, Quantity
+from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
 from .signature import Algorithm, Signature, signature_of
 from .static_arguments import rows_of_constraints, with_values
@@ -232,7 +232,8 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
         values = _results(spec, outputs, labels, result)
         _check_symbols(spec, symbols, values)
         candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
-    return CheckedFunction(min(candidates, key=ca.Function.n_instructions)), labels
+    shortest, inputs_named = min(candidates, key=ca.Function.n_instructions), {name: labels.get(name) for name in names}
+    return CheckedFunction(shortest, rows=rows_of((*spec.inputs, *spec.optional_inputs), inputs_named)), labels
 
 
 def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:

@@ -95,6 +95,17 @@ def gravity_force(model: Model, q: M) -> M:
 
 
 @boundary()
+def static_torque(model: Model, q: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
+    """tau = ID(q, 0, 0, f_ext) = tau_g(q) - J' f_ext: the forces that hold the model still under gravity and external
+    wrenches [N m, N] (nv).
+
+    loads as in `inverse_dynamics`: with loads.passive less the forces of springs. O(nb).
+    """
+    rest = model.rest(q)
+    return inverse_dynamics(model, q, rest, rest, f_ext, loads=loads)
+
+
+@boundary()
 def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 

@@ -267,17 +267,15 @@ def test_sizes_are_checked():
     model = tree("star")
     q, qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
     for wrong in (lambda: model.integrate(q, q), lambda: model.q_dot(qd, qd), lambda: model.difference(q, q.T)):
-        with pytest.raises(ValueError, match=r"must have \d+ entries in one column, got shape"):
+        with pytest.raises(ValueError, match=r"must have \d+ entries \(.*\) in one column, got shape"):
             wrong()
     for wrong in (
         lambda: od.bias_force(model, q, q),
         lambda: od.mass_matrix(model, qd),
         lambda: od.pose(model, "b1", qd),
     ):
-        with pytest.raises(ValueError, match=r"must have \d+ rows in this model, got shape"):
+        with pytest.raises(ValueError, match=r"must have \d+ rows \(n[qv]: .*\) in this model, got shape"):
             wrong()
-    with pytest.raises(TypeError, match=r"q must be a casadi SX, MX or DM, got ndarray: write casadi\.DM"):
-        od.mass_matrix(model, model.neutral())
 
 
 # Frozen data

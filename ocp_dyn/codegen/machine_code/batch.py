@@ -235,10 +235,10 @@ class CompiledFunction:
     def _array(self, i: int, value: Any) -> Array | None:
         if value is None:
             return None
-        array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
         shape = self.shape_in[i]
+        array = value if isinstance(value, np.ndarray) else _array(value, shape)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got {_kind(value, array)}")
         if array.ndim == 0 and shape == (1,):
             array = array.reshape(1)
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
@@ -309,11 +309,26 @@ class CompiledFunction:
         return min(self._threads, work // WORK_PER_THREAD) if self.backend == Library.name else 1
 
 
+def _array(value: Any, shape: tuple[int, ...]) -> Array:
+    """`value` as an array; a DM of one column fits an input of the shape (n,)."""
+    if isinstance(value, (ca.SX, ca.MX)):
+        return np.asarray(None)
+    if isinstance(value, ca.DM):
+        full = np.array(value.full())
+        return full.ravel() if len(shape) == 1 and full.shape == (*shape, 1) else full
+    return np.asarray(value)
+
+
+def _kind(value: Any, array: Array) -> str:
+    """An argument that holds no real numbers, for a message."""
+    return f"an array of {array.dtype}" if isinstance(value, np.ndarray) else shown(value)
+
+
 def _fitting(value: Any, target: Array, what: str) -> Array:
     """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated."""
-    array = np.asarray(value)
+    array = _array(value, target.shape)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
+        raise TypeError(f"{what} must hold real numbers, got {_kind(value, array)}")
     if array.shape != target.shape and not array.size == target.size == 1:
         raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}")
     return array.reshape(target.shape)
