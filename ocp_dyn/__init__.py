@@ -6,6 +6,7 @@ from . import models as models
 from . import ocp as ocp
 from . import viz as viz
 from ._types import ModelError as ModelError
+from ._types import ModelWarning as ModelWarning
 from .casadi_functions.function import function as function
 from .casadi_functions.quantities import Quantity as Quantity
 from .casadi_functions.signature import Signature as Signature

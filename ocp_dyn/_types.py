@@ -214,5 +214,10 @@ def meant(name: object, names: Iterable[str]) -> str:
     return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
+class ModelWarning(UserWarning):
+    """A warning about a model that is valid but may not be meant: a humanoid bolted to the ground, a joint locked
+    outside its limits."""
+
+
 class ModelError(ValueError):
     """An error in a model or in its file; the message says what is wrong, where, and the remedy."""

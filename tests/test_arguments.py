@@ -66,6 +66,36 @@ def test_wrong_arguments_are_refused(error, message, call):
         call()
 
 
+COUPLED = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="knee" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+<joint name="rod" type="revolute"><parent link="a"/><child link="c"/><axis xyz="0 0 1"/><mimic joint="nee"/></joint>
+</robot>"""
+MISSPELLED = [
+    ("'cholesky'", lambda: od.forward_dynamics_crba(MODEL, *[ca.DM(4, 1)] * 3, method="cholesk")),
+    ("'quaternion'", lambda: od.FloatingBase("quaternions")),
+    ("'zyx'", lambda: od.Euler("zyxx")),
+    ("'range'", lambda: od.constrained_dynamics(MODEL, CONTACT, *[ca.DM(4, 1)] * 3, solver="rang")),
+    ("'double'", lambda: od.codegen.compile([od.function(od.mass_matrix, MODEL)], precision="duble")),
+    ("'jac'", lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", derivatives=("jak",))),
+    ("'pinocchio'", lambda: od.Layout(MODEL, "pinochio")),
+    ("'couple'", lambda: od.parse_urdf("<robot/>", mimic="coupled")),
+    ("'refuse'", lambda: od.parse_urdf("<robot/>", inertia="refused")),
+    ("'xyz'", lambda: od.parse_urdf(COUPLED.replace("<axis", '<origin xzy="0 0 0"/><axis', 1))),
+    ("'knee'", lambda: od.parse_urdf(COUPLED, mimic="couple")),
+    ("'gauss:2'", lambda: od.integrators.scheme("gaus:2")),
+    ("'midpoint'", lambda: od.integrators.scheme("midpiont")),
+    ("'revolute'", lambda: od.Loop("b1", "b2", axes="revolut")),
+    ("'qdd'", lambda: od.function(od.inverse_dynamics, MODEL)(q=0, qd=0, qdddd=0)),
+    ("'local'", lambda: od.frame_velocity(MODEL, "b1", ca.DM(4, 1), ca.DM(4, 1), reference="locl")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("near", "call"), MISSPELLED, ids=[near for near, _ in MISSPELLED])
+def test_misspelled_names_and_words_suggest_the_nearest(near, call):
+    with pytest.raises((TypeError, ValueError, KeyError), match=f"did you mean .*{near}"):
+        call()
+
+
 def test_functions_take_every_input_in_its_own_size():
     ID = od.function(od.inverse_dynamics, FLOATING)
     q, v = FLOATING.neutral(), np.zeros(FLOATING.nv)

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import listed, shown
+from .._types import listed, meant, shown
 
 Shape = tuple[int, ...]
 
@@ -39,7 +39,7 @@ class CheckedFunction(ca.Function):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not args and self.n_in():
             missing = [name for name in self.name_in() if name not in kwargs]
-            if missing:
+            if missing and all(name in self.name_in() for name in kwargs):  # `call` reports wrong names
                 raise TypeError(f"{self.name()}: {_listed(missing)} not given; inputs are {_listed(self.name_in())}")
         if args and kwargs:
             raise TypeError(f"{self.name()}: give all arguments in order, or all by name")
@@ -51,7 +51,8 @@ class CheckedFunction(ca.Function):
         if isinstance(arguments, Mapping):
             unknown = [name for name in arguments if name not in names]
             if unknown:
-                raise TypeError(f"{self.name()}: no input {_listed(unknown)}; inputs are {_listed(names)}")
+                hint = meant(unknown[0], names)
+                raise TypeError(f"{self.name()}: no input {_listed(unknown)}; inputs are {_listed(names)}{hint}")
             given = [(names.index(name), value) for name, value in arguments.items()]
         else:
             values = _sequence(self, arguments)

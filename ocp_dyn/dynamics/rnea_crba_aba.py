@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, is_one_of, shown
+from .._types import Expr, M, as_type, is_one_of, meant, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import NO_LOADS, Loads
@@ -41,6 +41,8 @@ from .recursions import (
 )
 
 Names = Sequence[str]
+METHODS = ("ltdl", "ltl", "cholesky")
+"""Factors of H in `forward_dynamics_crba`."""
 
 
 @boundary()
@@ -186,8 +188,8 @@ def forward_dynamics_crba(
     ignores the branches, O(nv^3). All give the same qdd (nv); ABA takes fewer operations on most robots. loads as in
     `inverse_dynamics`.
     """
-    if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
-        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
+    if not is_one_of(method, METHODS):
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}{meant(method, METHODS)}")
     check_invertible(model, loads=loads)
     H = mass_matrix(model, q, loads=loads)
     b = tau - bias_force(model, q, qd, f_ext, loads=loads)

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, is_one_of, shown, split
+from .._types import Array, Expr, is_one_of, meant, shown, split
 from ..spatial_algebra.rotations import (
     exp3,
     quaternion_conjugate,
@@ -173,7 +173,10 @@ class FloatingBase(_TranslateRotate):
     def __post_init__(self) -> None:
         kinds = ("quaternion", *(f"euler_{order}" for order in EULER_ORDERS))
         if not is_one_of(self.rotation, kinds):
-            raise ValueError(f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}")
+            raise ValueError(
+                f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}"
+                f"{meant(self.rotation, kinds)}"
+            )
         rotation = Spherical() if self.rotation == "quaternion" else Euler(self.rotation.removeprefix("euler_"))
         object.__setattr__(self, "_rotation", rotation)
         self._label("xyz")

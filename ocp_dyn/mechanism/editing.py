@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from .._types import (
     LARGEST_MAGNITUDE,
     Array,
     ModelError,
+    ModelWarning,
     Vector,
     finite_vector,
     is_one_of,
@@ -187,11 +189,15 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
+    outside: list[str] = []
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
         q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
+        outside += _outside(model, name, np.array(q.full()).ravel())
+    if outside:
+        warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
     if len(locked) == model.nb:
         raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
 
@@ -211,6 +217,17 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
     )
+
+
+def _outside(model: Tree, name: str, q: Array) -> list[str]:
+    """A sentence for every entry of a joint's position that is outside its limits by more than rounding."""
+    part = model.q_slice(name)
+    limits = zip(model.q_names[part], q, model.dofs.q_lower[part], model.dofs.q_upper[part], strict=True)
+    return [
+        f"{entry} is locked at {x:.6g}, outside its limits {lower:.6g} to {upper:.6g}"
+        for entry, x, lower, upper in limits
+        if not lower - 1e-9 * (1 + abs(lower)) <= x <= upper + 1e-9 * (1 + abs(upper))
+    ]
 
 
 def _mounted_on(model: Tree, locked: Iterable[int]) -> tuple[FileJoint, ...]:

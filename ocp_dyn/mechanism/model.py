@@ -68,7 +68,7 @@ class Model(Tree):
 
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
         mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
-        no longer follows.
+        no longer follows. A `ModelWarning` names positions outside the limits of the joints.
         """
         return editing.lock_joints(self, positions)
 

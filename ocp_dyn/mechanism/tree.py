@@ -355,10 +355,12 @@ class Tree:
             )
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
-        merged = [n for n in self.frame_names if n not in self.body_names]
+        grounded = [name for name, frame in self.frames.items() if not frame.body]
+        merged = [n for n in self.frame_names if n not in self.body_names and n not in grounded]
         sizes = f"{self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
         head = f"{self.name or 'model'}: {sizes}"
-        tail = f"\nother frames: {', '.join(merged)}" if merged else ""
+        tail = f"\nfixed to the ground: {', '.join(grounded)}" if grounded else ""
+        tail += f"\nother frames: {', '.join(merged)}" if merged else ""
         if self.mimics:
             tail += "\n" + "\n".join(f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics)
         return f"{head}\n{table}{tail}"

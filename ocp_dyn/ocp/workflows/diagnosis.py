@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices
+from ..._types import Array, Indices, listed
 from ...constraints import constraint_jacobian
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
@@ -104,9 +104,15 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
 
 
 def _root_motors(transcription: Transcription) -> Iterator[str]:
-    """A model with footholds whose root joint has motors."""
+    """A model with footholds that is fixed to the ground, or whose root joint has motors."""
     model, problem = transcription.problem.model, transcription.problem
-    if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
+    grounded = [name for name, frame in model.frames.items() if not frame.body]
+    if problem.footholds and grounded:
+        yield (
+            f"the model is fixed to the ground at {listed(grounded, 3)}, which carries it in place of its feet: unless "
+            "this is intended, give it a root that moves, as by od.load_urdf(..., root=od.FloatingBase())"
+        )
+    elif problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
         yield (
             f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
             "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"
