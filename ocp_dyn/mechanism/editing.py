@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
 from .._types import (
     LARGEST_MAGNITUDE,
@@ -84,13 +85,21 @@ def with_limits(model: T, **given: object) -> T:
 def _limit(model: Tree, option: str, value: object) -> Array:
     """The model's limits of one kind, with the changes that `value` gives."""
     found = np.array(getattr(model.dofs, LIMIT_FIELDS[option]))
-    if not isinstance(value, Mapping):
-        found[:] = _spread(value, found.size, f"with_limits: {option}", option)
-        return found
-    for name, limit in value.items():
-        part = _entries(model, name, option)
-        found[part] = _spread(limit, found[part].size, f"with_limits: {option} of {shown(name)}", option)
+    parts: dict[str, tuple[slice, object]] = {"": (slice(None), value)}
+    if isinstance(value, Mapping):
+        parts = {f" of {shown(name)}": (_entries(model, name, option), limit) for name, limit in value.items()}
+    spared = _in_quaternions(model) if LIMIT_FIELDS[option] in SIZE_NQ else np.zeros(found.size, dtype=bool)
+    for name, (part, limit) in parts.items():
+        x = _spread(limit, found[part].size, f"with_limits: {option}{name}", option)
+        one_for_several = x.size == 1 < found[part].size
+        found[part] = np.where(spared[part] & one_for_several, found[part], x)
     return found
+
+
+def _in_quaternions(model: Tree) -> NDArray[np.bool_]:
+    """Truth values for entries of q: True for those of quaternions, which a limit in rad or m does not fit."""
+    parts = [np.arange(joint.nq) >= joint.nq - 4 * joint.has_quaternion for joint in model.joints[1:]]
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])
 
 
 def _entries(model: Tree, name: object, option: str) -> slice:

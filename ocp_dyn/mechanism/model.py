@@ -42,7 +42,8 @@ class Model(Tree):
 
         lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
         of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
-        override earlier ones, or values for all entries; values are one number or one per entry:
+        override earlier ones, or values for all entries; values are one number or one per entry. One number for several
+        entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
         `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
