@@ -86,6 +86,7 @@ MISSPELLED = [
     ("'midpoint'", lambda: od.integrators.scheme("midpiont")),
     ("'revolute'", lambda: od.Loop("b1", "b2", axes="revolut")),
     ("'qdd'", lambda: od.function(od.inverse_dynamics, MODEL)(q=0, qd=0, qdddd=0)),
+    ("'method'", lambda: od.function(od.forward_dynamics_crba, MODEL, methd="ltl")),
     ("'local'", lambda: od.frame_velocity(MODEL, "b1", ca.DM(4, 1), ca.DM(4, 1), reference="locl")),
 ]  # fmt: skip
 

@@ -20,6 +20,12 @@ class Rows(NamedTuple):
     symbol: str
     names: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        """Number and names at the end of a message: ": nq = 2, hip, knee"; "" without names."""
+        count = f"{self.symbol} = {len(self.names)}, " if self.symbol else ""
+        return f": {count}{listed(self.names, 6)}" if self.names else ""
+
 
 class CheckedFunction(ca.Function):
     """The casadi.Function that `od.function` returns; it behaves as one, and checks the arguments of every call.
@@ -34,7 +40,7 @@ class CheckedFunction(ca.Function):
 
     def __init__(self, *args: Any, rows: Mapping[str, Rows] | None = None) -> None:
         super().__init__(*args)
-        self._rows = dict(rows or {})
+        self.rows = dict(rows or {})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not args and self.n_in():
@@ -77,14 +83,12 @@ class CheckedFunction(ca.Function):
             if got is None:
                 raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
             count = _evaluations(got, expected)
-            rows = self._rows.get(name, Rows("nq" if name == "q" else "", ()))
+            rows = self.rows.get(name, Rows("nq" if name == "q" else "", ()))
             if count is None and got in ((), (1, 1)) and rows.symbol != "nq" and _is_zero(value):
                 count = 1
             if count is None:
                 remedy = _remedy(rows.symbol) if got in ((), (1, 1)) else ""
-                raise ValueError(
-                    f"{self.name()}: {name} has the shape {got}, expected {expected}{_named(rows)}{remedy}"
-                )
+                raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{rows.text}{remedy}")
             if count > 1:
                 counts[name] = count
         if len(set(counts.values())) > 1:
@@ -127,13 +131,6 @@ def _evaluations(got: Shape, expected: tuple[int, int]) -> int | None:
 def _is_zero(value: Any) -> bool:
     """Whether one entry is the number 0."""
     return not isinstance(value, (SX, MX)) and float(value) == 0
-
-
-def _named(rows: Rows) -> str:
-    """Number and names of rows in a message: ": nq = 2, hip, knee"."""
-    if not rows.names:
-        return ""
-    return ": " + (f"{rows.symbol} = {len(rows.names)}, " if rows.symbol else "") + listed(rows.names, 6)
 
 
 def _remedy(symbol: str) -> str:

@@ -339,11 +339,12 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
     try:
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
+        known = inspect.signature(algorithm).parameters
+        hint = "".join(meant(name, known) for name in inputs.options if name not in known)
         raise TypeError(
-            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
-            "Function "
-            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
-            "the model: od.function(algorithm, model, constraints)"
+            f"{algorithm.__name__}({', '.join(known)}): {error}{hint}; inputs of the Function are "
+            f"{', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow the model: "
+            "od.function(algorithm, model, constraints)"
         ) from error
 
 

@@ -16,7 +16,8 @@ class Model(Tree):
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
-    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and
+    body_names` by moving body. Methods that take q, qd or a tangent step take numbers, also as arrays and lists, and
+    give a DM; of expressions they give an expression of the same kind. The methods here give edited copies; with `with_parameters` gravity, inertias and
     positions of a copy may be symbols.
     """
 

@@ -202,7 +202,7 @@ def test_arguments_may_be_dm(rng, no_compiler):
     for wrong, message in (
         (ca.SX.sym("q", 4), "ID: q must hold real numbers, got <?SX"),
         (ca.DM(4, 4)[:, :3], r"ID: q has the shape \(4, 3\)"),
-        (ca.DM(1, 3), r"ID: q has the shape \(1, 3\)"),
+        (ca.DM(1, 3), r"ID: q has the shape \(1, 3\), expected .* for N: nq = 4, b1_joint, b2_joint"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             fast.ID(wrong, *one[1:])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._types import shown
+from ...casadi_functions.checked import CheckedFunction
 from ..kernels.emit import instructions
 from ..kernels.interface import row_major
 
@@ -165,6 +166,7 @@ class CompiledFunction:
         self.backend = backend.name
         self._backend, self._threads = backend, threads
         self._instructions, self._recipe = instructions(f), recipe
+        self._rows = f.rows if isinstance(f, CheckedFunction) else {}
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -235,17 +237,18 @@ class CompiledFunction:
     def _array(self, i: int, value: Any) -> Array | None:
         if value is None:
             return None
-        shape = self.shape_in[i]
+        name, shape = self.name_in[i], self.shape_in[i]
         array = value if isinstance(value, np.ndarray) else _array(value, shape)
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got {_kind(value, array)}")
+            raise TypeError(f"{self.name}: {name} must hold real numbers, got {_kind(value, array)}")
         if array.ndim == 0 and shape == (1,):
             array = array.reshape(1)
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
             one = ", ".join(map(str, shape))
             raise ValueError(
-                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected "
+                f"{self.name}: {name} has the shape {array.shape}, expected "
                 f"({one}{',' * (len(shape) == 1)}) for one state or (N, {one}) for N"
+                f"{self._rows[name].text if name in self._rows else ''}"
             )
         return np.ascontiguousarray(array, self.dtype)
 
