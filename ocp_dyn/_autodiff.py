@@ -88,6 +88,20 @@ def _differentiated(
     return ca.Function("derivatives", [xs, vs, *free], [y, J, bias], {"cse": True}), free
 
 
+def on_symbols(function: Callable[..., Sequence[Expr]], *arguments: Expr) -> list[Expr]:
+    """`function(*arguments)`, called with SX symbols of the arguments' sparsity, then evaluated at the arguments.
+
+    The function may differentiate by its arguments; these may be SX, MX or DM. Other symbols in its results stay as
+    they are.
+    """
+    symbols = [SX.sym(f"a{k}", argument.sparsity()) for k, argument in enumerate(arguments)]
+    values = [SX(value) for value in function(*symbols)]
+    free = ca.Function("free", symbols, values, {"allow_free": True}).free_sx()
+    f = ca.Function("values", [*symbols, *free], values, {"cse": True})
+    found: list[Expr] = f.call([*arguments, *free])
+    return found
+
+
 def as_function(function: Callable[[Expr], Sequence[Expr]], size: int) -> ca.Function:
     """`function(x)` of a column x of that size, called once with SX symbols, as a Function.
 

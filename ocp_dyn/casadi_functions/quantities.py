@@ -16,7 +16,7 @@ from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.regressor import parameter_names
 from ..mechanism import Model
 from .checked import Rows
-from .static_arguments import Static, rows_of_constraints
+from .static_arguments import Static, natural_of, rows_of_constraints
 
 Frames = tuple[str, ...]
 """Names of the frames that external wrenches act on."""
@@ -29,9 +29,11 @@ AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
     "parameters": lambda model, static, frames: parameter_names(model),
     "bodies": lambda model, static, frames: model.body_names,
     "frames": lambda model, static, frames: frames,
+    "natural coordinates": lambda model, static, frames: natural_of(static).names,
+    "natural constraints": lambda model, static, frames: natural_of(static).constraint_names,
 }
 """Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
-the bodies, moving bodies, frames that external wrenches act on."""
+the bodies, moving bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions."""
 
 SYMBOLS = {"coordinates": "nq", "dofs": "nv"}
 """Symbols of the numbers of rows or columns, by kind."""
@@ -56,8 +58,9 @@ class Quantity:
     """An input or output of algorithms.
 
     name: as in signatures. units: units or meaning, for headers and reports. rows, columns: their kind, one of
-    "coordinates", "dofs", "constraints", "parameters", "bodies", "frames"; or a name for each; or their number. An input needs
-    rows; None leaves an output's size to the algorithm.
+    "coordinates", "dofs", "constraints", "parameters", "bodies", "frames", "natural coordinates", "natural
+    constraints"; or a name for each; or their number. An input needs rows; None leaves an output's size to the
+    algorithm.
     per_row: as an option it may also be "rows", one entry per row of the constraints.
     """
 
@@ -139,6 +142,7 @@ def by_name(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
 
 
 _Q, _DOFS, _CONSTRAINTS = "coordinates", "dofs", "constraints"
+_X, _CONDITIONS = "natural coordinates", "natural constraints"
 
 # fmt: off
 QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
@@ -191,6 +195,8 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
     ("R_B", "by body [velocity of the center of gravity; angular velocity] = R_B qd, world axes", None, _DOFS),
     ("Sc_B", "m/s^2, rad/s^2; by body accelerations at qdd = 0, world axes"),
+    ("R_A", "xd = R_A qd", _X, _DOFS),
+    ("Sc_A", "m/s^2, 1/s^2; xdd at qdd = 0", _X),
     ("T", "J"),
     ("V", "J"),
     ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),
@@ -222,6 +228,21 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("L_q_tau", "rows: tangent directions of q", _DOFS, _DOFS),
     ("e", "restitution, 0 to 1", 1, None, True),
     ("t", "s", 1),
+    ("x", "m; unit vectors; natural coordinates", _X),
+    ("xd", "m/s, 1/s; rates of natural coordinates", _X),
+    ("xdd", "m/s^2, 1/s^2", _X),
+    ("M", "kg, kg m, kg m^2; constant", _X, _X),
+    ("Q", "N, N m; generalized forces, work per change of x", _X),
+    ("Phi", "m^2, m, 1; conditions of natural coordinates", _CONDITIONS),
+    ("Phi_x", "d(Phi)/dt = Phi_x xd", _CONDITIONS, _X),
+    ("c", "Phi_x xdd = c", _CONDITIONS),
+    ("lam_x", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("h", "s; step", 1),
+    ("x_next", "m; unit vectors; natural coordinates after the step", _X),
+    ("xd_next", "m/s, 1/s", _X),
+    ("xdd_next", "m/s^2, 1/s^2", _X),
+    ("lam_x_next", "work per change of Phi; acts on the mechanism", _CONDITIONS),
+    ("error", "length of the change of x in the last iteration, relative to the size of the mechanism", 1),
     ("f_ext", "N m, N; a column per frame, [moment about the world origin; force], world axes", 6, "frames"),
 ))
 # fmt: on

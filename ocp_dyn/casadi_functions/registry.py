@@ -18,7 +18,15 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, frames, joint_space, kinematics, manifold, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
+from ..formulations import (
+    closed_chains,
+    dependent_dynamics,
+    formulation_a,
+    joint_coordinates,
+    natural_dynamics,
+)
 from ..formulations import velocity_transformations as formulation_b
+from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
@@ -52,6 +60,12 @@ def shallow(model: Model) -> bool:
     return sum(depths) <= 8 * model.nv
 
 
+def by_multipliers(options: Options) -> bool:
+    """Whether the chosen method for closed chains needs H^-1."""
+    return bool(options.get("method", "multipliers") == "multipliers")
+
+
+MULTIPLIED: Trait = {"needs_inverse": by_multipliers}
 SOLVED: Trait = {"needs_inverse": by_solver}
 OR_CRBA: Trait = {"alternatives": (Alternative(dynamics.forward_dynamics_crba, shallow),)}
 DERIVED_ID: Trait = {"derivatives": Derivatives(
@@ -108,6 +122,11 @@ REGISTRY: dict[Algorithm, Signature] = {
     formulation_b.velocity_products: _entry("Sc_B: q qd -> Sc_B", BODIES),
     formulation_b.projected_equations: _entry("EoM_B: q qd f_ext? -> H C", BODIES),
     formulation_b.forward_dynamics_formulation_b: _entry("FD_B: q qd tau f_ext? -> qdd", BODIES, INVERSE),
+    formulation_a.velocity_transformation_a: _entry("R_A: q -> R_A", BODIES),
+    formulation_a.velocity_products_a: _entry("Sc_A: q qd -> Sc_A", BODIES),
+    formulation_a.projected_equations_a: _entry("EoM_A: q qd f_ext? -> H C", BODIES),
+    formulation_a.forward_dynamics_formulation_a: _entry("FD_A: q qd tau f_ext? -> qdd", BODIES, INVERSE),
+    closed_chains.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),
@@ -139,5 +158,18 @@ REGISTRY: dict[Algorithm, Signature] = {
     momentum.centroidal_momentum_bias: _entry("h_bias: q qd -> h_bias", BODIES),
     momentum.zero_moment_point: _entry("zmp: q qd qdd -> zmp", BODIES),
     momentum.joint_power: _entry("P: qd tau -> P", BODIES),
+
+    natural_dynamics.natural_mass_matrix: _entry("NC_M: x -> M", BODIES),
+    natural_dynamics.natural_constraints: _entry("NC_Phi: x -> Phi", BODIES),
+    natural_dynamics.natural_jacobian: _entry("NC_Phi_x: x -> Phi_x", BODIES),
+    natural_dynamics.natural_jacobian_rate: _entry("NC_c: x xd -> c", BODIES),
+    natural_dynamics.natural_force: _entry("NC_Q: x xd tau f_ext? -> Q", BODIES),
+    dependent_dynamics.natural_forward_dynamics: _entry("NC_FD: x xd tau f_ext? -> xdd lam_x", BODIES),
+    trapezoidal_rule.trapezoidal_step: _entry(
+        "NC_step: x xd xdd lam_x tau h f_ext? -> x_next xd_next xdd_next lam_x_next error", BODIES),
+    joint_coordinates.natural_from_q: _entry("x_q: q -> x", BODIES),
+    joint_coordinates.natural_velocity: _entry("xd_q: q qd -> xd", BODIES),
+    joint_coordinates.q_from_natural: _entry("q_x: x -> q", BODIES),
+    joint_coordinates.qd_from_natural: _entry("qd_x: x xd -> qd", BODIES),
 }
 # fmt: on

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..constraints import constraint_rows, in_every_set, is_set
+from ..formulations import NaturalCoordinates
 from ..mechanism import Model
 from ..mechanism.parameters import of_constraint, with_parameters
 
@@ -23,6 +24,17 @@ def rows_of_constraints(static: Static) -> tuple[str, ...]:
     raise ValueError(
         "phi, G, gamma and lam have the rows of a constraint set, and none is given: pass it after the model, "
         "od.function(algorithm, model, constraints)"
+    )
+
+
+def natural_of(static: Static) -> NaturalCoordinates:
+    """The natural coordinates among the arguments. ValueError if there are none."""
+    for argument in static:
+        if isinstance(argument, NaturalCoordinates):
+            return argument
+    raise ValueError(
+        "x, Phi and Q have the sizes of natural coordinates, and none are given: pass them after the model, "
+        "od.function(algorithm, model, od.formulations.natural(model))"
     )
 
 

@@ -12,6 +12,9 @@ from ..constraints import Constraints, constraint_jacobian, constraint_position,
 from ..mechanism import Model
 from ..mechanism.boundary import boundary, column_of_numbers
 
+LEAST_SINGULAR_VALUE = 1e-10
+"""Singular values of G below this fraction of the largest are taken as zero."""
+
 
 class AssemblyError(ValueError):
     """No state that keeps the constraints was found; `best` is the nearest, `error` its largest violation."""
@@ -97,28 +100,40 @@ def assemble_qd(
 def _reach(
     model: Model, constraints: Constraints, q: DM, W: Array, tolerance: float, iterations: int, t: Any
 ) -> tuple[DM, float]:
-    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|)."""
+    """Newton's method for phi = 0 from q, with steps of least norm in the weights W; returns (q, largest |phi|).
+
+    In mechanisms with rows that depend on the others only where all are kept, such as Bricard's, G is of full rank
+    beside the assembled positions, with a singular value as small as the distance to them. A full step would go far
+    along it. So a step without small singular values comes first; it is taken if it halves the error.
+    """
     phi = _phi(model, constraints, q, t)
     for _ in range(iterations):
         if np.max(np.abs(phi), initial=0.0) <= tolerance:
             break
-        step = -_least(_G(model, constraints, q, t) / W, phi) / W
-        for halving in range(12):
-            ahead = model.integrate(q, DM(step / 2**halving))
-            phi_ahead = _phi(model, constraints, ahead, t)
-            if np.linalg.norm(phi_ahead) < np.linalg.norm(phi):
-                break
+        G, size = _G(model, constraints, q, t) / W, np.linalg.norm(phi)
+        small = np.sqrt(size / max(np.linalg.norm(G), size))
+        for least, halvings, enough in ((small, 1, size / 2), (LEAST_SINGULAR_VALUE, 12, size)):
+            step = -_least(G, phi, least) / W
+            for halving in range(halvings):
+                ahead = model.integrate(q, DM(step / 2**halving))
+                phi_ahead = _phi(model, constraints, ahead, t)
+                if np.linalg.norm(phi_ahead) < enough:
+                    break
+            else:
+                continue
+            break
         else:
             break
         q, phi = ahead, phi_ahead
     return q, float(np.max(np.abs(phi), initial=0.0))
 
 
-def _least(A: Array, b: Array) -> Array:
-    """The least-norm x among those that minimize |A x - b|."""
+def _least(A: Array, b: Array, least: float = LEAST_SINGULAR_VALUE) -> Array:
+    """The least-norm x among those that minimize |A x - b|; least: singular values below this fraction of the largest
+    are taken as zero."""
     if not (np.all(np.isfinite(A)) and np.all(np.isfinite(b))):
         raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
-    return np.asarray(np.linalg.lstsq(A, b, rcond=1e-10)[0])
+    return np.asarray(np.linalg.lstsq(A, b, rcond=least)[0])
 
 
 def _phi(model: Model, constraints: Constraints, q: DM, t: Any) -> Array:

@@ -67,6 +67,8 @@ class Loop:
     (3x3) and origin [m] of the loop's frames in the frames named.
 
     phi: vee of the skew part of R_p' R_s [sine of the angle], then R_p' (x_s - x_p) [m], dotted with the axis.
+    turning (None: only for "revolute" and "cylindrical"): the rows leave one axis n free to turn, and n x R_p' R_s n,
+    the sine of the angle between the two axes, takes the place of vee, which loses the tilt as the frames turn.
     `G qd = d(phi)/dt` at phi = 0 if all translations are held. sliding (None: only for "cylindrical" and
     "prismatic"): takes the predecessor's velocity at the successor's origin, so that rows stay right when
     the origins may move apart; equal where they coincide.
@@ -79,6 +81,7 @@ class Loop:
     successor_pose: Any = IDENTITY
     sliding: bool | None = None
     label: str | None = None
+    turning: bool | None = None
 
     parameters = ("predecessor", "successor")
 
@@ -88,12 +91,17 @@ class Loop:
                 raise TypeError(f"Loop {what} must be a frame (model.frame(name)) or a name, got {shown(frame)}")
         if self.label is not None and not isinstance(self.label, str):
             raise TypeError(f"Loop label must be a string or None, got {shown(self.label)}")
-        if self.sliding is not None and not isinstance(self.sliding, bool):
-            raise TypeError(f"Loop sliding must be True, False or None, got {shown(self.sliding)}")
-        if self.sliding is None:
-            sliding = isinstance(self.axes, str) and self.axes in ("cylindrical", "prismatic")
-            object.__setattr__(self, "sliding", sliding)
+        for flag, kinds in (("sliding", ("cylindrical", "prismatic")), ("turning", ("revolute", "cylindrical"))):
+            value = getattr(self, flag)
+            if value is not None and not isinstance(value, bool):
+                raise TypeError(f"Loop {flag} must be True, False or None, got {shown(value)}")
+            if value is None:
+                object.__setattr__(self, flag, isinstance(self.axes, str) and self.axes in kinds)
         object.__setattr__(self, "axes", _axes(self.axes))
+        if self.turning and self._free_axis() is None:
+            raise ValueError(
+                f"Loop turning=True needs axes that hold two rotations and leave one axis free, got {shown(self.axes)}"
+            )
         object.__setattr__(self, "predecessor_pose", _pose(self.predecessor_pose, "predecessor_pose"))
         object.__setattr__(self, "successor_pose", _pose(self.successor_pose, "successor_pose"))
 
@@ -113,7 +121,9 @@ class Loop:
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
-        return exact(self.axes) @ ca.vertcat(vee(Rp.T @ Rs), Rp.T @ (xs - xp))
+        R, n = Rp.T @ Rs, self._free_axis() if self.turning else None
+        turned = vee(R) if n is None else ca.cross(n, R @ n)
+        return exact(self.axes) @ ca.vertcat(turned, Rp.T @ (xs - xp))
 
     def jacobian(self, model: Model, q: Expr) -> Expr:
         at = self._relative(model, q)
@@ -161,6 +171,13 @@ class Loop:
             Rb, xb = pose(model, resolve(model, frame), q)
             found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ as_point(r)))
         return found
+
+    def _free_axis(self) -> DM | None:
+        """The axis (3) about which the frames may turn, in the predecessor's frame, if there is exactly one."""
+        rotations = np.array(self.axes)[:, :3]
+        _, values, axes = np.linalg.svd(rotations)
+        rank = int(np.sum(values > 1e-9 * values.max(initial=0.0)))
+        return sparse(axes[2]) if rank == 2 else None
 
     def _relative(self, model: Model, q: Expr) -> _Relative:
         (Rp, xp), (_, xs) = self._poses(model, q)

@@ -97,7 +97,7 @@ def _explicit(method: str | Scheme) -> Scheme:
     if not (found.explicit or found.semi_implicit):
         raise ValueError(
             f'runge_kutta_motion needs an explicit scheme, such as "rk4", got {shown(found.name)}, which is implicit: '
-            "trapezoidal_motion integrates by an implicit rule in natural coordinates"
+            "od.formulations.simulate integrates by an implicit rule in natural coordinates"
         )
     return found
 
@@ -133,6 +133,6 @@ def _trajectory(
 def _not_finite(motion: Trajectory) -> IntegrationError:
     return IntegrationError(
         f"the state of {motion.model.name or 'the model'} is not finite after t = {motion.t[-1]:.6g} s: "
-        "take a smaller step h; near a singular position of a closed chain take method='penalty' or trapezoidal_motion",
+        "take a smaller step h; near a singular position of a closed chain take method='penalty' or od.formulations.simulate",
         motion,
     )

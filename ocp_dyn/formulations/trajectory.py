@@ -39,9 +39,9 @@ class TrajectoryPart:
     q: Array
     qd: Array
     tau: Array
-    places: Mapping[str, Array]
+    places: dict[str, Array]
     planes: Mapping[str, Any]
-    wrenches: Mapping[str, Array]
+    wrenches: dict[str, Array]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,8 @@ body i, A[i] its rotation, r[i] its origin, g[i] its center of gravity.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -76,6 +78,40 @@ class Velocities(NamedTuple):
     g: list[Expr]
 
 
+class Accelerations(NamedTuple):
+    """Accelerations of bodies at qdd = 0, by body with the ground first: a of the origin (3), dw angular (3), U (3x3), so
+    that a point at the lever r from the origin accelerates by a + U r; turn, slide (3 each): the parts of dw and a that
+    are due to the velocity of the body's joint; world axes."""
+
+    dw: list[Expr]
+    a: list[Expr]
+    U: list[Expr]
+    turn: list[Expr]
+    slide: list[Expr]
+
+
+@dataclass(frozen=True)
+class OpenChain:
+    """Kinematics of an open chain."""
+
+    model: Model
+    at: Positions
+    by: Columns
+    moving: Velocities
+    products: Accelerations
+
+    @cached_property
+    def R(self) -> list[Expr]:
+        """Rows of R by body, the ground first: see `body_rows`."""
+        return [DM(6, 0), *(body_rows(self.model, self.at, self.by, i) for i, _ in self.model.edges)]
+
+    @cached_property
+    def Sc(self) -> list[Expr]:
+        """Sc by body (6 each), the ground first."""
+        s, by = self.at.s, self.products
+        return [DM(6, 1), *(ca.vertcat(by.a[i] + by.U[i] @ s[i], by.dw[i]) for i, _ in self.model.edges)]
+
+
 class Element(NamedTuple):
     """Terms of one body in (8.38): dofs, those that move it; R, its rows of R in their columns (6 x len(dofs)); m [kg]
     and J (3x3) [kg m^2], the blocks of its mass matrix (8.88); Sc, C, Q (6 each), linear half first, world axes."""
@@ -125,12 +161,18 @@ def columns(model: Model, states: States, at: Positions) -> Columns:
 
 def body_rows(model: Model, at: Positions, by: Columns, b: int) -> Expr:
     """Rows of R of body b (6 x number of dofs that support it): v + w x (g_b - r_i) and w of each (8.99-8.105)."""
-    lever, found = at.s[b], []
+    return ca.horzcat(*(ca.vertcat(v, w) for v, w in columns_at(model, at, by, b, at.s[b])))
+
+
+def columns_at(model: Model, at: Positions, by: Columns, b: int, lever: Expr) -> list[tuple[Expr, Expr]]:
+    """(velocity of a point of body b, angular velocity) per unit velocity of each dof that supports the body, from the
+    root outwards; lever: from the body's origin to the point."""
+    found = []
     for i in reversed(model.path(b)):
         for k in reversed(model.dofs_of(i)):
-            found.append(ca.vertcat(by.v[k] + ca.cross(by.w[k], lever), by.w[k]))
+            found.append((by.v[k] + ca.cross(by.w[k], lever), by.w[k]))
         lever = lever + at.d[i]
-    return ca.horzcat(*reversed(found))
+    return found[::-1]
 
 
 def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities:
@@ -147,25 +189,26 @@ def velocities(model: Model, at: Positions, by: Columns, qd: Expr) -> Velocities
 
 def acceleration_products(
     model: Model, states: States, at: Positions, by: Columns, w: list[Expr], qd: Expr
-) -> list[Expr]:
-    """Sc by body (6 each, the ground first): accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of
-    the origins,
+) -> Accelerations:
+    """The stage Sc: accelerations at qdd = 0 (8.95-8.98), by the classical accelerations a of the origins,
 
         dw_i = dw_p + A cJ_w + w_p x w_J,   a_i = a_p + U_p d + A cJ_v + (w_p + w_i) x v_J,   U = dw x + w x w x,
 
     where w_J, v_J is the velocity of the joint: no linear velocity of a body enters.
     """
     rates = ca.vertsplit(qd)
-    dw, a, U, Sc = [NOTHING], [NOTHING], [DM(3, 3)], [DM(6, 1)]
+    dw, a, U = [NOTHING], [NOTHING], [DM(3, 3)]
+    turn, slide = [NOTHING], [NOTHING]
     for i, p in model.edges:
         dofs, A = model.dofs_of(i), at.A[i]
         cw, cv = halves(states[i].cJ)
-        turn, slide = (_combined(axes, rates, dofs, NOTHING) for axes in by)
-        dw.append(dw[p] + A @ cw + ca.cross(w[p], turn))
-        a.append(a[p] + U[p] @ at.d[i] + A @ cv + ca.cross(w[p] + w[i], slide))
+        w_J, v_J = (_combined(axes, rates, dofs, NOTHING) for axes in by)
+        turn.append(A @ cw + ca.cross(w[p], w_J))
+        slide.append(A @ cv + ca.cross(w[p] + w[i], v_J))
+        dw.append(dw[p] + turn[i])
+        a.append(a[p] + U[p] @ at.d[i] + slide[i])
         U.append(acceleration_field(w[i], dw[i]))
-        Sc.append(ca.vertcat(a[i] + U[i] @ at.s[i], dw[i]))
-    return Sc
+    return Accelerations(dw, a, U, turn, slide)
 
 
 def world_inertias(model: Model, at: Positions) -> list[Expr]:
@@ -174,14 +217,20 @@ def world_inertias(model: Model, at: Positions) -> list[Expr]:
     return [symmetric(congruence(A.T, J)) for A, J in bodies]
 
 
-def elements(model: Model, q: Expr, qd: Expr, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
-    """The terms of all moving bodies in (8.38)."""
+def open_chain(model: Model, q: Expr, qd: Expr) -> OpenChain:
+    """The kinematics of an open chain. Accelerations do not depend on velocities that translate a whole tree, so these
+    are left out of them."""
     drifting = without_drift(model, qd)
     states = joint_states(model, q, drifting)
     at = positions(model, states)
     by = columns(model, states, at)
-    w = velocities(model, at, by, drifting).w
-    J, Sc = world_inertias(model, at), acceleration_products(model, states, at, by, w, drifting)
+    moving = velocities(model, at, by, qd)
+    return OpenChain(model, at, by, moving, acceleration_products(model, states, at, by, moving.w, drifting))
+
+
+def elements(model: Model, open: OpenChain, f_ext: Expr | None = None, *, loads: Loads = NO_LOADS) -> list[Element]:
+    """The terms of all moving bodies in (8.38)."""
+    at, w, J = open.at, open.moving.w, world_inertias(model, open.at)
     wrenches = world_wrenches(model, f_ext, loads.external)
     found = []
     for i, _ in model.edges:
@@ -189,13 +238,21 @@ def elements(model: Model, q: Expr, qd: Expr, f_ext: Expr | None = None, *, load
         C = ca.vertcat(NOTHING, ca.cross(w[i], J[i] @ w[i]))
         moment, force = halves(wrenches[i]) if i in wrenches else (NOTHING, NOTHING)
         Q = ca.vertcat(m * model.gravity_vector + force, moment - ca.cross(at.r[i] + at.s[i], force))
-        found.append(Element(supporting_dofs(model, i), body_rows(model, at, by, i), m, J[i], Sc[i], C, Q))
+        found.append(Element(supporting_dofs(model, i), open.R[i], m, J[i], open.Sc[i], C, Q))
     return found
 
 
 def supporting_dofs(model: Model, b: int) -> list[int]:
     """Indices of the dofs that move body b, from the root outwards."""
     return list(chain.from_iterable(model.dofs_of(i) for i in model.path(b)))
+
+
+def in_all_columns(model: Model, rows: Expr, b: int) -> Expr:
+    """Rows of body b, given in the columns of the dofs that move it, in all columns (nv)."""
+    full: list[Expr] = [DM(rows.shape[0], 1)] * model.nv
+    for k, column in zip(supporting_dofs(model, b), ca.horzsplit(rows), strict=True):
+        full[k] = column
+    return ca.horzcat(*full)
 
 
 def central(model: Model, i: int) -> tuple[Expr, Expr, Expr]:
@@ -236,25 +293,15 @@ def velocity_transformation(model: Model, q: M) -> M:
     World axes [m/s, rad/s], linear half first, body by body. Structurally zero wherever a dof does not move a body.
     O(nb depth).
     """
-    states = joint_states(model, q)
-    at = positions(model, states)
-    by = columns(model, states, at)
-    rows = []
-    for b, _ in model.edges:
-        full: list[Expr] = [type(q)(6, 1)] * model.nv
-        for k, column in zip(supporting_dofs(model, b), ca.horzsplit(body_rows(model, at, by, b)), strict=True):
-            full[k] = column
-        rows.append(ca.horzcat(*full))
-    return as_type(ca.vertcat(*rows), q)
+    R = open_chain(model, q, model.rest(q)).R
+    return as_type(ca.vertcat(*(in_all_columns(model, R[i], i) for i, _ in model.edges)), q)
 
 
 @boundary()
 def dependent_velocity(model: Model, q: M, qd: M) -> M:
     """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
     world axes [m/s, rad/s]. O(nb)."""
-    states = joint_states(model, q, qd)
-    at = positions(model, states)
-    moving = velocities(model, at, columns(model, states, at), qd)
+    moving = open_chain(model, q, qd).moving
     return as_type(ca.vertcat(*chain.from_iterable(zip(moving.g[1:], moving.w[1:], strict=True))), q)
 
 
@@ -265,7 +312,7 @@ def velocity_products(model: Model, q: M, qd: M) -> M:
     [acceleration of the center of gravity; angular acceleration] of all bodies, world axes [m/s^2, rad/s^2], without
     gravity. O(nb).
     """
-    return as_type(ca.vertcat(*(element.Sc for element in elements(model, q, qd))), q)
+    return as_type(ca.vertcat(*open_chain(model, q, qd).Sc[1:]), q)
 
 
 @boundary()
@@ -276,7 +323,7 @@ def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, lo
     of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. ModelError for a first moment without mass.
     O(nb depth^2).
     """
-    return _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+    return projected(model, q, qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
 
 
 @boundary()
@@ -289,11 +336,11 @@ def forward_dynamics_formulation_b(
     that moves no inertia, and for a first moment without mass. O(nb depth^2).
     """
     check_invertible(model, loads=loads)
-    H, C = _projected(model, q, qd, elements(model, q, qd, f_ext, loads=loads), loads)
+    H, C = projected_equations(model, q, qd, f_ext, loads=loads)
     return as_type(factor(model, H).solve(tau - C), q)
 
 
-def _projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
+def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads) -> tuple[M, M]:
     """H = R' M R and C = R' (M Sc + C - Q), with the loads of the joints."""
     H = assembled(model, q, [(body.dofs, body.R.T @ body.momenta(body.R)) for body in bodies])
     forces = [body.momenta(body.Sc) + body.C - body.Q for body in bodies]

@@ -78,19 +78,21 @@ def variants(model: Model, split: bool = True) -> Iterator[Model]:
 # Splitting of joints
 
 
-def split_joints(model: Model) -> Model:
+def split_joints(model: Model, kinds: tuple[type[Joint], ...] = (Joint,)) -> Model:
     """The model with its joints split into chains of simpler ones; the last joint of a chain keeps body and names.
 
-    Massless bodies lie between the joints of a chain.
+    Massless bodies lie between the joints of a chain. kinds: classes of the joints that are split; all by default.
     """
+    chains = {i: _links(model.joints[i]) if isinstance(model.joints[i], kinds) else (model.joints[i],)
+              for i, _ in model.edges}  # fmt: skip
     index = [0]  # the new index of every body
     for i, _ in model.edges:
-        index.append(index[-1] + len(_links(model.joints[i])))
+        index.append(index[-1] + len(chains[i]))
     parent, joints, X_tree, I = [-1], [model.joints[0]], [model.X_tree[0]], [model.I[0]]
     joint_names: list[str] = []
     body_names: list[str] = []
     for i, p in model.edges:
-        links = _links(model.joints[i])
+        links = chains[i]
         carriers = len(links) - 1
         parent += [index[p], *range(index[i] - carriers, index[i])]
         joints += links

@@ -8,6 +8,9 @@
 | `human` | `human`: 14 bodies, 29 dofs |
 | `mechanisms` | `five_bar_pendulum`, `bricard`, `n_four_bar` and its exact motion, `spatial_slider_crank` |
 | `squeezer` | `squeezer`: Andrews' squeezer, with its motor and spring |
+| `human_body` | `human_body`: 40 bodies on revolute joints, 45 dofs |
+| `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
+| `placed_bodies` | a builder of mechanisms by points of a drawing |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 """
@@ -17,10 +20,13 @@ from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters
 from .biped import absolute_angles as absolute_angles
 from .biped import five_link_biped as five_link_biped
+from .car import car as car
 from .closed_chain import ClosedChain as ClosedChain
 from .compass import CompassParameters as CompassParameters
 from .compass import compass_walker as compass_walker
+from .heavy_truck import heavy_truck as heavy_truck
 from .human import human as human
+from .human_body import human_body as human_body
 from .mechanisms import bricard as bricard
 from .mechanisms import five_bar_pendulum as five_bar_pendulum
 from .mechanisms import n_four_bar as n_four_bar

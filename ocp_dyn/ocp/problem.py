@@ -39,7 +39,9 @@ class Problem(Statement):
     friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
     `loads=od.Loads()` leaves them out, here and in all methods of the solution (tau is the motors' torque in any case).
     loads.slip_speed [rad/s, m/s]: solvers need a value not much below the speeds of the motion.
-    options: of IPOPT, for a start from the guess.
+    options: of IPOPT, for a start from the guess. dependent: joints of closed loops and gears that follow from other
+    joints in closed form, see `DependentJoints`: only independent coordinates are then variables, and posture and guess
+    count for these only.
     """
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:

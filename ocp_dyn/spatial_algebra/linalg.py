@@ -222,6 +222,78 @@ def solve_cholesky(A: Expr, b: Expr) -> Expr:
     return ca.vertcat(*x)
 
 
+class LU(NamedTuple):
+    """A = L U of a square matrix whose rows and columns stand in the order of its pivots; entries by row, no zeros."""
+
+    L: list[dict[int, Expr]]
+    U: list[dict[int, Expr]]
+
+    @staticmethod
+    def of(A: Expr) -> LU:
+        """The factor by Gaussian elimination without exchanges: the caller has chosen the order of the pivots. Structural
+        zeros of A are kept where elimination does not fill them. A pivot of zero gives inf or nan."""
+        n = A.shape[0]
+        U = [{j: A[i, j] for j in range(n) if A[i, j].nnz()} for i in range(n)]
+        L: list[dict[int, Expr]] = [{} for _ in range(n)]
+        for k in range(n):
+            for i in range(k + 1, n):
+                if k not in U[i]:
+                    continue
+                L[i][k] = U[i].pop(k) / U[k][k]
+                for j, u in U[k].items():
+                    if j > k:
+                        U[i][j] = U[i].get(j, type(u)(1, 1)) - L[i][k] * u
+        return LU(L, U)
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b; b may have several columns."""
+        x = ca.vertsplit(b)
+        for i, row in enumerate(self.L):
+            for k, l in row.items():
+                x[i] = x[i] - l * x[k]
+        for i in reversed(range(len(x))):
+            for j, u in self.U[i].items():
+                if j > i:
+                    x[i] = x[i] - u * x[j]
+            x[i] = x[i] / self.U[i][i]
+        return ca.vertcat(*x)
+
+    def solve_transposed(self, b: Expr) -> Expr:
+        """A'^-1 b; b may have several columns."""
+        x = ca.vertsplit(b)
+        for i, row in enumerate(self.U):
+            x[i] = x[i] / row[i]
+            for j, u in row.items():
+                if j > i:
+                    x[j] = x[j] - u * x[i]
+        for i in reversed(range(len(x))):
+            for k, l in self.L[i].items():
+                x[k] = x[k] - l * x[i]
+        return ca.vertcat(*x)
+
+
+def elimination_tree(A: Expr) -> list[int]:
+    """The tree of a symmetric matrix for `ltdl`: the parent of row k is the last row before it to which the elimination
+    of k from the tips inwards adds [J. W. H. Liu, The role of elimination trees in sparse factorization, 1990].
+
+    The branches of a mechanism have such a tree by themselves (`dof_parent`); loops join branches of it.
+    """
+    n = A.shape[0]
+    pattern = A.sparsity()
+    entries: list[list[int]] = [[] for _ in range(n)]
+    for i, j in zip(pattern.row(), pattern.get_col(), strict=True):
+        if j > i:
+            entries[i].append(j)
+    parent, top = [-1] * n, list(range(n))
+    for i in reversed(range(n)):
+        for j in entries[i]:
+            while top[j] != j:
+                top[j], j = i, top[j]
+            if j != i:
+                parent[j] = top[j] = i
+    return parent
+
+
 class Semidefinite(NamedTuple):
     """A = L D L' of a symmetric positive semidefinite A, where rows that depend on those before them are left out.
 

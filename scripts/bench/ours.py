@@ -80,27 +80,28 @@ def measure(
     made = functions(robot, quantities)
     rows: dict[str, dict[str, float]] = {name: {"instructions": f.n_instructions()} for name, f in made.items()}
     for name, f in made.items():
-        rows[name]["machine"] = _machine(f, drawn)
+        rows[name]["machine"] = interpreted(f, drawn)
     one = od.codegen.compile(made.values(), lanes=1, threads=1)
     if one.backend != "compiled":
         print("compiled columns are left out: no C compiler was found", file=sys.stderr)
         return rows
     lanes = od.codegen.compile(made.values(), threads=1, single=False)
     for name in made:
-        rows[name] |= {"one": _one(one[name], drawn), "lanes": _batch(lanes[name], drawn, None)}
+        rows[name] |= {"one": one_state(one[name], drawn), "lanes": _batch(lanes[name], drawn, None)}
     if others:
         for name, value in casadi_c.measure(functions(robot, quantities, reduce=False), drawn).items():
             rows[name]["casadi C"] = value
     return rows
 
 
-def _machine(f: ca.Function, drawn: Mapping[str, Array]) -> float:
+def interpreted(f: ca.Function, drawn: Mapping[str, Array]) -> float:
+    """Microseconds per state by CasADi's virtual machine."""
     mapped = f.map(MACHINE_STATES)
     columns: Any = [ca.DM(drawn[name][:MACHINE_STATES].T) for name in f.name_in()]
     return microseconds(lambda: mapped.call(columns), MACHINE_STATES, 5)
 
 
-def _one(f: Any, drawn: Mapping[str, Array]) -> float:
+def one_state(f: Any, drawn: Mapping[str, Array]) -> float:
     """One state after the other, results always to the same place, as in a caller's own loop in C."""
     call = f._backend._one  # what a buffer calls from Python, some 0.3 us a time: here it is called from C
     inputs = [np.ascontiguousarray(drawn[name][:ONE_STATES]) for name in f.name_in]

@@ -51,6 +51,8 @@ def registered(name: str, /, model: od.Model = MODEL, contacts: tuple = CONTACTS
     algorithm = ALGORITHMS[name]
     takes = inspect.signature(algorithm).parameters
     static = (contacts,) if "constraints" in takes else ("body5",) if "frame" in takes else ()
+    if "natural" in takes:
+        static = (od.formulations.natural(model),)
     return od.function(algorithm, model, *static, **options)
 
 
@@ -99,7 +101,11 @@ def tolerance(name: str) -> float:
     """Rounding differs from CasADi's in the order of factors and in sines; solving for forces amplifies that."""
     if name in ("dFDc", "dimpact"):
         return 1e-6  # rounding times the square of cond(G H^-1 G') = 1e5: these contacts are nearly singular
-    return 1e-10 if name in ("FD", "FD_HC", "FD_B", "FDc", "IDc", "impact", "Minv", "H_inv", "dFD") else 1e-12
+    return (
+        1e-10
+        if name in ("FD", "FD_HC", "FD_A", "FD_B", "FDc", "FDc_B", "IDc", "impact", "Minv", "H_inv", "dFD")
+        else 1e-12
+    )
 
 
 def near(results: list[DM], expected: list[DM], tolerance: float = 1e-12) -> None:

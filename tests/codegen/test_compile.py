@@ -44,12 +44,16 @@ def no_compiler(tmp_path, monkeypatch):
 
 
 def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Function]:
-    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body."""
+    """Every entry of the registry; those that ask for constraints get the contacts, those for a frame the last body,
+    those for natural coordinates some of the model."""
     held = tuple(c.at(model, model.neutral()) for c in contacts)
+    natural = od.formulations.natural(model)
     functions = []
     for algorithm in REGISTRY:
         takes = inspect.signature(algorithm).parameters
         static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
+        if "natural" in takes:
+            static = (natural,)
         functions.append(od.function(algorithm, model, *static))
     return functions
 
@@ -76,7 +80,7 @@ def agree(got, expected, tolerance=1e-12) -> None:
     assert np.abs(got - expected).max(initial=0) <= tolerance * (1 + np.abs(expected).max(initial=0))
 
 
-SOLVES = ("FD", "FD_HC", "FD_B", "FDc", "IDc", "impact", "dFDc", "dimpact")
+SOLVES = ("FD", "FD_HC", "FD_A", "FD_B", "FDc", "FDc_B", "IDc", "impact", "dFDc", "dimpact")
 
 
 def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:

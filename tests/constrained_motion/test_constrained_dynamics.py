@@ -474,6 +474,21 @@ def test_assembly_of_what_is_assembled_changes_nothing():
     close(od.assemble_q(model, BRICARD, np.zeros(5)), np.zeros(5))
 
 
+@pytest.mark.parametrize(("b", "noise"), [(-1.0, 1e-3), (0.3, 0.05), (-2.5, 0.2)])
+def test_assembly_of_a_row_that_repeats_others_only_where_all_hold(rng, b, noise):
+    """Bricard's linkage beside its curve of assembled positions: G is of rank five, and a full step of Newton's method
+    would slide far along the curve."""
+    chain = od.models.bricard()
+    a = np.arcsin(np.sin(b) / (1 - np.sin(b)))
+    near = np.array([a, b, a, -b, -a])
+    q0 = near + noise * rng.normal(size=5)
+    assert chain.degrees_of_freedom(q0) == 0
+    q = od.assemble_q(chain.model, chain.loops, q0)
+    assert np.abs(od.constraint_position(chain.model, chain.loops, DM(q)).full()).max() < 1e-12
+    assert np.linalg.norm(q - q0) <= np.linalg.norm(near - q0)
+    close(q, [q[0], q[1], q[0], -q[1], -q[0]])
+
+
 def test_assembly_halves_steps_that_lead_away():
     """Newton's method on the arc tangent of x - 1 from x = 4 goes farther away with every full step."""
     model = tree("chain")

@@ -130,6 +130,37 @@ def test_a_loop_between_two_places_of_one_frame_has_one_wrench(rng, axes):
     assert (np.abs(forces.full()).max() > 0.1) == (axes == "fixed")
 
 
+@pytest.mark.parametrize("axes", ["revolute", "cylindrical", ((0.6, 0, 0.8, 0, 0, 0), (0, 1, 0, 0, 0, 0))])
+@pytest.mark.parametrize("turn", [0.0, 2.0, np.pi])
+def test_a_hinge_sees_the_tilt_of_its_axis_at_any_turn(axes, turn):
+    """phi is the sine of the angle between the axes, and G its derivative where it is zero, also after half a turn."""
+    builder = od.ModelBuilder()
+    builder.add_body("body", od.Spherical(), mass=1.0, inertia=(1, 1, 1))
+    builder.add_frame("ground", "world")
+    model = builder.build()
+    hinge = od.Loop("ground", "body", axes, turning=None if isinstance(axes, str) else True)
+    n = np.array((0, 0, 1) if isinstance(axes, str) else (-0.8, 0, 0.6))
+    q = DM([*np.sin(turn / 2) * n, np.cos(turn / 2)])
+    phi = od.function(od.constraint_position, model, hinge)
+    close(phi(q), np.zeros(len(hinge.rows)), 1e-15)
+    for tilt in (1e-6 * np.array([0.3, -0.8, 0.5]), 1e-6 * np.eye(3)[1]):
+        expected = od.constraint_jacobian(model, hinge, q) @ tilt
+        np.testing.assert_allclose(flat(phi(model.integrate(q, DM(tilt)))), flat(expected), atol=1e-11)
+
+
+def test_turning_is_for_loops_that_leave_one_axis_free():
+    """Rows given one by one are measured by vee unless turning says otherwise."""
+    revolute = od.Loop("ground", "body", "revolute")
+    assert revolute.turning
+    assert not od.Loop("ground", "body", revolute.axes).turning
+    for axes in ("fixed", "ball", "orientation", ((1, 0, 0, 0, 0, 0),)):
+        assert not od.Loop("ground", "body", axes).turning
+        with pytest.raises(ValueError, match="turning=True needs axes that hold two rotations"):
+            od.Loop("ground", "body", axes, turning=True)
+    with pytest.raises(TypeError, match="turning must be True, False or None, got 1"):
+        od.Loop("ground", "body", "revolute", turning=1)
+
+
 def test_what_a_loop_makes_leaves_its_own_axis_free():
     """Turns about z and slides along z of the predecessor, by kind: what no row holds."""
     free = {"ball": "rx ry rz", "revolute": "rz", "cylindrical": "rz tz", "prismatic": "tz", "fixed": ""}

@@ -92,6 +92,13 @@ def test_lumped_bars_are_point_masses_at_their_ends() -> None:
     assert qd @ evaluate(od.mass_matrix, model, args=[q]) @ qd / 2 == pytest.approx(T, rel=1e-13)
 
 
+def test_uniform_bars_are_boxes() -> None:
+    body = models.five_bar_pendulum(0.7, 1.3, lumped=False).I[2]  # along -z
+    I = body.I.full() - 1.3 * 0.35**2 * np.diag([1, 1, 0])
+    w, l = 0.07, 0.7
+    np.testing.assert_allclose(I, 1.3 / 12 * np.diag([w**2 + l**2, w**2 + l**2, 2 * w**2]), atol=1e-14)
+
+
 @pytest.mark.parametrize("lumped", [True, False])
 def test_bricard_has_one_freedom_everywhere(lumped: bool) -> None:
     chain = models.bricard(0.7, 1.3, lumped)
@@ -245,6 +252,20 @@ def test_squeezer_is_closed_at_the_start() -> None:
     angles = chain.q[list(models.squeezer_order())]
     assert angles[:3] == pytest.approx([-0.0617138900142765, 0.0, 0.4552798191630704], abs=1e-15)
     assert angles[5] == -angles[3]
+
+
+def test_squeezer_torque_and_multipliers_in_all_types() -> None:
+    q, lam = np.linspace(-1, 1, 7), np.linspace(2, -3, 6)
+    for kind in (ca.SX, ca.MX):
+        x, y = kind.sym("q", 7), kind.sym("lam", 6)
+        f = ca.Function("f", [x, y], [models.squeezer_torque(x), models.squeezer_multipliers(x, y)])
+        close(f(q, lam)[0], models.squeezer_torque(DM(q)), 1e-15)
+        close(f(q, lam)[1], models.squeezer_multipliers(DM(q), DM(lam)), 1e-15)
+    gamma = 0.3  # the spring's energy, differentiated
+    energy = [2265 * (np.hypot(*(np.array([-0.03635, 0.03273]) + np.array([[np.cos(g), -np.sin(g)], [np.sin(g), np.cos(g)]])
+              @ [0.02, -0.018] - [0.014, 0.072])) - 0.07785) ** 2 for g in (gamma - 1e-5, gamma + 1e-5)]  # fmt: skip
+    tau = flat(models.squeezer_torque(DM([0, 0, gamma, 0, 0, 0, 0])))
+    np.testing.assert_allclose(tau, [0.033, 0, -(energy[1] - energy[0]) / 2e-5, 0, 0, 0, 0], atol=1e-7)
 
 
 def test_squeezer_equals_the_equations_of_the_test_set(squeezed: tuple[ClosedChain, ca.Function, Array]) -> None:

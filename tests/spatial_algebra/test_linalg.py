@@ -8,9 +8,11 @@ import pytest
 from casadi import DM, MX, SX
 
 from ocp_dyn.spatial_algebra.linalg import (
+    LU,
     Semidefinite,
     ancestors,
     chain,
+    elimination_tree,
     ltdl,
     ltl,
     put,
@@ -178,3 +180,52 @@ def test_many_columns_at_once(rng):
     b[rng.uniform(size=b.shape) < 0.5] = 0
     factor = ltdl(ca.sparsify(DM(A)), TREE)
     close(factor.solve(ca.sparsify(DM(b))), np.linalg.solve(A, b))
+
+
+# Factors of sparse matrices without a tree of their own
+
+
+def sparse_matrix(rng: np.random.Generator, n: int) -> np.ndarray:
+    """A matrix with a large diagonal and a fifth of the other entries."""
+    return rng.normal(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.2) + 4 * np.eye(n)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_LU_of_a_sparse_matrix(seed):
+    rng = np.random.default_rng(seed)
+    A, b = sparse_matrix(rng, 9), rng.normal(size=(9, 2))
+    factor = LU.of(ca.sparsify(DM(A)))
+    np.testing.assert_allclose(factor.solve(DM(b)).full(), np.linalg.solve(A, b), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(factor.solve_transposed(DM(b)).full(), np.linalg.solve(A.T, b), rtol=1e-12, atol=1e-12)
+
+
+def test_LU_fills_in_where_elimination_must_only():
+    A = ca.diagcat(ca.SX.sym("A", 2, 2), ca.SX.sym("B", 3, 3))
+    factor = LU.of(A)
+    assert sum(map(len, factor.L)) == 1 + 3
+    assert sum(map(len, factor.U)) == 3 + 6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_elimination_tree_of_any_pattern(seed):
+    """By its tree `ltdl` solves, and fills in as little as the order of elimination allows."""
+    rng = np.random.default_rng(seed)
+    B = sparse_matrix(rng, 10)
+    A = B + B.T + 8 * np.eye(10)
+    tree = elimination_tree(ca.sparsify(DM(A)))
+    factor = ltdl(ca.sparsify(DM(A)), tree)
+    np.testing.assert_allclose(factor.solve(DM(np.ones(10))).full()[:, 0], np.linalg.solve(A, np.ones(10)), rtol=1e-12)
+    filled = A != 0
+    for k in reversed(range(10)):
+        before = np.flatnonzero(filled[k, :k])
+        filled[np.ix_(before, before)] = True
+        assert tree[k] == (before[-1] if len(before) else -1)
+
+
+def test_elimination_tree_of_a_mechanism_is_its_own():
+    parent = [-1, 0, 1, 1, 0, 4, -1]
+    A = np.eye(7)
+    for i in range(7):
+        for j in (i, *ancestors(parent, i)):
+            A[i, j] = A[j, i] = 1
+    assert elimination_tree(ca.sparsify(DM(A))) == parent

@@ -18,7 +18,7 @@ from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
-from ..transcription.variables import Transcription, number
+from ..transcription.variables import Transcription, number, state_of
 
 FRACTION_TOLERANCE = 1e-9
 """Tolerance as a fraction of an interval: a moment this close to the end belongs to the next interval."""
@@ -65,8 +65,9 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
     if isinstance(transcription.step_length, Variable) and guess.step_length:
         transcription.program.set_start(transcription.step_length, guess.step_length)
     for impulse, found in zip(transcription.impulses, guess.impulses, strict=False):
-        if same and impulse is not None and impulse.size == np.size(found):
-            transcription.program.set_start(impulse, found)
+        size = len(found) - sum(held.size for held in transcription.problem.coordinates.held)
+        if same and impulse is not None and impulse.size in (size, len(found)):
+            transcription.program.set_start(impulse, found[: impulse.size])
 
 
 def _shared(ours: Model, theirs: Model) -> Shared:
@@ -114,15 +115,17 @@ def _carry_states(transcription: Transcription, p: int, shared: Shared, model: M
         qd[shared.qd[0]] = ((1 - u) * phase.qd[k] + u * phase.qd[k + 1])[shared.qd[1]]
         return q, qd
 
+    independent = transcription.problem.coordinates.q, transcription.problem.coordinates.qd
     n = len(x.q) - 1
     for k, (q, qd) in enumerate(zip(x.q, x.qd, strict=True)):
-        found = state(k / n, _first(transcription, q), _first(transcription, qd))
-        for variable, value in zip((q, qd), found, strict=True):
-            transcription.program.set_start(variable, value)
+        found = state(k / n, *state_of(transcription, q, qd, transcription.program.start))
+        for variable, value, chosen in zip((q, qd), found, independent, strict=True):
+            transcription.program.set_start(variable, value[chosen])
     for k, inner in enumerate(x.inner):
-        node = _first(transcription, x.q[k]), _first(transcription, x.qd[k])
+        node = state_of(transcription, x.q[k], x.qd[k], transcription.program.start)
         parts = [state((k + j / steps) / n, *(part.copy() for part in node)) for j in range(1, steps)]
-        transcription.program.set_start(inner, np.concatenate([part for pair in parts for part in pair]))
+        values = [part[chosen] for pair in parts for part, chosen in zip(pair, independent, strict=True)]
+        transcription.program.set_start(inner, np.concatenate(values))
 
 
 def _first(transcription: Transcription, slot: Slot) -> Array:
@@ -143,9 +146,11 @@ def _carry_controls(transcription: Transcription, p: int, shared: Shared, moment
         transcription.program.set_start(variable, full[problem.actuated])
     for k, variable in enumerate(x.qdd):
         phase, j, _ = moment((k + 0.5) / n)
-        stages = _first(transcription, variable).reshape(-1, problem.model.nv)
+        chosen = problem.coordinates.qd
+        stages = np.zeros((variable.size // len(chosen), problem.model.nv))
+        stages[:, chosen] = _first(transcription, variable).reshape(-1, len(chosen))
         stages[:, shared.qd[0]] = phase.qdd[j][shared.qd[1]]
-        transcription.program.set_start(variable, stages.ravel())
+        transcription.program.set_start(variable, stages[:, chosen].ravel())
     held = problem.phases[p].held
     rows = sum(f.size for f in held)
     for k, variable in enumerate(x.lam):

@@ -17,7 +17,7 @@ from ..nlp.program import Variable
 from ..statement.footholds import Foothold, PhaseConstraint
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
-from ..transcription.variables import Transcription, contacts, model_of, number
+from ..transcription.variables import Transcription, contacts, model_of, number, state_of
 from .foot_plan import planned
 
 
@@ -46,19 +46,21 @@ def initial_guess(transcription: Transcription) -> None:
     else:
         state = problem.guess or _standing_guess(problem, speed, total)
     weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
+    independent = problem.coordinates.q, problem.coordinates.qd
     begin = 0.0
     for x, phase, duration in zip(transcription.phases, problem.phases, durations, strict=True):
         for k in range(phase.intervals + 1):
             found = _state_at(problem, state, (begin + duration * k / phase.intervals) / total)
-            for variable, values in zip((x.q[k], x.qd[k]), found, strict=True):
-                program.set_start(variable, values)
+            for variable, values, chosen in zip((x.q[k], x.qd[k]), found, independent, strict=True):
+                program.set_start(variable, values[chosen])
         for lam in x.lam:
             rows = _weight_rows(phase.held, weight)
             program.set_start(lam, np.tile(rows, lam.size // rows.size))
         for k, inner in enumerate(x.inner):
             fractions = (k + np.arange(1, problem.steps) / problem.steps) / phase.intervals
             between = [_state_at(problem, state, (begin + duration * s) / total) for s in fractions]
-            program.set_start(inner, np.concatenate([part for pair in between for part in pair]))
+            parts = [part[chosen] for pair in between for part, chosen in zip(pair, independent, strict=True)]
+            program.set_start(inner, np.concatenate(parts))
         begin += duration
     if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
         _follow_motion(transcription)
@@ -85,14 +87,17 @@ def _follow_motion(transcription: Transcription) -> None:
         feet = contacts(phase.held)
         G = function(constraint_jacobian, model, feet) if feet else None
         for k in range(phase.intervals):
-            q, qd, qd1 = (number(transcription, variable, program.start) for variable in (x.q[k], x.qd[k], x.qd[k + 1]))
+            q, qd = state_of(transcription, x.q[k], x.qd[k], program.start)
+            qd1 = state_of(transcription, x.q[k + 1], x.qd[k + 1], program.start)[1]
             qdd = np.clip((qd1 - qd) / h, -LARGEST_ACCELERATION, LARGEST_ACCELERATION)
-            program.set_start(x.qdd[k], np.tile(qdd, x.qdd[k].size // model.nv))
+            chosen = problem.coordinates
+            program.set_start(x.qdd[k], np.tile(qdd[chosen.qd], x.qdd[k].size // len(chosen.qd)))
             tau = equations.inverse_dynamics(q, qd, qdd)
             if G is not None:
                 jacobian = G(q)
                 tau = tau - jacobian.T @ DM(number(transcription, x.lam[k], program.start)[: jacobian.shape[0]])
-            program.set_start(x.tau[k], np.clip(np.array(tau.full()).ravel()[actuated], -most, most))
+            felt = chosen.spread(chosen.project(DM(q), DM(tau)))  # the constraints of dependent joints carry the rest
+            program.set_start(x.tau[k], np.clip(np.array(felt.full()).ravel()[actuated], -most, most))
 
 
 def _state_at(problem: Statement, guess: Callable[[float], object], s: float) -> tuple[Array, Array]:

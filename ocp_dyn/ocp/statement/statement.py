@@ -16,6 +16,7 @@ from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.mirror import MirrorMap, mirror_map
 from .custom_costs import Terminal
+from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import Foothold
 from .guesses import FootPlan
 from .names import check_names
@@ -75,6 +76,9 @@ class Statement:
     baumgarte: float = 0.0
     options: dict[str, Any] = field(default_factory=dict)
     loads: Loads = JOINT_LOADS
+    dependent: Sequence[DependentJoints] = ()
+    coordinates: Coordinates = field(init=False, repr=False)
+    """The independent coordinates: all, without dependent joints."""
     resolved: Resolved = field(init=False, repr=False)
     """Settings with the defaults of this form, this model and these phases filled in."""
     _kept: Any = field(default=None, init=False, repr=False)
@@ -83,7 +87,13 @@ class Statement:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"Problem needs a Model (od.load_urdf, od.models, ModelBuilder), got {shown(self.model)}")
-        kinds = {"phases": Phase, "boundary": Boundary, "terminal": Terminal, "parameters": Parameter}
+        kinds = {
+            "phases": Phase,
+            "boundary": Boundary,
+            "terminal": Terminal,
+            "parameters": Parameter,
+            "dependent": DependentJoints,
+        }
         for key, kind in kinds.items():
             self._set(key, members(getattr(self, key), (kind,), key))
         if not self.phases:
@@ -104,6 +114,7 @@ class Statement:
         )  # fmt: skip
         self._check_period()
         self._check_guess()
+        self._check_dependent()
 
     def _set(self, key: str, value: Any) -> None:
         """Stores the checked form of a field while the problem is made."""
@@ -154,6 +165,21 @@ class Statement:
                 f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
+
+    def _check_dependent(self) -> None:
+        """Checks the dependent joints at the posture, and finds the independent coordinates."""
+        q = np.array(self.model.neutral() if self.posture is None else self.posture, dtype=float)
+        if self.limits:
+            q = np.clip(q, self.model.dofs.q_lower, self.model.dofs.q_upper)
+        check_dependent(self.model, self.dependent, q)
+        for phase in self.phases:
+            for constraint in phase.constraints:
+                if any(constraint == member.constraint for member in self.dependent):
+                    raise ValueError(
+                        f"phase {shown(phase.name)} holds a constraint that dependent joints fulfill already: leave "
+                        f"{shown(constraint)} out of its constraints, or out of Problem(dependent=...)"
+                    )
+        self._set("coordinates", Coordinates(self.model, tuple(self.dependent)))
 
     def _check_parameters(self) -> None:
         """Checks names and sizes of the parameters; `check_names` looks up the names of bodies, frames and joints."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
-from casadi import DM
+from casadi import DM, SX
 
 from ..._types import Array
-from ...constraints import Constraint
+from ...constraints import Constraint, constraint_jacobian
+from ...mechanism import Model
 from ..equations import Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
 from ..statement.planes import GROUND
 from ..statement.statement import Statement
+from .quantities import PhaseQuantity, needed
 from .tabulate import tabulate
 from .variable_labels import node_times
-from .variables import Transcription, model_of, number, place_value
+from .variables import Transcription, contacts, model_of, number, place_value, state_of
 
 
 def collect(transcription: Transcription, program: Assembled, x: Array, stats: dict[str, Any]) -> Solution:
@@ -34,20 +37,23 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
     step_length = (
         float(number(transcription, transcription.step_length, x)[0]) if transcription.step_length is not None else 0.0
     )
-    phases = []
+    phases: list[PhaseMotion] = []
     for variables, phase, times in zip(transcription.phases, problem.phases, node_times(transcription, x), strict=True):
         h = float(number(transcription, variables.duration, x)[0]) / phase.intervals
-        q, qd = (np.array([value(k) for k in nodes]) for nodes in (variables.q, variables.qd))
+        nodes = [state_of(transcription, *pair, x) for pair in zip(variables.q, variables.qd, strict=True)]
+        q, qd = (np.array(part) for part in zip(*nodes, strict=True))
         tau, tau_rate = _torques(problem, np.array([value(k) for k in variables.tau]), h)
-        contacts = tuple(held.contact for held in phase.held)
-        if problem.form == "implicit":
+        held = tuple(held.contact for held in (*phase.held, *problem.coordinates.held))
+        if problem.form == "implicit" and problem.dependent:
+            qdd, lam = _means(transcription, len(phases), x)
+        elif problem.form == "implicit":
             qdd = _mean(problem, np.array([value(k) for k in variables.qdd]))
             lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
         else:
-            qdd, lam = _explicit_forces(equations_of(problem).of(model), contacts, q, qd, tau)
+            qdd, lam = _explicit_forces(equations_of(problem).of(model), held, q, qd, tau)
         places = {f.name: place_value(transcription, f, x, step_length) for f in phase.footholds}
         planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
-        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, contacts, places, tau_rate, planes))
+        phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
     cost: dict[str, float] = {}
     for name, term in zip(program.cost_names, terms, strict=True):
@@ -56,7 +62,7 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
         model=model,
         phases=tuple(phases),
         cost=cost,
-        impulses=tuple(value(k) if k is not None else np.zeros(0) for k in transcription.impulses),
+        impulses=_impulses(transcription, model, phases, x),
         step_length=step_length,
         mirrored=transcription.mirror is not None,
         stats=stats | _settings(problem),
@@ -96,6 +102,42 @@ def _mean(problem: Statement, stages: Array) -> Array:
     """
     weights = np.tile(problem.scheme.b, problem.steps) / problem.steps
     return np.asarray(np.einsum("s,ksj->kj", weights, stages.reshape(len(stages), weights.size, -1)))
+
+
+def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array]:
+    """Means over the intervals of phase p of qdd and lam, for a problem with dependent joints: expressions of the
+    variables of an interval."""
+    nv = transcription.problem.model.nv
+    quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
+    slots, free = needed(quantity.slots(0), quantity.mean)
+    mean = ca.Function("mean", [free[name] for name in slots], [quantity.mean(free | {"k": SX.sym("k")})])
+    rows = []
+    for k in range(quantity.last + 1):
+        here = quantity.slots(k)
+        rows.append(np.array(mean(*(number(transcription, here[name], x) for name in slots)).full()).ravel())
+    return np.array(rows)[:, :nv], np.array(rows)[:, nv:]
+
+
+def _impulses(transcription: Transcription, model: Model, phases: list[PhaseMotion], x: Array) -> tuple[Array, ...]:
+    """The impulses of all transitions, over the rows of the contacts of the next phase; those of the constraints that
+    dependent joints fulfill follow from the change of velocity."""
+    problem, found = transcription.problem, []
+    for p, variable in enumerate(transcription.impulses):
+        if variable is None:
+            found.append(np.zeros(0))
+            continue
+        Lam = np.asarray(x[variable.index] * variable.scale)
+        if problem.dependent:
+            n = (p + 1) % len(phases)
+            q, before, after = DM(phases[n].q[0]), DM(phases[p].qd[-1]), DM(phases[n].qd[0])
+            if n == 0 and transcription.mirror is not None:
+                before = transcription.mirror.qd(before)
+            change = equations_of(problem).of(model).mass_matrix(q) @ (after - before)
+            G = constraint_jacobian(model, contacts(problem.phases[n].held), q)
+            inside = problem.coordinates.forces(model, q, change - G.T @ DM(Lam))
+            Lam = np.concatenate([Lam, np.array(inside.full()).ravel()])
+        found.append(Lam)
+    return tuple(found)
 
 
 def _explicit_forces(

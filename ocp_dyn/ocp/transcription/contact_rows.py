@@ -29,6 +29,7 @@ from ...integrators import Scheme
 from ...mechanism import Model
 from ..equations import Equations
 from ..nlp.program import Rows
+from ..statement.dependent import Coordinates
 from ..statement.footholds import Foothold, PhaseConstraint
 from .variables import contacts
 
@@ -87,12 +88,17 @@ def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, qd: Ex
         rows.constrain("contact velocity", feet.velocity(q, qd))
 
 
-def project(feet: Feet, q: Expr, qd: Expr, level: str) -> tuple[Expr, Expr]:
-    """(q, qd) projected onto the contact rows by the least step in the metric of the mass matrix."""
-    if not feet.footholds or level == "acceleration":
+def project(feet: Feet, chosen: Coordinates, q: Expr, qd: Expr, level: str) -> tuple[Expr, ...]:
+    """(q, qd) projected onto the contact rows by the least step in the metric of the mass matrix, with dependent
+    entries that follow from the independent ones.
+
+    feet: the contacts, and the constraints of dependent joints, which the step obeys.
+    """
+    q, qd = chosen.complete(q, qd)
+    if len(feet.footholds) == len(chosen.members) or level == "acceleration":
         return q, qd
     if level == "position":
         step = feet.equations.least_step(contacts(feet.footholds), q, -feet.position(q))
-        q = feet.model.integrate(q, step)
+        q, qd = chosen.complete(feet.model.integrate(q, step), qd)
     qd, _ = feet.equations.impact(contacts(feet.footholds), q, qd)
-    return q, qd
+    return chosen.complete(q, qd)

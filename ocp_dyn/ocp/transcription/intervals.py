@@ -26,13 +26,23 @@ from casadi import SX
 from ..._types import Expr
 from ...constraints import constraint_jacobian
 from ...integrators import Scheme, explicit_step, stage_states
-from ...mechanism import Model
 from ..nlp.program import Rows
+from ..statement.dependent import Coordinates
 from ..statement.instant import Instant
 from ..statement.phases import Phase
 from ..statement.statement import Statement
 from .contact_rows import Feet, hold_end, hold_stage, project
-from .variables import FORCE_SCALE, Transcription, contacts, equations_at, full_tau, model_of, places, wrenches
+from .variables import (
+    FORCE_SCALE,
+    Transcription,
+    completed,
+    contacts,
+    equations_at,
+    full_tau,
+    model_of,
+    places,
+    wrenches,
+)
 
 
 @dataclass(frozen=True)
@@ -56,11 +66,11 @@ def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX])
     feet = Feet(equations_at(transcription, z), phase.held, places(transcription, phase.held, z), problem.baumgarte)
     count = problem.scheme.stages
     states = [(SX.sym("q", model.nq), SX.sym("qd", model.nv))] * count
-    qdd = ca.horzsplit(
-        ca.reshape(z["qdd"] if "qdd" in z else SX.sym("qdd", model.nv * count * problem.steps), model.nv, -1)
-    )
-    lam = [SX.sym("lam", feet.size)] * len(qdd)
-    if "lam" in z:
+    qdd = [SX.sym("qdd", model.nv)] * (count * problem.steps)
+    if "qdd" in z and not problem.dependent:
+        qdd = ca.horzsplit(ca.reshape(z["qdd"], model.nv, -1))
+    lam = [SX.sym("lam", feet.size + sum(held.size for held in problem.coordinates.held))] * len(qdd)
+    if "lam" in z and not problem.dependent:
         lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1))
     points: list[Point] = []
     for step in range(problem.steps):
@@ -74,23 +84,27 @@ def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Ro
     """Multiple shooting: explicit form and explicit scheme, `problem.steps` steps one after the other."""
     problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
-    feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
+    chosen = problem.coordinates
+    held = (*phase.held, *chosen.held)
+    feet = Feet(equations, held, places(transcription, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
-    q, qd = z["q"], z["qd"]
+    ends = completed(transcription, z)
+    q, qd = ends["q"], ends["qd"]
     points: list[Point] = []
     for step in range(problem.steps):
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
         solved: list[tuple[Expr, Expr]] = []
 
         def rate(q: Expr, qd: Expr, torques: list[Expr] = torques, solved: list[tuple[Expr, Expr]] = solved) -> Expr:
-            solved.append(_forward_dynamics(feet, q, qd, torques[len(solved)]))
+            solved.append(_forward_dynamics(feet, *_pair(chosen.complete(q, qd)), torques[len(solved)]))
             return solved[-1][0]
 
-        states, (q, qd) = explicit_step(model, method, rate, q, qd, h)
-        q, qd = project(feet, q, qd, problem.resolved.contact_level)
+        states, end = explicit_step(model, method, rate, q, qd, h)
+        states = [_pair(chosen.complete(*state)) for state in states]
+        q, qd = project(feet, chosen, *end, problem.resolved.contact_level)
         points += _points(transcription, step, feet, z, states, solved, torques)
-    rows.constrain("velocity step", z["qd1"] - qd)
-    rows.constrain("position step", z["q1"] - q)
+    rows.constrain("velocity step", z["qd1"] - qd[chosen.qd])
+    rows.constrain("position step", z["q1"] - q[chosen.q])
     return points
 
 
@@ -99,30 +113,37 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
     variables."""
     problem, equations, method = transcription.problem, equations_at(transcription, z), transcription.problem.scheme
     model = equations.model
-    feet = Feet(equations, phase.held, places(transcription, phase.held, z), problem.baumgarte)
+    chosen = problem.coordinates
+    held = phase.held if problem.form == "implicit" else (*phase.held, *chosen.held)
+    feet = Feet(equations, held, places(transcription, phase.held, z), problem.baumgarte)
     h = z["T"] / phase.intervals / problem.steps
-    qdd = ca.horzsplit(ca.reshape(z["qdd"], model.nv, -1))
+    qdd = [chosen.spread(x) for x in ca.horzsplit(ca.reshape(z["qdd"], len(chosen.qd), -1))]
     lam = ca.horzsplit(ca.reshape(z["lam"], feet.size, -1)) if "lam" in z else [SX(0, 1)] * len(qdd)
-    ends = [*_inner_states(model, z, problem.steps), (z["q1"], z["qd1"])]
-    q, qd = z["q"], z["qd"]
+    full = completed(transcription, z)
+    ends = [*_inner_states(chosen, z, problem.steps), (full["q1"], full["qd1"])]
+    q, qd = full["q"], full["qd"]
     points: list[Point] = []
     for step, (q_end, qd_end) in enumerate(ends):
         here = slice(step * method.stages, (step + 1) * method.stages)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in method.c]
         states, (q1, qd1) = stage_states(model, method, q, qd, qdd[here], h)
-        states = _lifted(rows, method, states, (q_end, qd_end))
-        solved = list(zip(qdd[here], lam[here], strict=True))
+        states = [*states[:-1], (q_end, qd_end)] if method.ends_at_stage else states
+        stages = [chosen.complete(*state, x) for state, x in zip(states, qdd[here], strict=True)]
+        states = _lifted(rows, method, [_pair(stage) for stage in stages])
+        solved = [(rows.inner(x[2]) if problem.dependent else x[2], y) for x, y in zip(stages, lam[here], strict=True)]
         for k, (state, (qdd_k, lam_k), tau) in enumerate(zip(states, solved, torques, strict=True)):
             if problem.form == "implicit":
-                rows.constrain("dynamics", _force_gap(rows, feet, *state, qdd_k, lam_k, tau), scale=FORCE_SCALE)
+                gap = _force_gap(rows, feet, *state, qdd_k, lam_k, tau)
+                solved[k] = (qdd_k, ca.vertcat(lam_k, chosen.forces(model, state[0], gap)))
+                rows.constrain("dynamics", chosen.project(state[0], gap), scale=FORCE_SCALE)
                 hold_stage(rows, feet, method, k, problem.resolved.contact_level, *state, qdd_k)
             else:
                 solved[k] = _forward_dynamics(feet, *state, tau)
-                rows.constrain("dynamics", qdd_k - solved[k][0])
+                rows.constrain("dynamics", (qdd_k - solved[k][0])[chosen.qd])
         if problem.form == "explicit":
-            q1, qd1 = project(feet, q1, qd1, problem.resolved.contact_level)
-        rows.constrain("velocity step", qd_end - qd1)
-        rows.constrain("position step", q_end - q1)
+            q1, qd1 = project(feet, chosen, q1, qd1, problem.resolved.contact_level)
+        rows.constrain("velocity step", (qd_end - qd1)[chosen.qd])
+        rows.constrain("position step", (q_end - q1)[chosen.q])
         if problem.form == "implicit":
             hold_end(rows, feet, method, problem.resolved.contact_level, q_end, qd_end)
         points += _points(transcription, step, feet, z, states, solved, torques)
@@ -130,24 +151,28 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
     return points
 
 
-def _lifted(
-    rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]], end: tuple[Expr, Expr]
-) -> list[tuple[Expr, Expr]]:
+def _lifted(rows: Rows, method: Scheme, states: list[tuple[Expr, Expr]]) -> list[tuple[Expr, Expr]]:
     """The states at the stages as inner variables (`Rows.inner`); a stage at a node has the state of the node."""
     last = method.stages - 1 if method.ends_at_stage else method.stages
     inside = [
         (rows.inner(q), rows.inner(qd)) if np.any(row) else (q, qd)
         for (q, qd), row in zip(states, method.A[:last], strict=False)
     ]
-    return [*inside, end] if method.ends_at_stage else inside
+    return [*inside, *states[last:]]
 
 
-def _inner_states(model: Model, z: dict[str, SX], steps: int) -> list[tuple[Expr, Expr]]:
+def _inner_states(chosen: Coordinates, z: dict[str, SX], steps: int) -> list[tuple[Expr, Expr]]:
     """The states between the steps of an interval."""
     if steps == 1:
         return []
-    columns = ca.horzsplit(ca.reshape(z["inner"], model.nq + model.nv, -1))
-    return [(x[: model.nq], x[model.nq :]) for x in columns]
+    n = len(chosen.q)
+    columns = ca.horzsplit(ca.reshape(z["inner"], n + len(chosen.qd), -1))
+    return [_pair(chosen.complete(chosen.full_q(x[:n]), chosen.spread(x[n:]))) for x in columns]
+
+
+def _pair(state: tuple[Expr, ...]) -> tuple[Expr, Expr]:
+    """(q, qd) of a state (q, qd) or (q, qd, qdd)."""
+    return state[0], state[1]
 
 
 def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:

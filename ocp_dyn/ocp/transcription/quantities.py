@@ -18,7 +18,7 @@ from ..._types import Expr
 from ..nlp.program import Rows, Slot
 from ..statement.instant import Instant
 from .intervals import control_points, interval_points
-from .variables import Transcription, full_tau, model_of, place_slots, places, wrenches
+from .variables import Transcription, completed, full_tau, model_of, place_slots, places, wrenches
 
 COMPARED_DEPTH = 20
 """Depth to which the graphs of two expressions are compared."""
@@ -55,10 +55,11 @@ class PhaseQuantity:
         needs = {name for name, x in parts.items() if x.numel() and ca.depends_on(value, x)}
         self.at_nodes = needs <= ({"q", "qd", "tau"} if transcription.problem.torque == "linear" else {"q", "qd"})
         self.last = self._phase.intervals - (not self.at_nodes)
+        problem = transcription.problem
         controls = {
             "tau",
-            *(["qdd"] if transcription.problem.collocated else []),
-            *(["lam"] if transcription.problem.form == "implicit" else []),
+            *(["qdd"] if problem.collocated and not problem.dependent else []),
+            *(["lam"] if problem.form == "implicit" and not problem.dependent else []),
         }
         self._by_controls = needs <= controls
 
@@ -77,6 +78,7 @@ class PhaseQuantity:
         """
         t, phase = self._transcription, self._phase
         if self.at_nodes:
+            z = completed(t, z)
             node = replace(self._free, model=model_of(t, z), q=z["q"], qd=z["qd"], s=z["k"] / phase.intervals, values=z)
             node.places = places(t, phase.held, z)
             node.tau = full_tau(t.problem, z["tau"]) if "tau" in z else node.tau
@@ -98,8 +100,9 @@ class PhaseQuantity:
         """An instant of free symbols: the quantity's value at it shows on which parts of the instant it depends."""
         t, phase = self._transcription, self._phase
         nq, nv = t.problem.model.nq, t.problem.model.nv
+        held = (*phase.held, *t.problem.coordinates.held)
         values = {name: SX.sym(name, slot.size) for name, slot in self._shared.items()}
-        here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in phase.held))
+        here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in held))
         q, qd, qdd, tau = SX.sym("q", nq), SX.sym("qd", nv), SX.sym("qdd", nv), SX.sym("tau", nv)
         forces = wrenches(phase.held, lam, here)
         return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam)

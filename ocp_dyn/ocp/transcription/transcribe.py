@@ -24,6 +24,7 @@ from ..statement.instant import Instant
 from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement
+from .dependent_joints import add_limits, check_images
 from .intervals import Point, interval_points
 from .peaks import add_peaks
 from .quantities import COMPARED_DEPTH
@@ -33,6 +34,7 @@ from .variables import (
     FORCE_SCALE,
     Transcription,
     add_variables,
+    completed,
     contacts,
     equations_at,
     model_of,
@@ -45,11 +47,13 @@ from .variables import (
 def transcribe(problem: Statement, threads: int = 2) -> Transcription:
     """The nonlinear program of a problem, in the problem's form and by its integrator."""
     t = Transcription(problem, Program(threads), problem.mirror())
+    check_images(t)
     add_variables(t)
     for p, phase in enumerate(problem.phases):
         _add_intervals(t, p, phase)
         add_rates(t, p, phase)
         _add_path(t, p, phase)
+        add_limits(t, p, phase)
         _add_start(t, p)
     add_peaks(t)
     for p, transition in enumerate(problem.resolved.transitions):
@@ -144,7 +148,7 @@ def _add_path(transcription: Transcription, p: int, phase: Phase) -> None:
             continue
 
         def body(z: dict[str, SX], rows: Rows, term: PathConstraint = term) -> None:
-            _constrain_path(rows, phase, (term,), _node_instant(transcription, z))
+            _constrain_path(rows, phase, (term,), _node_instant(transcription, completed(transcription, z)))
 
         name = f"{phase.name} {type(term).__name__}"
         block = transcription.program.block(name, {"q": x.q[0], "qd": x.qd[0]} | transcription.slots, body, s=1)
@@ -199,7 +203,7 @@ def _add_start(transcription: Transcription, p: int) -> None:
         return
 
     def body(z: dict[str, SX], rows: Rows) -> None:
-        model = model_of(transcription, z)
+        model, z = model_of(transcription, z), completed(transcription, z)
         where: dict[Any, Expr] = dict(places(transcription, (*phase.held, *stood), z))
         for held, was in before.items():
             here, there = where.get(held), where.get(was)
@@ -245,8 +249,8 @@ def _impact_rows(
     equations = equations_at(transcription, z)
     model = equations.model
     G = constraint_jacobian(model, contacts(phase.held), q)
-    change = equations.momentum_rows(rows, q, qd_plus - qd)
-    rows.constrain("impact", change - G.T @ z["Lam"], scale=10.0)
+    gap = equations.momentum_rows(rows, q, qd_plus - qd) - G.T @ z["Lam"]
+    rows.constrain("impact", transcription.problem.coordinates.project(q, gap), scale=10.0)
     here = places(transcription, phase.held, z)
     forces = wrenches(phase.held, z["Lam"], here)
     instant = Instant(model, q, qd_plus, wrenches=forces, places=here, values=z, impulse=True)
@@ -266,6 +270,7 @@ def _add_impact(transcription: Transcription, p: int, transition: Impact) -> Non
         if impulse is None:
             rows.constrain("velocity", z["qd_plus"] - z["qd"])
         else:
+            z = completed(transcription, z)
             _impact_rows(transcription, rows, phase, transition, z["q"], z["qd"], z["qd_plus"], z)
 
     transcription.program.block(f"impact to {phase.name}", slots, body).add(slots)
@@ -282,6 +287,7 @@ def _add_jump(transcription: Transcription, p: int, transition: Jump) -> None:
     } | transcription.slots
 
     def body(z: dict[str, SX], rows: Rows) -> None:
+        z = completed(transcription, z)
         end = Instant(model_of(transcription, z), z["q_before"], z["qd_before"], s=1.0, values=z)
         _jump_rows(rows, transition, end, Instant(end.model, z["q"], z["qd"], values=z))
 
@@ -311,6 +317,7 @@ def _add_ends(transcription: Transcription) -> None:
 
     def body(z: dict[str, SX], rows: Rows) -> None:
         time = sum((z[f"T{p}"] for p in range(len(transcription.phases))), start=SX(0))
+        z = completed(transcription, z)
         values = z | {"time": time}
         for i, _ in model.edges:
             if model.joints[i].has_quaternion:
@@ -348,8 +355,10 @@ def _close_period(transcription: Transcription, rows: Rows, transition: Transiti
         end = Instant(here, q - back * z["step_length"], qd, s=1.0, values=z)
         _jump_rows(rows, transition, end, Instant(here, z["q"], z["qd"], values=z))
         return
-    rows.constrain("periodic position", model.difference(q - back * z["step_length"], z["q"]))
+    chosen = transcription.problem.coordinates
+    rows.constrain("periodic position", model.difference(q - back * z["step_length"], z["q"])[chosen.qd])
     if isinstance(transition, Continuous) or "Lam" not in z:
-        rows.constrain("periodic velocity", z["qd"] - qd)
+        rows.constrain("periodic velocity", (z["qd"] - qd)[chosen.qd])
     else:
+        qd = chosen.complete(z["q"], qd)[1]
         _impact_rows(transcription, rows, transcription.problem.phases[0], transition, z["q"], qd, z["qd"], z)

@@ -41,12 +41,14 @@ def variable_labels(transcription: Transcription, x: Array) -> dict[Variable, Va
     """
     model, problem = transcription.problem.model, transcription.problem
     motors = tuple(model.qd_names[k] for k in problem.actuated)
+    q_names = tuple(model.q_names[k] for k in problem.coordinates.q)
+    qd_names = tuple(model.qd_names[k] for k in problem.coordinates.qd)
     labels: dict[Variable, VariableLabel] = {}
     times = node_times(transcription, x)
     for p, (phase, variables) in enumerate(zip(problem.phases, transcription.phases, strict=True)):
         rows = tuple(row for held in phase.held for row in held.contact.rows)
-        kinds = [(variables.q, model.q_names), (variables.qd, model.qd_names), (variables.tau, motors)]
-        kinds += [(variables.qdd, model.qd_names), (variables.lam, rows), (variables.inner, ())]
+        kinds = [(variables.q, q_names), (variables.qd, qd_names), (variables.tau, motors)]
+        kinds += [(variables.qdd, qd_names), (variables.lam, rows), (variables.inner, ())]
         for sequence, entries in kinds:
             for k, variable in enumerate(sequence):
                 labels.setdefault(variable, VariableLabel(p, float(times[p][k]), entries))

@@ -87,7 +87,9 @@ def add_variables(transcription: Transcription) -> None:
     q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
     qd_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
     tau_max = (dofs.tau_max if problem.limits else np.full(model.nv, np.inf))[problem.actuated]
-    neutral = model.neutral()
+    chosen = problem.coordinates
+    q_low, q_high, neutral = (np.asarray(x)[chosen.q] for x in (q_low, q_high, model.neutral()))
+    qd_max, q_size, nv = qd_max[chosen.qd], len(chosen.q), len(chosen.qd)
     for p, phase in enumerate(problem.phases):
         low, high = phase.duration_bounds
         shared = phase.shared_duration and transcription.slots[phase.shared_duration.name]
@@ -98,21 +100,21 @@ def add_variables(transcription: Transcription) -> None:
             joined = p and k == 0 and not isinstance(problem.resolved.transitions[p - 1], Jump)
             before = transcription.phases[p - 1] if joined else None
             impact = before is not None and isinstance(problem.resolved.transitions[p - 1], Impact)
-            x.q.append(before.q[-1] if before else program.variable(f"q {node}", model.nq, q_low, q_high, neutral))
+            x.q.append(before.q[-1] if before else program.variable(f"q {node}", q_size, q_low, q_high, neutral))
             if before and not impact:
                 x.qd.append(before.qd[-1])
             else:
-                x.qd.append(program.variable(f"qd {node}", model.nv, -qd_max, qd_max, 0.0))
+                x.qd.append(program.variable(f"qd {node}", nv, -qd_max, qd_max, 0.0))
             if k < phase.intervals or problem.torque == "linear":
                 x.tau.append(program.variable(f"tau {node}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
             if k == phase.intervals or not problem.collocated:
                 continue
             stages = problem.steps * problem.scheme.stages
-            x.qdd.append(program.variable(f"qdd {node}", stages * model.nv, -np.inf, np.inf, 0.0))
+            x.qdd.append(program.variable(f"qdd {node}", stages * nv, -np.inf, np.inf, 0.0))
             if m and problem.form == "implicit":
                 x.lam.append(program.variable(f"lam {node}", stages * m, -np.inf, np.inf, 0.0, FORCE_SCALE))
             if problem.steps > 1:
-                size = (problem.steps - 1) * (model.nq + model.nv)  # joint limits are imposed at the nodes
+                size = (problem.steps - 1) * (q_size + nv)  # joint limits are imposed at the nodes
                 x.inner.append(program.variable(f"inner states {node}", size, -np.inf, np.inf, 0.0))
         transcription.phases.append(x)
     closing = [problem.periodic.transition] if problem.periodic else []
@@ -149,6 +151,34 @@ def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
     if isinstance(slot, Variable):
         return np.asarray(x[slot.index] * slot.scale)
     return np.asarray(transcription.program.values[slot.index])
+
+
+STATES = {"q": ("qd", "qd_plus"), "q1": ("qd1",), "q_end": ("qd_end",), "q_before": ("qd_before",)}
+"""Names of configurations in blocks, each with the names of the velocities that belong to it."""
+
+
+def completed(transcription: Transcription, z: dict[str, SX]) -> dict[str, SX]:
+    """The expressions of a block's slots, with all entries of the states: dependent ones follow from independent
+    ones."""
+    coordinates = transcription.problem.coordinates
+    if not coordinates.members:
+        return z
+    found = dict(z)
+    for q, rates in STATES.items():
+        if q in z:
+            found[q] = coordinates.full_q(z[q])
+            for rate in rates:
+                if rate in z:
+                    found[rate] = coordinates.complete(found[q], coordinates.spread(z[rate]))[1]
+    return found
+
+
+def state_of(transcription: Transcription, q: Variable, qd: Variable, x: Array) -> tuple[Array, Array]:
+    """(q, qd) of a node, all entries, at a point x of the program."""
+    coordinates = transcription.problem.coordinates
+    full = coordinates.full_q(DM(number(transcription, q, x)))
+    rate = coordinates.complete(full, coordinates.spread(DM(number(transcription, qd, x))))[1]
+    return np.array(full.full()).ravel(), np.array(rate.full()).ravel()
 
 
 def model_of(transcription: Transcription, z: Mapping[str, Expr]) -> Model:
@@ -272,9 +302,14 @@ def places(
 def wrenches(
     feet: tuple[Foothold | PhaseConstraint, ...], lam: Expr, where: dict[Foothold, Expr]
 ) -> dict[Foothold, Expr]:
-    """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet."""
-    parts = split(lam, *(f.size for f in feet)) if feet else []
-    return {f: f.wrench(part, where[f]) for f, part in zip(feet, parts, strict=True) if isinstance(f, Foothold)}
+    """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet.
+
+    The rows of the feet are the first ones of lam.
+    """
+    standing = [f for f in feet if isinstance(f, Foothold)]
+    sizes = [f.size for f in standing]
+    parts = split(lam[: sum(sizes)], *sizes) if standing else []
+    return {f: f.wrench(part, where[f]) for f, part in zip(standing, parts, strict=True)}
 
 
 def full_tau(problem: Statement, tau: Expr) -> Expr:

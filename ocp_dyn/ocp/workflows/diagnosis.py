@@ -17,7 +17,7 @@ from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
 from ..nlp.program import Variable
 from ..transcription.variable_labels import VariableLabel, variable_labels
-from ..transcription.variables import Transcription, contacts, number
+from ..transcription.variables import Transcription, contacts, number, state_of
 
 ROWS_SHOWN = 6
 """Largest number of rows that one sentence names."""
@@ -224,7 +224,7 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
     for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
         if not phase.held:
             continue
-        q = transcription.program.start[variables.q[0].index] * variables.q[0].scale
+        q, _ = state_of(transcription, variables.q[0], variables.qd[0], transcription.program.start)
         try:
             G = np.array(DM(constraint_jacobian(model, contacts(phase.held), DM(q))).full())
         except (NotImplementedError, RuntimeError, TypeError):
@@ -246,7 +246,7 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
     if not problem.scheme.explicit:
         return
     for phase, variables in zip(problem.phases, transcription.phases, strict=True):
-        q = transcription.program.start[variables.q[0].index] * variables.q[0].scale
+        q, _ = state_of(transcription, variables.q[0], variables.qd[0], transcription.program.start)
         h = (
             float(number(transcription, variables.duration, transcription.program.start)[0])
             / phase.intervals

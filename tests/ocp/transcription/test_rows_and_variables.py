@@ -18,6 +18,7 @@ from ocp_dyn.ocp.guess.standing import _weight_rows, initial_guess
 from ocp_dyn.ocp.guess.standing import standing as standing_posture
 from ocp_dyn.ocp.nlp.blocks import Rows
 from ocp_dyn.ocp.solvers.sqp import _search
+from ocp_dyn.ocp.statement.dependent import Coordinates
 from ocp_dyn.ocp.transcription import contact_rows
 from ocp_dyn.ocp.transcription.collect import collect
 from ocp_dyn.ocp.transcription.transcribe import transcribe
@@ -140,7 +141,7 @@ def test_a_projection_brings_the_foot_near_its_place_and_to_rest(rng):
     feet, q, qd, phi, _ = standing(0.0, rng)
     gaps = [float(ca.norm_2(phi))]
     for _ in range(5):
-        q, qd = contact_rows.project(feet, q, qd, "position")
+        q, qd = contact_rows.project(feet, Coordinates(feet.model), q, qd, "position")
         gaps.append(float(ca.norm_2(feet.position(q))))
         close(feet.velocity(q, qd), np.zeros(3))
     assert gaps[-1] < 1e-9 * gaps[0]

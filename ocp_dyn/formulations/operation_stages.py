@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from .._types import Expr, M
-from ..dynamics.recursions import joint_states
 from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
-from .velocity_transformations import assembled, columns, elements, positions, summed, velocities
+from .velocity_transformations import assembled, elements, open_chain, summed
 
 
 class Stages(NamedTuple):
@@ -41,11 +40,9 @@ class Stages(NamedTuple):
 def stages(model: Model, q: M, qd: M, tau: M) -> Stages:
     """The stages of (8.38) without loads of the joints, each as in the book: R'M, kept from R'MR, times Sc, and R' (Q - C)
     apart from it. `projected_equations` takes R' (M Sc + C - Q) at once, in fewer operations."""
-    states = joint_states(model, q, qd)
-    at = positions(model, states)
-    by = columns(model, states, at)
-    moving = velocities(model, at, by, qd)
-    bodies = elements(model, q, qd)
+    kinematics = open_chain(model, q, qd)
+    at, moving = kinematics.at, kinematics.moving
+    bodies = elements(model, kinematics)
     MR = [body.momenta(body.R) for body in bodies]
     RtMR = [(body.dofs, body.R.T @ P) for body, P in zip(bodies, MR, strict=True)]
     RtMSc = [(body.dofs, P.T @ body.Sc) for body, P in zip(bodies, MR, strict=True)]

@@ -1,0 +1,171 @@
+"""Dynamics of closed chains by velocity transformations, Formulation B with cut joints [GJB94, 8.3].
+
+The open chain has H = R'MR and C = R'(M Sc + C - Q), see `velocity_transformations`; the cut joints add
+Phi_z qdd = gamma, see `cut_joints`:
+
+| method | equations | redundant rows |
+|---|---|---|
+| multipliers | H qdd + C = tau + Phi_z' lam, Phi_z qdd = gamma (8.114) | left out, lam = 0 |
+| penalty | (H + alpha Phi_z' Phi_z) qdd = tau - C - alpha Phi_z' (2 Omega mu Phi_z qd + Omega^2 Phi - gamma) (8.115) | shared |
+| independent | R2' H R2 qdd_i = R2' (tau - C - H S2 gamma), qdd = R2 qdd_i + S2 gamma (8.120) | dropped, lam = 0 |
+
+alpha, Omega, mu: penalty, natural frequency and damping ratio of the penalty system (5.36); one alpha, or one per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from casadi import DM
+
+from .._types import Expr, M, as_type, finite, finite_vector, is_one_of, numbers, shown
+from ..constrained_motion.solvers import RangeSpace, Rows
+from ..constraints import Constraints, constraint_magnitudes, constraint_position
+from ..dynamics.invertible import check_invertible
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..mechanism.loads import NO_LOADS, Loads
+from ..spatial_algebra.linalg import elimination_tree, ltdl, solve_spd, symmetric
+from .cut_joints import Closing
+from .independent_coordinates import IndependentCoordinates, Transformation
+from .velocity_transformations import elements, open_chain, projected
+
+METHODS = ("multipliers", "penalty", "independent")
+Solution = tuple[Expr, Expr]
+
+
+@boundary(own=("mu",))
+def closed_chain_dynamics(
+    model: Model,
+    constraints: Constraints,
+    q: M,
+    qd: M,
+    tau: M,
+    f_ext: M | None = None,
+    *,
+    method: str = "multipliers",
+    alpha: Any = 1e7,
+    omega: float = 10.0,
+    mu: float = 1.0,
+    baumgarte: tuple[float, float] | None = None,
+    independent: IndependentCoordinates | None = None,
+    loads: Loads = NO_LOADS,
+) -> tuple[M, M]:
+    """(qdd, lam) with `H qdd + C = tau + Phi_z' lam`, `Phi_z qdd = gamma`, Formulation B [GJB94, 8.114-8.120].
+
+    constraints: the cut joints, one `Loop` or a tuple; other constraints are taken by their G and gamma. Rows, signs
+    and lam (m) [N; N m] are those of `constrained_dynamics`. qdd (nv) [rad/s^2, m/s^2].
+
+    method: "multipliers" (8.114), "penalty" (8.115) with alpha, omega [rad/s], mu, or "independent" (8.120) in the
+    coordinates `independent` that `independent_coordinates` chose. baumgarte: (omega [rad/s], xi), which adds
+    -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has these terms. All methods take
+    redundant rows; the penalty method also goes through singular positions, its errors shrink as 1/alpha, and its lam
+    is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in `inverse_dynamics`.
+    """
+    options = Options.of(method, alpha, omega, mu, baumgarte, independent)
+    open = open_chain(model, q, qd)
+    H, C = projected(model, q, qd, elements(model, open, f_ext, loads=loads), loads)
+    closing = Closing.of(model, constraints, open, q, qd)
+    f, position = tau - C, partial(constraint_position, model, constraints, q)
+    if options.method == "independent":
+        choice = Transformation.of(model, constraints, closing.Phi_z, independent)
+        qdd, lam = by_independent_coordinates(H, options.stabilized(closing, position), f, choice)
+    else:
+        if options.method == "multipliers":
+            check_invertible(model, loads=loads)
+        magnitudes = partial(constraint_magnitudes, model, constraints, q)
+        qdd, lam = options.solve(H, model.dof_parent, f, closing, position, magnitudes)
+    return as_type(qdd, q), as_type(lam, q)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of methods for closed chains, checked."""
+
+    method: str
+    alpha: Any
+    omega: float
+    mu: float
+    baumgarte: tuple[float, float] | None
+
+    @staticmethod
+    def of(method: Any, alpha: Any, omega: Any, mu: Any, baumgarte: Any, independent: Any = None) -> Options:
+        _check(method, baumgarte, independent)
+        if baumgarte is not None:
+            what = ("baumgarte omega", "baumgarte xi")
+            baumgarte = (_positive(baumgarte[0], what[0]), _positive(baumgarte[1], what[1]))
+        return Options(method, alpha, _positive(omega, "omega [rad/s]"), _positive(mu, "mu"), baumgarte)
+
+    def stabilized(self, closing: Closing, position: Callable[[], Expr]) -> Closing:
+        """The conditions with Baumgarte's terms, or with those of the penalty method; position(): Phi."""
+        if self.method == "penalty":
+            return closing.stabilized(position(), self.omega, self.mu)
+        return closing if self.baumgarte is None else closing.stabilized(position(), *self.baumgarte)
+
+    def solve(
+        self,
+        H: Expr,
+        tree: Sequence[int],
+        f: Expr,
+        closing: Closing,
+        position: Callable[[], Expr],
+        magnitudes: Callable[[], Expr],
+    ) -> Solution:
+        """(zdd, lam) by multipliers or penalty, for H with the sparsity of a tree; magnitudes(): sizes of the terms of
+        Phi_z."""
+        system = self.stabilized(closing, position)
+        if self.method == "penalty":
+            return by_penalty(H, system, f, _penalties(self.alpha, system.gamma.shape[0]))
+        return RangeSpace.on(H, tree, Rows(system.Phi_z, magnitudes())).solve(f, system.gamma)
+
+
+def by_penalty(H: Expr, system: Closing, f: Expr, alpha: DM) -> Solution:
+    """(qdd, lam) of (8.115), by a factor of H + Phi_z' alpha Phi_z that follows the loops along the branches."""
+    weighted = alpha * system.Phi_z
+    A = H + symmetric(system.Phi_z.T @ weighted)
+    qdd = ltdl(A, elimination_tree(A)).solve(f + weighted.T @ system.gamma)
+    return qdd, alpha * (system.gamma - system.Phi_z @ qdd)
+
+
+def by_independent_coordinates(H: Expr, closing: Closing, f: Expr, transformation: Transformation) -> Solution:
+    """(qdd, lam) of (8.120); lam from the rows of the dependent coordinates."""
+    R2, S2 = transformation.matrices(H)
+    known = S2 @ closing.gamma
+    qdd = R2 @ solve_spd(symmetric(R2.T @ (H @ R2)), R2.T @ (f - H @ known)) + known
+    return qdd, transformation.forces(H @ qdd - f)
+
+
+def _check(method: Any, baumgarte: Any, independent: Any) -> None:
+    """Raises errors about options that do not belong together."""
+    if not is_one_of(method, METHODS):
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
+    if baumgarte is not None and method == "penalty":
+        raise ValueError("the penalty method is stabilized by omega and mu already: leave out baumgarte")
+    if baumgarte is not None and (not isinstance(baumgarte, (tuple, list)) or len(baumgarte) != 2):
+        raise ValueError(f"baumgarte must be (omega [rad/s], xi) or None, got {shown(baumgarte)}")
+    if (independent is not None) != (method == "independent"):
+        got = f"method={shown(method)}, independent={shown(independent)}"
+        raise ValueError(
+            f"method='independent' goes with independent=, a choice by od.formulations.independent_coordinates, got {got}"
+        )
+
+
+def _penalties(alpha: Any, rows: int) -> DM:
+    """alpha for every row (m)."""
+    values = numbers(alpha)
+    found = finite_vector(
+        values if values.size != 1 else [float(values[0])] * rows, rows, "alpha, one number or one per row,"
+    )
+    if not min(found) > 0:
+        raise ValueError(f"alpha must be positive, got {shown(alpha)}")
+    return DM(found)
+
+
+def _positive(value: Any, what: str) -> float:
+    number = finite(value, what)
+    if not number > 0:
+        raise ValueError(f"{what} must be positive, got {shown(value)}")
+    return number

@@ -1,0 +1,287 @@
+"""Joint coordinates from natural coordinates and back: q <-> x, qd <-> xd.
+
+Positions follow from directions of both bodies in the world: an angle is atan2(c_p . b_s, b_p . b_s), with b, c and
+the axis a perpendicular, p in the predecessor and s in the successor. Velocities are linear in xd, qd = B(x) xd: the
+component of a body's angular velocity along a = b x c is w . a = c . bd, which is linear in x, too. Torques act by
+virtual power, Q = B' tau.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import casadi as ca
+import numpy as np
+from casadi import DM, MX, SX
+
+from .._types import Array, Expr, M, as_type, check_kind, shown
+from ..joints import (
+    Cylindrical,
+    Euler,
+    FloatingBase,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+    Universal,
+)
+from ..mechanism import Model
+from ..mechanism.boundary import boundary
+from ..spatial_algebra.spatial import Transform
+from .natural_coordinates import Linear, NaturalCoordinates
+from .sharing.joints import across
+
+F = TypeVar("F", bound=Callable[..., Any])
+X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
+
+
+def natural_boundary(function: F) -> F:
+    """As `boundary`, for functions of (model, natural, ...): it checks natural, x and xd, too."""
+    inner = boundary(own=("mu",))(function)  # a factor of stabilization here
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+
+    @wraps(inner)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if "natural" in given:
+            _check(given["natural"], given)
+        return inner(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def _check(natural: Any, given: dict[str, Any]) -> None:
+    """Checks natural coordinates, and the sizes and kinds of x and xd."""
+    if not isinstance(natural, NaturalCoordinates):
+        raise TypeError(
+            f"natural must be natural coordinates, od.formulations.natural(model, loops), got {shown(natural)}"
+        )
+    for name in ("x", "xd"):
+        if name not in given:
+            continue
+        if not isinstance(given[name], (SX, MX, DM)):
+            raise TypeError(f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})")
+        if given[name].shape != (natural.n, 1):
+            raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {given[name].shape}")
+    check_kind(*(given[name] for name in ("x", "xd", "qd", "tau", "f_ext") if given.get(name) is not None))
+
+
+@natural_boundary
+def natural_from_q(model: Model, natural: NaturalCoordinates, q: M) -> M:
+    """x(q) (n): world positions of the points [m] and unit vectors that are coordinates. O(nb).
+
+    Where loops are not closed at q, points and vectors that they share are taken in the first of their bodies.
+    """
+    return as_type(natural.positions(natural.split(model), q), q)
+
+
+@natural_boundary
+def natural_velocity(model: Model, natural: NaturalCoordinates, q: M, qd: M) -> M:
+    """xd(q, qd) (n): the velocities of `natural_from_q`. O(nb)."""
+    return as_type(natural.velocities(natural.split(model), q, qd), q)
+
+
+@natural_boundary
+def q_from_natural(model: Model, natural: NaturalCoordinates, x: M) -> M:
+    """q(x) (nq): joint by joint from the relative poses of bodies; the inverse of `natural_from_q`.
+
+    Angles lie in (-pi, pi], the middle one of Euler angles in [-pi/2, pi/2]; quaternions have w >= 0. O(nb).
+    """
+    return as_type(q_of(natural, natural.split(model), x), x)
+
+
+@natural_boundary
+def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
+    """qd = B(x) xd (nv), for velocities that keep the conditions; see `joint_rates`. O(nb)."""
+    return as_type(qd_of(natural, natural.split(model), x, xd), x)
+
+
+def q_of(natural: NaturalCoordinates, tree: Model, x: Expr) -> Expr:
+    """q (nq) at x."""
+    return ca.vertcat(*(_position(tree.joints[i], _Frame(natural, tree, i, x)) for i, _ in tree.edges), DM(0, 1))
+
+
+def qd_of(natural: NaturalCoordinates, tree: Model, x: Expr, xd: Expr) -> Expr:
+    """qd (nv) at x, xd."""
+    return joint_rates(natural, tree, x) @ xd
+
+
+def joint_rates(natural: NaturalCoordinates, tree: Model, x: Expr) -> Expr:
+    """B(x) (nv x n), sparse: qd = B xd for all xd with Phi_x xd = 0.
+
+    Linear in x for revolute, prismatic and cylindrical joints and for all joints on the ground but those of Euler
+    angles.
+    """
+    rows = [_rates(tree.joints[i], _Frame(natural, tree, i, x)) for i, _ in tree.edges]
+    return ca.vertcat(*rows, DM(0, natural.n))
+
+
+class _Frame:
+    """A joint between predecessor and successor, with directions of both in the world at x."""
+
+    def __init__(self, natural: NaturalCoordinates, tree: Model, i: int, x: Expr) -> None:
+        X: Transform = tree.X_tree[i]
+        self.p, self.s = natural.bodies[tree.parent[i]], natural.bodies[i]
+        self.R, self.r = np.array(DM(X.E).full()).T, np.array(DM(X.r).full()).ravel()
+        self.x = x
+
+    def before(self, v: Array) -> Linear:
+        """A direction of the joint's fixed frame."""
+        return self.p.direction(self.R @ v)
+
+    def after(self, v: Array) -> Linear:
+        """A direction of the joint's moved frame."""
+        return self.s.direction(v)
+
+    @property
+    def distance(self) -> Linear:
+        """From the origin of the fixed frame to that of the moved frame."""
+        start, end = self.p.point(self.r), self.s.point(np.zeros(3))
+        return Linear(ca.sparsify(end.A - start.A), ca.sparsify(end.a - start.a))
+
+    def dot(self, a: Linear, b: Linear) -> Expr:
+        return ca.dot(ca.densify(a(self.x)), ca.densify(b(self.x)))
+
+    def angle(self, a: Array) -> Expr:
+        """The angle about a."""
+        b, c = across(a)
+        turned = self.after(b)
+        return ca.atan2(self.dot(self.before(c), turned), self.dot(self.before(b), turned))
+
+    def turning(self, a: Array) -> Expr:
+        """The row of B of the angle about a, which both bodies share: c_s' Bd_s - c_p' Bd_p."""
+        b, c = across(a)
+        return self.after(c)(self.x).T @ self.after(b).A - self.before(c)(self.x).T @ self.before(b).A
+
+    def along(self, v: Array) -> Expr:
+        """The coordinate along v of the fixed frame, d . v."""
+        return self.dot(self.distance, self.before(v))
+
+    def sliding(self, v: Array, whole: bool) -> Expr:
+        """The row of B of d . v; whole: d has components across v, so that it changes as v turns."""
+        d, direction = self.distance, self.before(v)
+        row = direction(self.x).T @ d.A
+        return row + d(self.x).T @ direction.A if whole else row
+
+    def rotation(self) -> Expr:
+        """R (3x3): directions of the moved frame in the fixed one."""
+        before, after = (ca.horzcat(*(side(e)(self.x) for e in np.eye(3))) for side in (self.before, self.after))
+        return before.T @ after
+
+    def angular_velocity(self) -> Expr:
+        """W (3 x n): relative angular velocity of the moved frame, in its coordinates."""
+        sides = []
+        for side in (self.after, self.before):
+            axes = [side(e) for e in np.eye(3)]
+            sides.append(ca.vertcat(*(axes[(k + 2) % 3](self.x).T @ axes[(k + 1) % 3].A for k in range(3))))
+        return sides[0] - (self.rotation().T @ sides[1] if sides[1].nnz() else sides[1])
+
+
+def _position(joint: Joint, frame: _Frame) -> Expr:
+    """q of one joint."""
+    if isinstance(joint, Revolute):
+        return frame.angle(np.array(joint.axis))
+    if isinstance(joint, Prismatic):
+        return frame.along(np.array(joint.axis))
+    if isinstance(joint, Cylindrical):
+        return ca.vertcat(frame.angle(np.array(joint.axis)), frame.along(np.array(joint.axis)))
+    if isinstance(joint, Planar):
+        return ca.vertcat(frame.along(X_AXIS), frame.along(Y_AXIS), frame.angle(Z_AXIS))
+    if isinstance(joint, Universal):
+        return _universal_angles(frame.rotation(), np.array(joint.first), np.array(joint.second))
+    shift = ca.vertcat(*(frame.along(e) for e in np.eye(3)))
+    if isinstance(joint, Translation):
+        return shift
+    if isinstance(joint, FloatingBase):
+        return ca.vertcat(shift, _turned(joint._rotation, frame.rotation()))
+    return _turned(joint, frame.rotation())
+
+
+def _turned(joint: Joint, R: Expr) -> Expr:
+    """q of a joint that turns freely about a point."""
+    if isinstance(joint, Euler):
+        return euler_angles(R, joint.order)
+    return matrix_to_quaternion(R)
+
+
+def _rates(joint: Joint, frame: _Frame) -> Expr:
+    """Rows of B of one joint."""
+    if isinstance(joint, Revolute):
+        return frame.turning(np.array(joint.axis))
+    if isinstance(joint, Prismatic):
+        return frame.sliding(np.array(joint.axis), whole=False)
+    if isinstance(joint, Cylindrical):
+        a = np.array(joint.axis)
+        return ca.vertcat(frame.turning(a), frame.sliding(a, whole=False))
+    if isinstance(joint, Planar):
+        shifts = [frame.sliding(e, whole=True) for e in (X_AXIS, Y_AXIS)]
+        return ca.vertcat(*shifts, frame.turning(Z_AXIS))
+    shifts = [frame.sliding(e, whole=True) for e in np.eye(3)] if isinstance(joint, (Translation, FloatingBase)) else []
+    if isinstance(joint, Translation):
+        return ca.vertcat(*shifts)
+    turning = joint._rotation if isinstance(joint, FloatingBase) else joint
+    W = frame.angular_velocity()
+    if isinstance(turning, Spherical):
+        return ca.vertcat(*shifts, W)
+    q = _position(turning, frame)
+    S = turning.jcalc(q, DM(turning.nv, 1)).S[:3, :]
+    return ca.vertcat(*shifts, dual_basis(S) @ W)
+
+
+def dual_basis(S: Expr) -> Expr:
+    """The rows s*_k (2 x 3 or 3 x 3) with s*_k . s_l = 1 for k = l, otherwise 0, for the columns s_l of S (3 x 2 or
+    3)."""
+    columns = ca.horzsplit(S)
+    if len(columns) == 2:
+        first, second = columns
+        cosine = ca.dot(first, second)
+        scale = 1 / (1 - cosine * cosine)
+        return ca.horzcat(scale * (first - cosine * second), scale * (second - cosine * first)).T
+    crossed = [ca.cross(columns[(k + 1) % 3], columns[(k + 2) % 3]) for k in range(3)]
+    return ca.horzcat(*crossed).T / ca.dot(columns[0], crossed[0])
+
+
+def euler_angles(R: Expr, order: str) -> Expr:
+    """(q0, q1, q2) with R = R_a(q0) R_b(q1) R_c(q2) for the order "abc", q1 in [-pi/2, pi/2]."""
+    i, j, k = ("xyz".index(axis) for axis in order)
+    s = 1.0 if (j - i) % 3 == 1 else -1.0
+    return ca.vertcat(
+        ca.atan2(-s * R[j, k], R[k, k]),
+        ca.atan2(s * R[i, k], ca.sqrt(R[i, i] ** 2 + R[i, j] ** 2)),
+        ca.atan2(-s * R[i, j], R[i, i]),
+    )
+
+
+def _universal_angles(R: Expr, first: Array, second: Array) -> Expr:
+    """Angles of R = R_first(q0) R_second(q1): the second axis turns about the first one in the fixed frame, and the
+    first one about the second in the moved frame."""
+    u, w = DM(first), DM(second)
+    cosine = float(first @ second)
+    carried, back = R @ w, R.T @ u
+    q0 = ca.atan2(ca.dot(ca.cross(u, w), carried), ca.dot(w - cosine * u, carried))
+    q1 = ca.atan2(ca.dot(ca.cross(u, w), back), ca.dot(u - cosine * w, back))
+    return ca.vertcat(q0, q1)
+
+
+def matrix_to_quaternion(R: Expr) -> Expr:
+    """Unit quaternion (x, y, z, w), w >= 0, of a rotation matrix: of Shepperd's four the one with the largest
+    divisor."""
+    xx, yy, zz = R[0, 0], R[1, 1], R[2, 2]
+    yz, zx, xy = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    sxy, syz, szx = R[1, 0] + R[0, 1], R[2, 1] + R[1, 2], R[0, 2] + R[2, 0]
+    by_x = ca.vertcat(1 + xx - yy - zz, sxy, szx, yz)
+    by_y = ca.vertcat(sxy, 1 - xx + yy - zz, syz, zx)
+    by_z = ca.vertcat(szx, syz, 1 - xx - yy + zz, xy)
+    by_w = ca.vertcat(yz, zx, xy, 1 + xx + yy + zz)
+    trace = xx + yy + zz
+    chosen = by_z
+    for largest, columns in ((yy, by_y), (xx, by_x), (trace, by_w)):
+        others = [value for value in (xx, yy, zz, trace) if value is not largest]
+        greatest = ca.fmax(ca.fmax(others[0], others[1]), others[2])
+        chosen = ca.if_else(largest >= greatest, columns, chosen)
+    chosen = chosen / ca.sqrt(ca.sumsqr(chosen))
+    return ca.if_else(chosen[3] < 0, -chosen, chosen)

@@ -1,0 +1,166 @@
+"""The equations of motion in natural coordinates as functions of x and xd, and the units of their rows.
+
+    M xdd = Q(x, xd) + Phi_x' lam,   Phi(x) = 0
+
+lam has the sign of the library: it acts on the mechanism. The multipliers of [GJB94] have the opposite sign.
+
+A penalty factor is the stiffness of a spring along a row of Phi. So that one number means the same on a watch and on a
+crane, it is given for a mechanism whose bodies have a mass of 1 kg and a length of 1 m, and scaled from there:
+
+    alpha_k = alpha m0 L0^2 / s_k^2,
+
+with m0 and L0 the mean mass and extent of the bodies, see `Scales`, and s_k the unit of row k: L0^2 for a row of the
+dimension m^2, as the constant distance of two points, L0 for m, 1 for a row between unit vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM, SX
+
+from .._arguments import all_positive
+from .._autodiff import on_symbols
+from .._types import Array, Expr
+from ..mechanism import Model
+from ..mechanism.loads import Loads
+from .natural_coordinates import NaturalCoordinates
+from .natural_dynamics import (
+    natural_constraints,
+    natural_force,
+    natural_jacobian,
+    natural_jacobian_rate,
+    natural_mass_matrix,
+)
+
+Force = Callable[[Expr, Expr], Expr]
+
+
+class Scales(NamedTuple):
+    """Mass m0 [kg] and length L0 [m] of a mechanism, and the units of its coordinates (n) and rows (m)."""
+
+    mass: float
+    length: float
+    coordinates: Array
+    rows: Array
+
+    @staticmethod
+    def of(natural: NaturalCoordinates) -> Scales:
+        """m0: mean mass of the bodies that have one. L0: mean extent of the bodies that have one, the largest distance
+        of their points and centers of mass. Coordinates of points have the unit L0, those of vectors 1."""
+        tree, is_point = natural.tree, natural.lengths
+        masses = [float(body.m) for body in tree.I[1:]]
+        found = [extent for extent in map(_extent, _points_of_bodies(natural)) if extent > 0]
+        length = float(np.mean(found)) if found else natural.size
+        mass = float(np.mean([m for m in masses if m > 0])) if any(masses) else 1.0
+        return Scales(mass, length, np.where(is_point, length, 1.0), length ** np.array(natural.powers))
+
+    def penalties(self, alpha: Any) -> Expr:
+        """alpha_k (m): from one number or expression for a mechanism of 1 kg and 1 m, or m numbers as they are.
+
+        ValueError for other numbers of them, or if one is not positive.
+        """
+        if isinstance(alpha, (SX, DM)) and alpha.numel() == 1:
+            return alpha * DM(self.mass * self.length**2 / self.rows**2)
+        values = all_positive(alpha, "alpha")
+        if values.size not in (1, len(self.rows)):
+            raise ValueError(
+                f"alpha must be one number or {len(self.rows)}, one per row of the constraints, got {values.size}"
+            )
+        return DM(values) if values.size > 1 else self.penalties(DM(values))
+
+
+def _points_of_bodies(natural: NaturalCoordinates) -> list[Array]:
+    """By moving body its basic points and its center of mass (k x 3, in the plane k x 2) [m]."""
+    tree = natural.tree
+    found: list[list[Array]] = [[] for _ in tree.I]
+    for i, body in enumerate(tree.I[1:], 1):
+        if float(body.m):
+            com = np.asarray(DM(body.h).full()).ravel() / float(body.m)
+            found[i].append(natural.bodies[i].frame.T @ com)
+    for point in natural.points:
+        for name, r in zip(point.bodies, point.local, strict=True):
+            if name in tree.body_names:
+                found[1 + tree.body_names.index(name)].append(np.array(r))
+    return [np.array(points).reshape(len(points), natural.dimension) for points in found[1:]]
+
+
+def _extent(points: Array) -> float:
+    """The largest distance of two points."""
+    return float(np.linalg.norm(points[:, None] - points[None], axis=-1).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Equations:
+    """M (n x n), constant; Phi, Phi_x, c = -Phi_x_dot xd and Q as functions of x, xd."""
+
+    model: Model
+    natural: NaturalCoordinates
+    loads: Loads
+    scales: Scales
+    M: Expr
+    applied: Force
+
+    @staticmethod
+    def of(model: Model, natural: NaturalCoordinates, tau: Expr | Force, f_ext: Expr | None, loads: Loads) -> Equations:
+        """The equations of a model; tau (nv), or a function of x, xd that returns it."""
+
+        def applied(x: Expr, xd: Expr) -> Expr:
+            torques = tau(x, xd) if callable(tau) else tau
+            return natural_force(model, natural, x, xd, torques, f_ext, loads=loads)
+
+        M = natural_mass_matrix(model, natural, SX(natural.n, 1))
+        return Equations(model, natural, loads, Scales.of(natural), M, applied)
+
+    def Phi(self, x: Expr) -> Expr:
+        """Errors of the constraints (m)."""
+        return natural_constraints(self.model, self.natural, x)
+
+    def Phi_x(self, x: Expr) -> Expr:
+        """Jacobian of the constraints (m x n)."""
+        return natural_jacobian(self.model, self.natural, x)
+
+    def c(self, x: Expr, xd: Expr) -> Expr:
+        """-Phi_x_dot xd (m), the right-hand side of Phi_x xdd = c."""
+        return natural_jacobian_rate(self.model, self.natural, x, xd)
+
+    def Q(self, x: Expr, xd: Expr) -> Expr:
+        """Applied forces (n)."""
+        return self.applied(x, xd)
+
+    def Q_and_tangent(self, x: Expr, xd: Expr, h: Expr) -> tuple[Expr, Expr]:
+        """Q and the symmetric part of Q_x + (2/h) Q_xd (n x n), by automatic differentiation."""
+
+        def both(x: Expr, xd: Expr) -> list[Expr]:
+            Q = SX(self.applied(x, xd))
+            K = ca.jacobian(Q, x) + 2 / h * ca.jacobian(Q, xd)
+            return [Q, (K + K.T) / 2 if K.nnz() else K]
+
+        Q, K = on_symbols(both, x, xd)
+        return Q, K
+
+
+@dataclass(frozen=True)
+class SparseFactor:
+    """A = L D L' of a symmetric SX matrix, in an order of few fill-ins, without pivoting.
+
+    A must be positive definite, or quasi-definite: [E F'; F -G] with E, G positive definite has such a factor in every
+    order [R. J. Vanderbei, Symmetric quasidefinite matrices, SIAM J. Optim. 5, 1995].
+    """
+
+    D: Expr
+    Lt: Expr
+    order: Sequence[int]
+
+    @staticmethod
+    def of(A: Expr) -> SparseFactor:
+        """The factor of A."""
+        return SparseFactor(*ca.ldl(A, True))
+
+    def solve(self, b: Expr) -> Expr:
+        """A^-1 b."""
+        return ca.ldl_solve(ca.densify(b), self.D, self.Lt, self.order)

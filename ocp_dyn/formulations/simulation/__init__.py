@@ -1,0 +1,1 @@
+"""Simulation in natural coordinates by the implicit trapezoidal rule: starts, steps until convergence, motions."""

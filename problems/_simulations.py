@@ -1,0 +1,261 @@
+"""Simulations of mechanisms by every formulation: one call, one form of result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from casadi import DM
+from numpy.typing import NDArray
+
+import ocp_dyn as od
+from ocp_dyn import formulations
+from ocp_dyn.formulations import Trajectory
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+
+class System(NamedTuple):
+    """A mechanism at its start, and its simulation by default: formulation, duration and step [s].
+
+    torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
+    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright.
+    """
+
+    model: od.Model
+    loops: tuple[Any, ...]
+    q: Array
+    qd: Array
+    formulation: str
+    duration: float
+    step: float
+    torque: Any = None
+    loads: od.Loads = od.Loads()
+    shown: float = 8.0
+    speed: float = 1.0
+    turn: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A simulated motion, the errors of its constraints (N+1), its iterations per step, and the seconds of processor time it took.
+
+    position_errors, velocity_errors: the largest at every node; of the loops [m, sine of an angle; per second], or of
+    the natural coordinates' conditions, relative to the size of the mechanism. iterations: None for explicit schemes.
+    """
+
+    system: System
+    motion: Trajectory
+    position_errors: Array
+    velocity_errors: Array
+    seconds: float
+    steps: int
+    iterations: Array | None = None
+
+    @cached_property
+    def work(self) -> Array:
+        """Work of the torques since the start (N+1) [J], by a rule of fourth order along the nodes."""
+        t, q, qd = self.motion.t, self.motion.q, self.motion.qd
+        if self.system.torque is None:
+            return np.zeros(len(t))
+        h, power = t[1] - t[0], np.sum(_torques(self.system, q, qd) * qd, axis=1)
+        slope = np.gradient(power, h, edge_order=2)
+        parts = h / 2 * (power[:-1] + power[1:]) + h**2 / 12 * (slope[:-1] - slope[1:])
+        return np.concatenate([[0.0], np.cumsum(parts)])
+
+    @cached_property
+    def kinetic(self) -> Array:
+        """Kinetic energy at the nodes (N+1) [J]."""
+        motion = self.motion
+        q, qd = ca.SX.sym("q", motion.model.nq), ca.SX.sym("qd", motion.model.nv)
+        f = ca.Function("T", [q, qd], [od.kinetic_energy(motion.model, q, qd)])
+        return np.array(f(DM(motion.q.T), DM(motion.qd.T)).full()).ravel()
+
+    @property
+    def energy_change(self) -> Array:
+        """Total energy less the work of the torques, less its value at the start (N+1) [J]; zero in an exact motion."""
+        balance = self.motion.energy - self.work
+        return np.asarray(balance - balance[0])
+
+    @property
+    def energy_error(self) -> float:
+        """The largest change of energy that no torque explains, relative to the largest change of the kinetic energy."""
+        return float(np.abs(self.energy_change).max() / max(float(np.ptp(self.kinetic)), np.finfo(float).tiny))
+
+
+def _torques(system: System, q: Array, qd: Array) -> Array:
+    x, v = ca.SX.sym("q", system.model.nq), ca.SX.sym("qd", system.model.nv)
+    f = ca.Function("tau", [x, v], [system.torque(x, v)])
+    return np.array(f(DM(q.T), DM(qd.T)).full()).T
+
+
+# Formulations: (system, h, steps, every, progress) -> Run
+
+
+def _explicit(accelerations: Callable[[System], ca.Function]) -> Callable[..., Run]:
+    """The simulation by RK4 on accelerations."""
+
+    def simulate(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
+        f = accelerations(system)
+        begin = time.process_time()
+        motion = formulations.runge_kutta_motion(
+            system.model, f, system.q, system.qd, h=h, duration=steps * h, tau=system.torque,
+            constraints=system.loops, every=every, loads=system.loads, progress=progress,
+        )  # fmt: skip
+        seconds = time.process_time() - begin
+        return Run(system, motion, *_errors(motion), seconds, steps)
+
+    return simulate
+
+
+def _errors(motion: Trajectory) -> tuple[Array, Array]:
+    """The largest errors of positions and velocities at the nodes (N+1); zeros for an open chain."""
+    if not motion.constraints:
+        return np.zeros(len(motion.t)), np.zeros(len(motion.t))
+    positions, velocities = (np.abs(rows).max(axis=1) for rows in (motion.position_errors, motion.velocity_errors))
+    return positions, velocities
+
+
+def recursive(system: System) -> ca.Function:
+    """Accelerations by the library's recursive algorithms."""
+    if system.loops:
+        return od.function(od.constrained_dynamics, system.model, system.loops, loads=system.loads)
+    return od.function(od.forward_dynamics, system.model, loads=system.loads)
+
+
+def velocity(system: System) -> ca.Function:
+    """Accelerations of an open chain by Formulation B."""
+    if system.loops:
+        raise ValueError(
+            "formulation velocity takes open chains only, and this system has loops: choose multipliers, penalty or "
+            "independent"
+        )
+    return od.function(formulations.forward_dynamics_formulation_b, system.model, loads=system.loads)
+
+
+def closed_chain(method: str) -> Callable[[System], ca.Function]:
+    """Accelerations by Formulation B, loops by multipliers or penalties."""
+
+    def make(system: System) -> ca.Function:
+        if not system.loops:
+            raise ValueError(f"formulation {method} holds loops, and this system has none: choose velocity")
+        return od.function(
+            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads
+        )
+
+    return make
+
+
+def independent(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
+    """RK4 on accelerations in independent coordinates; they are chosen again, and the loops closed, from time to time."""
+    if not system.loops:
+        raise ValueError("formulation independent needs a system with loops: choose velocity")
+    model, loops = system.model, system.loops
+    part = every * max(1, steps // (CHOICES * every))
+    q, qd, done = system.q, system.qd, 0
+    pieces: list[Trajectory] = []
+    begin = time.process_time()
+    while done < steps:
+        choice = formulations.independent_coordinates(model, loops, q)
+        f = od.function(
+            formulations.closed_chain_dynamics, model, loops, method="independent", independent=choice,
+            loads=system.loads,
+        )  # fmt: skip
+        count = min(part, steps - done)
+        motion = formulations.runge_kutta_motion(
+            model, f, q, qd, h=h, duration=count * h, tau=system.torque, constraints=loops, every=every,
+            loads=system.loads,
+        )  # fmt: skip
+        done += count
+        q = formulations.dependent_q(model, loops, motion.q[-1], choice)
+        rates = DM(motion.qd[-1][list(choice.independent)])
+        qd = np.array(formulations.dependent_qd(model, loops, DM(q), rates, choice)).ravel()
+        pieces.append(motion)
+        if progress is not None:
+            progress(done, steps)
+    motion = _joined(pieces)
+    return Run(system, motion, *_errors(motion), time.process_time() - begin, steps)
+
+
+CHOICES = 20
+"""Number of times that independent coordinates are chosen in a motion."""
+
+
+def _joined(pieces: list[Trajectory]) -> Trajectory:
+    """One trajectory of several that follow one another."""
+    first = pieces[0]
+    t, q, qd = [first.t], [first.q], [first.qd]
+    for piece in pieces[1:]:
+        t.append(piece.t[1:] + t[-1][-1])
+        q.append(piece.q[1:])
+        qd.append(piece.qd[1:])
+    return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
+
+
+TOLERANCE = 1e-9
+"""Largest change of a coordinate in the last iteration of a step, so small that it adds no error to that of the rule."""
+
+
+def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
+    """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
+    torque = system.torque
+    tau = None if torque is None else lambda t, q, qd: torque(q, qd)
+    natural = formulations.natural(system.model, system.loops)
+    begin = time.process_time()
+    motion = formulations.simulate(
+        system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
+        tolerance=TOLERANCE, loads=system.loads, progress=progress,
+    )  # fmt: skip
+    seconds = time.process_time() - begin
+    # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
+    q = np.unwrap(motion.q, axis=0)
+    path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
+    return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
+
+
+FORMULATIONS: dict[str, Callable[..., Run]] = {
+    "recursive": _explicit(recursive),
+    "velocity": _explicit(velocity),
+    "multipliers": _explicit(closed_chain("multipliers")),
+    "penalty": _explicit(closed_chain("penalty")),
+    "independent": independent,
+    "trapezoidal": trapezoidal,
+}
+"""Simulations by name of the formulation."""
+
+MOST_NODES = 2000
+"""Largest number of nodes of a motion that is kept, about: enough for curves."""
+
+
+def simulate(system: System, progress: Progress | None = None) -> tuple[Run | None, str]:
+    """The motion of a system by its formulation, and a message if the integration failed, "" if not.
+
+    After a failure the motion until then, None if there is none. ValueError for a formulation that cannot take the
+    system, or a step or duration out of range.
+    """
+    h = system.step
+    if not (h > 0 and system.duration > 0 and np.isfinite(system.duration / h)):
+        raise ValueError(f"step and duration must be positive numbers of seconds, got {h:g} and {system.duration:g}")
+    if system.duration / h > LARGEST_STEP_COUNT:
+        raise ValueError(f"{system.duration / h:.3g} steps are too many: at most {LARGEST_STEP_COUNT:.0e}")
+    every = max(1, round(system.duration / h) // MOST_NODES)
+    steps = every * max(1, round(system.duration / (h * every)))
+    begin = time.process_time()
+    try:
+        return FORMULATIONS[system.formulation](system, h, steps, every, progress), ""
+    except formulations.IntegrationError as error:
+        motion = error.motion
+        if motion is None or len(motion.t) < 3:
+            return None, str(error)
+        done = every * (len(motion.t) - 1)
+        return Run(system, motion, *_errors(motion), time.process_time() - begin, done), str(error)
+
+
+LARGEST_STEP_COUNT = 50_000_000
+"""Largest number of steps; more are taken for a mistake."""

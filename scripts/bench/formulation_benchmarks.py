@@ -1,0 +1,239 @@
+"""Published benchmarks of multibody dynamics by every formulation: Andrews' squeezer, N four-bars, two mechanisms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import ocp_dyn as od
+from problems._simulations import Run, System, simulate
+from problems.mechanisms import SYSTEMS
+
+from . import published
+from .robots import Array
+
+Row = dict[str, Any]
+Report = Callable[[str], None]
+
+EXPLICIT = ("recursive", "multipliers", "penalty", "independent")
+"""Formulations that RK4 integrates."""
+FAILED = 0.01
+"""Error of a place [m] from which on a motion counts as lost."""
+
+
+def run_of(system: System, progress: Report, what: str) -> tuple[Run | None, str]:
+    """The motion of a system, and why it ended early ("" if it did not)."""
+    begin = last = time.monotonic()
+
+    def report(done: int, steps: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > 10.0:
+            last = now
+            progress(f"{what}: {done} of {steps} steps in {now - begin:.0f} s")
+
+    progress(what)
+    try:
+        return simulate(system, report)
+    except (TypeError, ValueError) as error:
+        return None, str(error)
+
+
+# Andrews' squeezer
+
+
+def squeezer(quick: bool, progress: Report) -> list[Row]:
+    """Relative errors of q, q' and multipliers at t = 0.03 s, the largest of each: |x - published| / |published|."""
+    steps = dict.fromkeys(EXPLICIT, (1e-05, 1e-06)) | {"trapezoidal": (1e-5, 1e-6, 5e-7)}
+    rows: list[Row] = []
+    for formulation, sizes in steps.items():
+        ends = []
+        for h in sizes[:1] if quick else sizes:
+            system = SYSTEMS["squeezer"]()._replace(formulation=formulation, step=h)
+            run, failure = run_of(system, progress, f"squeezer, {formulation}, h = {h:g} s")
+            row: Row = {"form": formulation, "h": h}
+            if run is None or failure:
+                rows.append(row | {"failure": failure})
+                continue
+            ends.append((run.motion.q[-1], run.motion.qd[-1]))
+            rows.append(row | _squeezer_errors(*ends[-1]) | {"seconds": run.seconds})
+        if formulation == "trapezoidal" and len(ends) == 3:
+            q, qd = ((4 * fine - coarse) / 3 for fine, coarse in zip(ends[2], ends[1], strict=True))
+            rows.append({"form": "both, extrapolated", "h": 5e-7} | _squeezer_errors(q, qd))
+    return rows
+
+
+def _squeezer_errors(q: Array, qd: Array) -> Row:
+    """Multipliers are those of the constrained dynamics at the state."""
+    chain = od.models.squeezer()
+    tau = od.models.squeezer_torque(ca.DM(q))
+    _, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(q, qd, tau)
+    order = list(od.models.squeezer_order())
+    found = {"q": q[order], "qd": qd[order], "lam": np.array(od.models.squeezer_multipliers(ca.DM(q), lam)).ravel()}
+    known = {"q": published.ANDREWS_Q, "qd": published.ANDREWS_QD, "lam": published.ANDREWS_LAM}
+    return {name: float(np.max(np.abs(found[name] / np.array(known[name]) - 1))) for name in found}
+
+
+# N four-bars
+
+
+def four_bars(n: int, duration: float, h: float, formulation: str = "trapezoidal") -> System:
+    """N four-bars at their start."""
+    chain = od.models.n_four_bar(n)
+    return System(chain.model, chain.loops, chain.q, chain.qd, formulation, duration, h)
+
+
+def four_bar_motions(quick: bool, progress: Report) -> list[Row]:
+    """Errors at the end of the published motions, by the augmented Lagrangian form."""
+    cases: Iterable[tuple[int, float, float]] = (
+        ((2, 1.0, 1e-3),) if quick else ((2, 10.0, 1e-3), (2, 10.0, 1e-4), (40, 20.0, 1e-3), (40, 20.0, 1e-4))
+    )
+    rows: list[Row] = []
+    for n, duration, h in cases:
+        run, failure = run_of(four_bars(n, duration, h), progress, f"{n} four-bars, {duration:g} s, h = {h:g} s")
+        rows.append({"n": n, "duration": duration, "h": h, "form": "trapezoidal"} | _four_bar_errors(n, run, failure))
+    return rows
+
+
+def _four_bar_errors(n: int, run: Run | None, failure: str) -> Row:
+    """Errors of the place [m] and velocity [m/s] of B0 at the end, largest error of the place, when it passed 1 cm."""
+    if run is None:
+        return {"failure": failure}
+    motion = run.motion
+    theta, rate = motion.q[:, 0], motion.qd[:, 0]
+    exact = np.array([od.models.n_four_bar_motion(n, t) for t in motion.t])
+    places, velocities = _tip(theta, rate)
+    known_places, known_velocities = _tip(exact[:, 0], exact[:, 1])
+    errors = np.linalg.norm(places - known_places, axis=1)
+    lost = np.flatnonzero(~(errors < FAILED))
+    found: Row = {
+        "place": float(errors[-1]), "velocity": float(np.linalg.norm(velocities[-1] - known_velocities[-1])),
+        "largest": float(np.nanmax(errors)), "loops": float(np.nanmax(run.position_errors)), "seconds": run.seconds,
+        "microseconds": run.seconds / run.steps * 1e6,
+    }  # fmt: skip
+    if run.iterations is not None:
+        found["iterations"] = float(run.iterations[1:].mean())
+    return found | ({"lost": float(motion.t[lost[0]])} if lost.size else {}) | ({"failure": failure} if failure else {})
+
+
+def _tip(theta: Array, rate: Array) -> tuple[Array, Array]:
+    """Place and velocity of B0 (N, 2) in x and z."""
+    along = np.stack([np.sin(theta), np.cos(theta)], axis=1)
+    return along, rate[:, None] * np.stack([np.cos(theta), -np.sin(theta)], axis=1)
+
+
+def singular_positions(quick: bool, progress: Report) -> list[Row]:
+    """The other forms on two four-bars, which pass singular positions twice a turn."""
+    rows: list[Row] = []
+    for formulation in EXPLICIT:
+        for h in (1e-3,) if quick else (1e-3, 1e-4):
+            system = four_bars(2, 2.0 if quick else 10.0, h, formulation)
+            run, failure = run_of(system, progress, f"2 four-bars, {formulation}, h = {h:g} s")
+            rows.append({"n": 2, "form": formulation, "h": h} | _four_bar_errors(2, run, failure))
+    return rows
+
+
+def growth(quick: bool, progress: Report) -> list[Row]:
+    """Microseconds per step as N grows, h = 1 ms, by the augmented Lagrangian form and by RK4 on two others."""
+    rows: list[Row] = []
+    for n in (1, 2, 5) if quick else (1, 2, 5, 10, 20, 40):
+        row: Row = {"n": n}
+        for formulation in GROWING:
+            counts = (50, 200) if quick else (100, 500)
+            seconds = []
+            for steps in counts:  # the difference leaves out what is done once: building the functions
+                system = four_bars(n, 1e-3 * steps, 1e-3, formulation)
+                run, failure = run_of(system, progress, f"{n} four-bars, {formulation}, {steps} steps")
+                if run is not None and not failure:
+                    seconds.append(run.seconds)
+            if len(seconds) == 2:
+                row[formulation] = max(1e-2, (seconds[1] - seconds[0]) / (counts[1] - counts[0]) * 1e6)
+        rows.append(row)
+    return rows
+
+
+GROWING = ("trapezoidal", "recursive", "multipliers", "penalty")
+"""Formulations whose times are measured as N grows."""
+
+
+def exponent(rows: list[Row], form: str) -> float:
+    """The power of N with which the time per step grows, from the larger half of the measured N."""
+    points = [(row["n"], row[form]) for row in rows if form in row]
+    n, times = np.log(np.array(points[len(points) // 2 - 1 :])).T
+    return float(np.polyfit(n, times, 1)[0])
+
+
+# Bricard's mechanism and the spatial slider-crank
+
+
+def mechanisms(quick: bool, progress: Report) -> list[Row]:
+    """Largest difference of the joint coordinates from a tight motion by the recursive algorithms, and energy errors."""
+    rows: list[Row] = []
+    for name, duration in (("bricard", 10.0), ("slider_crank", 5.0)):
+        system = SYSTEMS[name]()._replace(duration=duration / 10 if quick else duration)
+        reference, _ = run_of(system._replace(formulation="recursive", step=1e-4), progress, f"{name}, reference")
+        for formulation in (*EXPLICIT, "trapezoidal"):
+            run, failure = run_of(
+                system._replace(formulation=formulation, step=1e-3), progress, f"{name}, {formulation}"
+            )
+            row: Row = {"system": name, "form": formulation, "h": 1e-3}
+            if run is None or failure or reference is None:
+                rows.append(row | {"failure": failure})
+                continue
+            rows.append(row | {
+                "difference": _difference(run, reference), "energy": run.energy_error,
+                "loops": float(run.position_errors.max()), "microseconds": run.seconds / run.steps * 1e6,
+            })  # fmt: skip
+    return rows
+
+
+def _difference(run: Run, reference: Run) -> float:
+    """Largest difference of the coordinates at the nodes of a run [rad or m]."""
+    exact = reference.motion.sample(np.clip(run.motion.t, 0.0, reference.motion.t[-1]))
+    return float(np.abs(run.motion.q - exact).max())
+
+
+# Tables
+
+
+def show(title: str, rows: Iterable[Row], columns: dict[str, str]) -> None:
+    """A table of rows; columns: key -> format, such as "9.2g"."""
+    print(f"\n{title}")
+    widths = {key: max(int(form.split(".")[0]), len(key) + 2) for key, form in columns.items()}
+    print("".join(f"{key:>{widths[key]}s}" for key in columns))
+    for row in rows:
+        cells = []
+        for key, form in columns.items():
+            value = row.get(key)
+            text = "-" if value is None else value if isinstance(value, str) else f"{value:.{form.split('.')[1]}}"
+            cells.append(f"{text:>{widths[key]}s}")
+        print("".join(cells) + (f"  {row['failure'][:110]}" if row.get("failure") else ""))
+
+
+def run(quick: bool, progress: Report) -> dict[str, Any]:
+    """Runs and prints all benchmarks; returns their rows."""
+    found = {"squeezer": squeezer(quick, progress)}
+    show("Andrews' squeezer at t = 0.03 s, largest relative errors", found["squeezer"],
+         {"form": "20.0", "h": "9.2g", "q": "11.2g", "qd": "11.2g", "lam": "11.2g", "seconds": "10.2f"})  # fmt: skip
+    found["four_bars"] = four_bar_motions(quick, progress)
+    columns = {"n": "4.0f", "form": "14.0", "h": "9.2g", "place": "11.2g", "velocity": "11.2g", "largest": "11.2g",
+               "loops": "11.2g", "lost": "8.3g", "iterations": "6.2f", "microseconds": "10.1f"}  # fmt: skip
+    show("N four-bars: errors of B0 at the end, largest error of its place, largest error of the loops",
+         found["four_bars"], columns)  # fmt: skip
+    found["singular"] = singular_positions(quick, progress)
+    show("Other forms on two four-bars; lost: time at which B0 is 1 cm off", found["singular"], columns)
+    found["growth"] = growth(quick, progress)
+    show("Microseconds per step of N four-bars", found["growth"],
+         {"n": "4.0f"} | dict.fromkeys(GROWING, "12.1f"))  # fmt: skip
+    for form in GROWING:
+        if all(form in row for row in found["growth"]):
+            print(f"{form}: grows like N^{exponent(found['growth'], form):.2f}")
+    found["mechanisms"] = mechanisms(quick, progress)
+    show("Bricard's mechanism, 10 s, and the spatial slider-crank, 5 s, beside a tight motion", found["mechanisms"],
+         {"system": "14.0", "form": "14.0", "h": "9.2g", "difference": "12.2g", "energy": "11.2g", "loops": "11.2g",
+          "microseconds": "10.1f"})  # fmt: skip
+    return found

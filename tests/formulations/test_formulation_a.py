@@ -1,0 +1,272 @@
+"""Formulation A: natural coordinates of open chains, and of closed chains by removed rigid bodies."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import DM, MX, SX
+
+import ocp_dyn as od
+from ocp_dyn.formulations.removed_bodies import Branches
+from tests.formulations.mechanisms import MECHANISMS
+from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
+
+b = od.formulations
+ALGORITHMS = (
+    b.velocity_transformation_a, b.velocity_products_a, b.projected_equations_a, b.forward_dynamics_formulation_a,
+)  # fmt: skip
+TAKEN = [key for key in TREES if not key.startswith(("helical", "custom", "multi_dof"))]
+ALL = od.Loads(passive=True, armature=True)
+MODELS = {
+    "human": od.models.human(),
+    "biped": od.models.five_link_biped(),
+    "compass": od.models.compass_walker(),
+    "chain": od.models.chain(6),
+}
+
+
+def check(model: od.Model, s: State, scale: float = 1.0, **options) -> None:
+    """R and Sc against the rates of natural coordinates, H, C and qdd against CRBA, RNEA and ABA."""
+    natural = b.natural(model)
+    q, qd = DM(s.q), DM(s.qd)
+    R = evaluate(b.velocity_transformation_a, model, natural, args=[s.q])
+    close(R @ s.qd / scale, b.natural_velocity(model, natural, q, qd) / scale)
+    x = b.natural_from_q(model, natural, q)
+    J = b.natural_jacobian(model, natural, x).full() / scale
+    close(J @ R / scale, np.zeros((natural.m, model.nv)))
+    Sc = evaluate(b.velocity_products_a, model, natural, args=[s.q, s.qd])
+    close(J @ Sc / scale, flat(b.natural_jacobian_rate(model, natural, x, DM(R @ s.qd))) / scale**2)
+    for got, expected in zip(
+        evaluate(b.projected_equations_a, model, natural, args=[s.q, s.qd], **options),
+        evaluate(od.equations_of_motion, model, args=[s.q, s.qd], **options), strict=True,
+    ):  # fmt: skip
+        close(got / np.abs(expected).max(), expected / np.abs(expected).max())
+    qdd = evaluate(od.forward_dynamics, model, args=[s.q, s.qd, s.tau], **options)
+    close(evaluate(b.forward_dynamics_formulation_a, model, natural, args=[s.q, s.qd, s.tau], **options), qdd)
+
+
+@mostly_slow("key", TAKEN, QUICK_TREES)
+def test_every_joint(rng, key):
+    model = tree(key)
+    check(model, State.of(model, rng))
+
+
+@pytest.mark.parametrize("key", MODELS)
+def test_ready_models(rng, key):
+    model = MODELS[key]
+    check(model, State.of(model, rng), loads=ALL)
+
+
+def test_joints_of_several_dofs_along_any_axes(rng):
+    joint = od.MultiDof([(0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 3), (0.6, 0, 0.8, 0, 0, 0)])
+    model = od.random_tree(4, 1.5, (joint, od.Revolute((1, 2, 3))), rng)
+    check(model, State.of(model, rng))
+
+
+def test_accelerations_are_rates_of_velocities(rng):
+    model = tree("forest")
+    natural = b.natural(model)
+    q, qd, qdd = symbols(model)
+    R = b.velocity_transformation_a(model, natural, q)
+    rate = rate_of(R @ qd, model, q, qd, qdd) - R @ qdd - b.velocity_products_a(model, natural, q, qd)
+    s = State.of(model, rng)
+    close(ca.Function("rate", [q, qd, qdd], [rate])(s.q, s.qd, s.qdd), np.zeros(natural.n))
+
+
+def test_external_wrenches(rng):
+    model = tree("floating")
+    natural = b.natural(model)
+    s = State.of(model, rng)
+    loads = od.Loads(passive=True, armature=True, external=("b3", "b5", "b3"))
+    given = [s.q, s.qd, s.tau, rng.normal(size=(6, 3))]
+    got = evaluate(b.forward_dynamics_formulation_a, model, natural, args=given, loads=loads)
+    close(got, evaluate(od.forward_dynamics, model, args=given, loads=loads))
+
+
+@pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-9), (1e3, 1e9)])
+def test_scales(rng, length, mass):
+    model = tree("forest").scale(length, mass).with_gravity((0.3 * length, 0, -9.8 * length))
+    s = State.of(model, rng)
+    by_q, by_v = model.lengths
+    s.q[by_q] *= length
+    for x in (s.qd, s.qdd):
+        x[by_v] *= length
+    s.tau = flat(od.inverse_dynamics(model, DM(s.q), DM(s.qd), DM(s.qdd)))
+    check(model, s, max(length, 1.0))
+
+
+def test_R_is_zero_where_a_dof_does_not_move_an_element():
+    """Elements that two bodies share move with the first of them."""
+    model = od.models.pendulum(3)
+    natural = b.natural(model)
+    R = b.velocity_transformation_a(model, natural, SX.sym("q", 3))
+    assert natural.names[:4] == ("P2.x", "P2.z", "P3.x", "P3.z")
+    pattern = np.array(DM(R.sparsity(), 1).full(), dtype=bool)
+    assert [list(np.flatnonzero(row)) for row in pattern[:4]] == [[0], [0], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_SX_MX_and_DM_agree(rng, algorithm):
+    model = tree("star")
+    natural = b.natural(model)
+    s = State.of(model, rng)
+    names = od.function(algorithm, model, natural).name_in()
+    values = [DM(getattr(s, name)) for name in names]
+    numbers = algorithm(model, natural, *values)
+    for kind in (SX, MX):
+        x = [kind.sym(name, len(flat(v))) for name, v in zip(names, values, strict=True)]
+        results = algorithm(model, natural, *x)
+        f = ca.Function("f", x, list(results) if isinstance(results, tuple) else [results])
+        for got, expected in zip(f.call(values), numbers if isinstance(numbers, tuple) else (numbers,), strict=True):
+            close(got, expected)
+
+
+def test_inertias_and_gravity_as_inputs(rng):
+    model = tree("euler_zyx")
+    natural = b.natural(model)
+    names = ("gravity", "inertia:b3", "mass:b2")
+    s = State.of(model, rng)
+    given = [s.q, s.qd, s.tau, (1, 2, 3), (2, 0.1, 0.2, 0.3, 3, 0.1, 4, 0.2, 0.3, 5), 3.0]
+    f = od.function(b.forward_dynamics_formulation_a, model, natural, parameters=names)
+    close(f(*given), od.function(od.forward_dynamics, model, parameters=names)(*given))
+
+
+def test_closed_chains_are_refused():
+    model = od.models.pendulum(3)
+    loop = od.Loop("link1", "link3", ((0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)), successor_pose=(np.eye(3), (0, 0, -0.5)))
+    natural = b.natural(model, loop, q=od.assemble_q(model, loop, (0.3, 2.0, 1.6)))
+    with pytest.raises(ValueError, match=r"belong to a closed chain: .*natural\(model\), or open the loops by"):
+        b.velocity_transformation_a(model, natural, DM(3, 1))
+
+
+# Closed chains by removed rigid-body conditions
+
+EVERY_BODY = {
+    f"{name}-{body}": (make, body)
+    for name, make in MECHANISMS.items()
+    for body in make(np.random.default_rng(0)).model.body_names
+    if (name, body) != ("floating_legs", "trunk")
+}
+QUICK_BODIES = [
+    "four_bar-coupler", "four_bar-crank", "spatial_four_bar-coupler", "six_bar-coupler", "bricard-link2",
+    "slider_crank-slider", "sliding_line-crank", "floating_legs-thigh_l", "four_bar_xy-rocker",
+]  # fmt: skip
+SIGNATURE = "q qd tau f_ext? -> qdd lam xdd"
+
+
+@mostly_slow("key", EVERY_BODY, QUICK_BODIES)
+def test_any_body_may_be_removed(rng, key):
+    """Accelerations are those of cut joints, whether or not the body carries others, and whatever its joints are."""
+    make, body = EVERY_BODY[key]
+    closed = make(rng)
+    model, loops = closed.model, closed.loops
+    q, qd, tau = closed.state(rng)
+    opened = b.open_by_removing(model, loops, body, q=q)
+    qdd, lam, xdd = (flat(y) for y in b.closed_chain_dynamics_a(model, opened, q, qd, tau))
+    expected, _ = b.closed_chain_dynamics(model, loops, q, qd, tau)
+    close(qdd, expected)
+    close(xdd, acceleration(model, opened.natural, q, qd, expected))
+    assert len(lam) == len(opened.conditions) >= 1
+    x, xd = b.natural_from_q(model, opened.natural, q), b.natural_velocity(model, opened.natural, q, qd)
+    J, M = b.natural_jacobian(model, opened.natural, x).full(), b.natural_mass_matrix(model, opened.natural, x).full()
+    rest = M @ xdd - flat(b.natural_force(model, opened.natural, x, xd, tau)) - J[list(opened.rows)].T @ lam
+    others = np.delete(J, opened.rows, axis=0).T  # forces of the conditions that the branches keep by themselves
+    close(rest, others @ np.linalg.lstsq(others, rest, rcond=1e-10)[0] if others.size else 0 * rest, 1e-9)
+
+
+def acceleration(model: od.Model, natural, q: DM, qd: DM, qdd: DM) -> np.ndarray:
+    """xdd at (q, qd, qdd), by automatic differentiation of the velocities."""
+    at = symbols(model)
+    rate = rate_of(b.natural_velocity(model, natural, *at[:2]), model, *at)
+    return flat(ca.Function("rate", at, [rate])(q, qd, qdd))
+
+
+def test_the_coupler_of_a_four_bar(rng):
+    """Its length is the only condition, and crank and rocker are the open branches."""
+    closed = MECHANISMS["four_bar_revolute"](rng)
+    q, _, _ = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, "coupler", q=q)
+    assert opened.names == ("crank_joint", "rocker_joint")
+    assert [name.split(":")[0] for name in opened.conditions] == ["coupler"]
+    assert [(edge.start, edge.end, edge.backwards) for edge in opened.edges] == [(0, 1, False), (0, 3, False)]
+
+
+def test_bodies_beyond_the_removed_one_hang_on_the_other_end(rng):
+    """Bricard's third link removed: links 4 and 5 are reached from the ground through the loop."""
+    closed = MECHANISMS["bricard"](rng)
+    q, _, _ = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, "link3", q=q)
+    assert opened.names == ("link1_joint", "link2_joint", "link5-base.free1", "link5_joint")
+    assert [(edge.start, edge.end, edge.backwards) for edge in opened.edges[2:]] == [(0, 5, True), (5, 4, True)]
+
+
+def test_loads_and_stabilization_of_removed_bodies(rng):
+    closed = MECHANISMS["six_bar"](rng)
+    model, loops = closed.model, closed.loops
+    q, qd, tau = closed.state(rng)
+    opened = b.open_by_removing(model, loops, "coupler", q=q)
+    loads = od.Loads(passive=True, external=("coupler", "lever"))
+    f_ext = DM(rng.normal(size=(6, 2)))
+    expected, _ = od.constrained_dynamics(model, loops, q, qd, tau, f_ext, loads=loads)
+    f = od.function(b.closed_chain_dynamics_a, model, opened, signature=SIGNATURE, name="FDc_A", loads=loads)
+    close(f(q, qd, tau, f_ext)[0], expected)
+    close(b.closed_chain_dynamics_a(model, opened, q, qd, tau, f_ext, baumgarte=(5, 1), loads=loads)[0], expected)
+    soft, hard = (
+        flat(b.closed_chain_dynamics_a(model, opened, q, qd, tau, f_ext, method="penalty", alpha=a, loads=loads)[0])
+        for a in (1e5, 1e6)
+    )
+    close((10 * hard - soft) / 9, expected, 1e-7)  # what is left is of the order 1/alpha^2
+
+
+def test_stabilization_pulls_an_open_chain_together(rng):
+    """With Baumgarte's terms Phi'' = -2 xi omega Phi' - omega^2 Phi in the conditions."""
+    closed = MECHANISMS["slider_crank"](rng)
+    model = closed.model
+    q, qd, tau = closed.state(rng)
+    opened = b.open_by_removing(model, closed.loops, "coupler", q=q)
+    natural, rows = opened.natural, list(opened.rows)
+    q = q + DM([0.01, 0, 0.02])
+    xdd = b.closed_chain_dynamics_a(model, opened, q, qd, tau, baumgarte=(6.0, 0.7))[2]
+    full = b.closed_chain_dynamics_a(model, opened, q, qd, tau)[2]
+    at = open_x(model, opened, q, qd)
+    J = b.natural_jacobian(model, natural, at[0])[rows, :]
+    Phi = b.natural_constraints(model, natural, at[0])[rows]
+    close(J @ (xdd - full), -2 * 0.7 * 6 * (J @ at[1]) - 36 * Phi)
+
+
+def open_x(model: od.Model, opened, q: DM, qd: DM) -> tuple[DM, DM]:
+    """(x, xd) of the branches at a position that is not closed."""
+    found = Branches.of(model, opened, q, qd)
+    return found.x, found.xd
+
+
+@pytest.mark.parametrize("kind", [SX, MX])
+def test_removed_bodies_as_expressions(rng, kind):
+    closed = MECHANISMS["spatial_four_bar"](rng)
+    values = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, "coupler", q=values[0])
+    numbers = b.closed_chain_dynamics_a(closed.model, opened, *values)
+    x = [kind.sym(name, *value.shape) for name, value in zip(("q", "qd", "tau"), values, strict=True)]
+    f = ca.Function("f", x, list(b.closed_chain_dynamics_a(closed.model, opened, *x)))
+    for got, expected in zip(f.call(values), numbers, strict=True):
+        close(got, expected)
+
+
+def test_what_cannot_be_removed(rng):
+    closed = MECHANISMS["floating_legs"](rng)
+    model, loops = closed.model, closed.loops
+    q, qd, tau = closed.state(rng)
+    with pytest.raises(ValueError, match=r"without 'trunk' nothing supports thigh_l, shank_l, .* Remove another body"):
+        b.open_by_removing(model, loops, "trunk", q=q)
+    with pytest.raises(KeyError, match=r"no moving body 'thigh'; bodies are: .* did you mean 'thigh_r'"):
+        b.open_by_removing(model, loops, "thigh", q=q)
+    with pytest.raises(TypeError, match=r"open_by_removing takes loops, .* got Contact"):
+        b.open_by_removing(model, od.Contact("shank_l"), "shank_l", q=q)
+    opened = b.open_by_removing(model, loops, "shank_l", q=q)
+    with pytest.raises(ValueError, match="method='independent' is for cut joints"):
+        b.closed_chain_dynamics_a(model, opened, q, qd, tau, method="independent")
+    with pytest.raises(ValueError, match=r"natural coordinates have a constant mass matrix, loads.armature would"):
+        b.closed_chain_dynamics_a(model, opened, q, qd, tau, loads=od.Loads(armature=True))
+    with pytest.raises(TypeError, match=r"opened must be a chain without one of its bodies, .* got Loop"):
+        b.closed_chain_dynamics_a(model, loops[0], q, qd, tau)
