@@ -28,13 +28,19 @@ DENSITY, SLIMNESS = 1000.0, 0.62
 
 
 def animate(run: Run, path: Path) -> Path:
-    """Writes the animation of the first seconds: bars of one width, and the ends of loops joined."""
+    """Writes the animation of the first seconds: bars of one width, ends of loops joined, wheels of their radius."""
     system, motion = run.system, run.motion
     shown = motion.t <= max(system.shown * system.speed, 2 * motion.t[1])
     part = Trajectory(motion.model, motion.t[shown], motion.q[shown], motion.qd[shown])
     model = with_loop_ends(motion.model, system.loops)
     turn = np.eye(3) if system.turn is None else np.array(system.turn)
-    part = replace(part, model=_slim(_turned(model, turn), part))
+    model = _turned(model, turn)
+    if system.slim:
+        model = _slim(model, part)
+    for name in model.body_names if system.wheels else ():
+        if name.startswith("wheel_"):
+            model = model.with_inertia(name, mass=4 / 3 * math.pi * DENSITY * (system.wheels or 0.0) ** 3)
+    part = replace(part, model=model)
     return od.viz.animate(part, path, speed=system.speed)
 
 
@@ -83,8 +89,8 @@ def plot_energy(run: Run, path: Path, title: str) -> None:
         (energy, "total", "#30363D"),
     ):
         above.plot(t, values / scale, label=label, color=color, lw=1.1)
-    if run.system.torque is not None:
-        above.plot(t, run.work / scale, label="work of torques", color="#00896B", lw=1.1, ls="--")
+    if np.any(run.work):
+        above.plot(t, run.work / scale, label="work of torques and losses", color="#00896B", lw=1.1, ls="--")
     above.set(ylabel=f"energy [{unit}J]", title=title)
     above.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.08), fontsize="small")
     change, unit = _prefix(float(np.abs(run.energy_change).max()))

@@ -25,7 +25,8 @@ class System(NamedTuple):
     """A mechanism at its start, and its simulation by default: formulation, duration and step [s].
 
     torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
-    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright.
+    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright. slim:
+    whether pictures draw all bars equally wide. wheels: radius of bodies called wheel_... in pictures [m]. penalty: alpha and omega [rad/s] of the penalty form.
     """
 
     model: od.Model
@@ -40,14 +41,18 @@ class System(NamedTuple):
     shown: float = 8.0
     speed: float = 1.0
     turn: Any = None
+    slim: bool = True
+    wheels: float | None = None
+    penalty: tuple[float, float] = (1e7, 10.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A simulated motion, the errors of its constraints (N+1), its iterations per step, and the seconds of processor time it took.
+    """A simulated motion, the errors of its constraints (N+1), its iterations per step, and its seconds.
 
     position_errors, velocity_errors: the largest at every node; of the loops [m, sine of an angle; per second], or of
-    the natural coordinates' conditions, relative to the size of the mechanism. iterations: None for explicit schemes.
+    the natural coordinates' conditions, relative to the size of the mechanism. seconds: of processor time. iterations:
+    None for explicit schemes.
     """
 
     system: System
@@ -60,11 +65,17 @@ class Run:
 
     @cached_property
     def work(self) -> Array:
-        """Work of the torques since the start (N+1) [J], by a rule of fourth order along the nodes."""
-        t, q, qd = self.motion.t, self.motion.q, self.motion.qd
-        if self.system.torque is None:
+        """Work of torques and losses of joints since the start (N+1) [J], by a rule of fourth order along the nodes."""
+        t, system = self.motion.t, self.system
+        if system.torque is None and not system.loads.passive:
             return np.zeros(len(t))
-        h, power = t[1] - t[0], np.sum(_torques(self.system, q, qd) * qd, axis=1)
+        q, qd = ca.SX.sym("q", system.model.nq), ca.SX.sym("qd", system.model.nv)
+        tau = ca.SX(system.model.nv, 1) if system.torque is None else system.torque(q, qd)
+        if system.loads.passive:  # springs count in the energy
+            tau = tau + od.passive_force(system.model, q, qd) - od.passive_force(system.model, q, ca.SX(qd.shape[0], 1))
+        f = ca.Function("P", [q, qd], [ca.dot(tau, qd)], {"cse": True})
+        power = np.array(f(DM(self.motion.q.T), DM(self.motion.qd.T)).full()).ravel()
+        h = t[1] - t[0]
         slope = np.gradient(power, h, edge_order=2)
         parts = h / 2 * (power[:-1] + power[1:]) + h**2 / 12 * (slope[:-1] - slope[1:])
         return np.concatenate([[0.0], np.cumsum(parts)])
@@ -87,12 +98,6 @@ class Run:
     def energy_error(self) -> float:
         """The largest change of energy that no torque explains, relative to the largest change of the kinetic energy."""
         return float(np.abs(self.energy_change).max() / max(float(np.ptp(self.kinetic)), np.finfo(float).tiny))
-
-
-def _torques(system: System, q: Array, qd: Array) -> Array:
-    x, v = ca.SX.sym("q", system.model.nq), ca.SX.sym("qd", system.model.nv)
-    f = ca.Function("tau", [x, v], [system.torque(x, v)])
-    return np.array(f(DM(q.T), DM(qd.T)).full()).T
 
 
 # Formulations: (system, h, steps, every, progress) -> Run
@@ -145,8 +150,9 @@ def closed_chain(method: str) -> Callable[[System], ca.Function]:
     def make(system: System) -> ca.Function:
         if not system.loops:
             raise ValueError(f"formulation {method} holds loops, and this system has none: choose velocity")
+        options = {"alpha": system.penalty[0], "omega": system.penalty[1]} if method == "penalty" else {}
         return od.function(
-            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads
+            formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads, **options
         )
 
     return make
@@ -201,6 +207,9 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
 TOLERANCE = 1e-9
 """Largest change of a coordinate in the last iteration of a step, so small that it adds no error to that of the rule."""
 
+MOST_ITERATIONS = 60
+"""Largest number of iterations of a step; two are usual, but near singular positions they converge slowly."""
+
 
 def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
     """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
@@ -210,7 +219,7 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
     begin = time.process_time()
     motion = formulations.simulate(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
-        tolerance=TOLERANCE, loads=system.loads, progress=progress,
+        tolerance=TOLERANCE, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.process_time() - begin
     # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
@@ -244,8 +253,9 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
         raise ValueError(f"step and duration must be positive numbers of seconds, got {h:g} and {system.duration:g}")
     if system.duration / h > LARGEST_STEP_COUNT:
         raise ValueError(f"{system.duration / h:.3g} steps are too many: at most {LARGEST_STEP_COUNT:.0e}")
-    every = max(1, round(system.duration / h) // MOST_NODES)
-    steps = every * max(1, round(system.duration / (h * every)))
+    steps = max(1, round(system.duration / h))
+    least = max(1, steps // MOST_NODES)
+    every = next((k for k in range(least, 4 * least + 1) if steps % k == 0), 1)  # the last node is the end
     begin = time.process_time()
     try:
         return FORMULATIONS[system.formulation](system, h, steps, every, progress), ""

@@ -3,8 +3,9 @@
     python -m problems.mechanisms [--system SYSTEM] [--formulation FORMULATION] [--duration S] [--step S]
                                   [--out DIR] [--json] [--quick] [--quiet]
 
-Systems of [GJB94] chapter 8: five_bar, bricard; of benchmark collections: squeezer (Andrews' seven bodies), n_four_bar
-(two four-bars in a row), slider_crank. Formulations:
+Systems of [GJB94] chapter 8: five_bar, bricard, human_body (a somersault), truck and car (dropped on their tires); of
+benchmark collections: squeezer (Andrews' seven bodies), n_four_bar (two four-bars in a row), slider_crank.
+Formulations:
 
     recursive     accelerations by recursive algorithms, loops by their constraint forces
     velocity      Formulation B, velocity transformations (8.38), open chains only
@@ -29,6 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 import ocp_dyn as od
@@ -50,16 +52,59 @@ def _system(made: Any, formulation: str, duration: float, step: float, **options
 
 
 def squeezer() -> System:
-    """Andrews' squeezer until t = 0.03 s, at a hundredth of its speed in pictures."""
+    """Andrews' squeezer until t = 0.03 s, at a two-hundredth of its speed in pictures."""
     return _system(
-        od.models.squeezer(), "multipliers", 0.03, 1e-5,
+        od.models.squeezer(), "multipliers", 0.03, 1e-5, penalty=(1e6, 1e3),
         torque=lambda q, qd: od.models.squeezer_torque(q), speed=0.005, turn=X_Y_UPRIGHT,
+    )  # fmt: skip
+
+
+def human_body() -> System:
+    """A human who flies up at 4 m/s and turns forwards, hips and knees bending, arms and head moving freely."""
+    model = od.models.human_body()
+    qd = np.zeros(model.nv)
+    for name, rate in SOMERSAULT.items():
+        qd[model.qd_names.index(name)] = rate
+    return _system(model, "velocity", 0.8, 1e-3, speed=0.25, slim=False)._replace(qd=qd)
+
+
+SOMERSAULT = {
+    "root.x": 0.5, "root.z": 4.0, "root.wy": 4.0, "hip_y_l": -1.5, "hip_y_r": -1.5, "knee_y_l": 1.5, "knee_y_r": 1.5,
+    "shoulder_y_l": -1.0, "shoulder_y_r": -1.0,
+}  # fmt: skip
+"""Velocities at the start [m/s, rad/s]."""
+
+
+def vehicle(chain: Any, radius: float, stiffness: float, damping: float, drop: float, step: float) -> System:
+    """A vehicle dropped on the left wheels first. radius [m], stiffness [N/m] and damping [N s/m] of a tire; drop [m]."""
+    model, loops = chain.model, chain.loops
+    q = np.array(chain.q)
+    q[model.q_names.index("root.z")] += drop
+    angle = 0.04
+    q[model.q_names.index("root.qx")], q[model.q_names.index("root.qw")] = -np.sin(angle / 2), np.cos(angle / 2)
+    wheels = [name for name in model.body_names if name.startswith("wheel_")]
+
+    def tires(q: Any, qd: Any) -> Any:
+        """Torques of vertical springs and dampers under the wheels, which push and do not pull."""
+        tau = 0
+        for wheel in wheels:
+            height, rate = od.point_position(model, wheel, q)[2], od.point_velocity(model, wheel, q, qd)[2]
+            push = ca.fmax(0, stiffness * (radius - height) - damping * rate) * (height < radius)
+            tau = tau + od.point_jacobian(model, wheel, q)[2, :].T * push
+        return tau
+
+    return System(
+        model, loops, q, np.zeros(model.nv), "multipliers", 2.0, step, torque=tires,
+        loads=od.Loads(passive=True), slim=False, wheels=radius,
     )  # fmt: skip
 
 
 SYSTEMS: dict[str, Callable[[], System]] = {
     "five_bar": lambda: _system(od.models.five_bar_pendulum(), "trapezoidal", 20.0, 0.008),
     "bricard": lambda: _system(od.models.bricard(), "trapezoidal", 40.0, 0.03),
+    "human_body": human_body,
+    "truck": lambda: vehicle(od.models.heavy_truck(), 0.5, 1.2e6, 8e3, 0.1, 5e-4),
+    "car": lambda: vehicle(od.models.car(), 0.3, 2e5, 1.5e3, 0.1, 5e-4),
     "squeezer": squeezer,
     "n_four_bar": lambda: _system(od.models.n_four_bar(2), "trapezoidal", 10.0, 1e-3),
     "slider_crank": lambda: _system(od.models.spatial_slider_crank(), "multipliers", 5.0, 1e-3),

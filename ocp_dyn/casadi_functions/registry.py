@@ -18,14 +18,9 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, frames, joint_space, kinematics, manifold, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import (
-    closed_chains,
-    dependent_dynamics,
-    formulation_a,
-    joint_coordinates,
-    natural_dynamics,
-)
+from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics
 from ..formulations import velocity_transformations as formulation_b
+from ..formulations.closed import by_cut_joints
 from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
@@ -126,7 +121,7 @@ REGISTRY: dict[Algorithm, Signature] = {
     formulation_a.velocity_products_a: _entry("Sc_A: q qd -> Sc_A", BODIES),
     formulation_a.projected_equations_a: _entry("EoM_A: q qd f_ext? -> H C", BODIES),
     formulation_a.forward_dynamics_formulation_a: _entry("FD_A: q qd tau f_ext? -> qdd", BODIES, INVERSE),
-    closed_chains.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
+    by_cut_joints.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),

@@ -7,19 +7,22 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
-from .closed_chains import closed_chain_dynamics as closed_chain_dynamics
+from .closed.by_cut_joints import closed_chain_dynamics as closed_chain_dynamics
+from .closed.by_removed_bodies import OpenedChain as OpenedChain
+from .closed.by_removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
+from .closed.by_removed_bodies import open_by_removing as open_by_removing
+from .closed.independent_coordinates import IndependentCoordinates as IndependentCoordinates
+from .closed.independent_coordinates import SingularPositionError as SingularPositionError
+from .closed.independent_coordinates import dependent_q as dependent_q
+from .closed.independent_coordinates import dependent_qd as dependent_qd
+from .closed.independent_coordinates import independent_coordinates as independent_coordinates
+from .closed.independent_coordinates import independent_transformation as independent_transformation
 from .cut_joints import closing_jacobian as closing_jacobian
 from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .formulation_a import forward_dynamics_formulation_a as forward_dynamics_formulation_a
 from .formulation_a import projected_equations_a as projected_equations_a
 from .formulation_a import velocity_products_a as velocity_products_a
 from .formulation_a import velocity_transformation_a as velocity_transformation_a
-from .independent_coordinates import IndependentCoordinates as IndependentCoordinates
-from .independent_coordinates import SingularPositionError as SingularPositionError
-from .independent_coordinates import dependent_q as dependent_q
-from .independent_coordinates import dependent_qd as dependent_qd
-from .independent_coordinates import independent_coordinates as independent_coordinates
-from .independent_coordinates import independent_transformation as independent_transformation
 from .joint_coordinates import natural_from_q as natural_from_q
 from .joint_coordinates import natural_velocity as natural_velocity
 from .joint_coordinates import q_from_natural as q_from_natural
@@ -34,9 +37,7 @@ from .natural_dynamics import natural_mass_matrix as natural_mass_matrix
 from .natural_from_model import natural as natural
 from .operation_stages import Stages as Stages
 from .operation_stages import stages as stages
-from .removed_bodies import OpenedChain as OpenedChain
-from .removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
-from .removed_bodies import open_by_removing as open_by_removing
+from .operation_stages import stages_a as stages_a
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError

@@ -27,7 +27,7 @@ from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from ..spatial_algebra.linalg import symmetric
 from .joint_coordinates import natural_boundary
-from .natural_coordinates import NaturalCoordinates
+from .natural_coordinates import Chosen, NaturalCoordinates
 from .natural_dynamics import natural_force, natural_mass_matrix
 from .velocity_transformations import OpenChain, columns_at, open_chain, supporting_dofs
 
@@ -39,7 +39,7 @@ def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M) -
     Element by element, zero wherever a dof does not move the body of a point or vector. ValueError for natural
     coordinates of closed loops. O(n depth).
     """
-    tree = _open_tree(model, natural)
+    tree = open_tree(model, natural)
     return as_type(transformation(natural, tree, open_chain(tree, q, tree.rest(q))), q)
 
 
@@ -49,7 +49,7 @@ def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M, qd: M) 
 
     O(n).
     """
-    tree = _open_tree(model, natural)
+    tree = open_tree(model, natural)
     return as_type(products(natural, open_chain(tree, q, qd)), q)
 
 
@@ -68,7 +68,7 @@ def projected_equations_a(
     H (nv x nv) and C (nv) equal those of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. Massless
     bodies are allowed. O(n depth^2).
     """
-    tree = _open_tree(model, natural)
+    tree = open_tree(model, natural)
     open = open_chain(tree, q, qd)
     R, Sc, x = transformation(natural, tree, open), products(natural, open), natural.positions(tree, q)
     mass = natural_mass_matrix(model, natural, x)
@@ -123,12 +123,23 @@ def products(natural: NaturalCoordinates, open: OpenChain) -> Expr:
     return in_plane(natural, found)
 
 
+def elements_at(natural: NaturalCoordinates, homes: Sequence[Chosen], open: OpenChain) -> tuple[Expr, Expr]:
+    """(x, xd) of elements in bodies that carry them, at the position and velocity of an open chain (8.60-8.64)."""
+    x, xd = [], []
+    for is_point, b, r in homes:
+        arm = open.at.A[b] @ exact(r)
+        turned = ca.cross(open.moving.w[b], arm)
+        x.append(open.at.r[b] + arm if is_point else arm)
+        xd.append(open.moving.v[b] + turned if is_point else turned)
+    return in_plane(natural, x), in_plane(natural, xd)
+
+
 def in_plane(natural: NaturalCoordinates, rows: Sequence[Expr]) -> Expr:
     """World vectors (3 x k each) along the axes of the coordinates, one below the other."""
     return ca.vertcat(*(exact(natural.plane.T) @ row if natural.dimension == 2 else row for row in rows))
 
 
-def _open_tree(model: Model, natural: NaturalCoordinates) -> Model:
+def open_tree(model: Model, natural: NaturalCoordinates) -> Model:
     """The tree of the natural coordinates. ValueError if they share points or vectors across closed loops."""
     tree = natural.split(model)
     if natural.n - natural.m != model.nv:

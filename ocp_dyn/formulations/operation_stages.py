@@ -1,15 +1,27 @@
-"""Stages of Formulation B as expressions, so that their operations can be counted as in [GJB94, tables 8.3 and 8.4]."""
+"""Stages of Formulations A and B as expressions, so that their operations can be counted as in [GJB94, tables 8.3 and
+8.4]."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
+from casadi import DM
 
 from .._types import Expr, M
+from ..constrained_motion.solvers import RangeSpace, Rows
+from ..constraints import Constraints, constraint_magnitudes
 from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
+from ..spatial_algebra.linalg import elimination_tree, symmetric
+from .closed.by_removed_bodies import Branches, OpenedChain
+from .cut_joints import Closing
+from .formulation_a import elements_at, open_tree, products, transformation
+from .joint_coordinates import natural_boundary
+from .natural_coordinates import NaturalCoordinates
+from .natural_dynamics import natural_force, natural_mass_matrix
 from .velocity_transformations import assembled, elements, open_chain, summed
 
 
@@ -18,7 +30,8 @@ class Stages(NamedTuple):
 
     Operations of a stage are those that a Function of this stage and of all before it takes more than a Function of
     those before it. Of symmetric matrices the upper triangles are given. closing_jacobian, closing_products: Phi2_q R
-    and c2 - Phi2_q Sc of closed chains (table 8.4), empty without loops.
+    and c2 - Phi2_q Sc of closed chains (table 8.4), empty without loops; linear_equations: the accelerations, with loops
+    also lam of (8.114).
     """
 
     positions: Expr
@@ -37,18 +50,27 @@ class Stages(NamedTuple):
 
 
 @boundary()
-def stages(model: Model, q: M, qd: M, tau: M) -> Stages:
-    """The stages of (8.38) without loads of the joints, each as in the book: R'M, kept from R'MR, times Sc, and R' (Q - C)
-    apart from it. `projected_equations` takes R' (M Sc + C - Q) at once, in fewer operations."""
-    kinematics = open_chain(model, q, qd)
-    at, moving = kinematics.at, kinematics.moving
-    bodies = elements(model, kinematics)
+def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) -> Stages:
+    """The stages of Formulation B without loads of the joints (8.38); with constraints, cut joints, (8.114).
+
+    Each as in the book: R'M, kept from R'MR, times Sc, and R' (Q - C) apart from it. `projected_equations` takes
+    R' (M Sc + C - Q) at once, in fewer operations.
+    """
+    open = open_chain(model, q, qd)
+    at, moving = open.at, open.moving
+    bodies = elements(model, open)
     MR = [body.momenta(body.R) for body in bodies]
     RtMR = [(body.dofs, body.R.T @ P) for body, P in zip(bodies, MR, strict=True)]
     RtMSc = [(body.dofs, P.T @ body.Sc) for body, P in zip(bodies, MR, strict=True)]
     RtQ = [(body.dofs, body.R.T @ (body.Q - body.C)) for body in bodies]
     H = assembled(model, q, RtMR)
     b = summed(model, q, RtQ) - summed(model, q, RtMSc)
+    jacobian, rates, solution = type(q)(0, 1), type(q)(0, 1), factor(model, H).solve(tau + b)
+    if constraints != ():
+        closing = Closing.of(model, constraints, open, q, qd)
+        rows = Rows(closing.Phi_z, constraint_magnitudes(model, constraints, q))
+        solution = ca.vertcat(*RangeSpace.on(H, model.dof_parent, rows).solve(tau + b, closing.gamma))
+        jacobian, rates = _stored(closing.Phi_z), closing.gamma
     return Stages(
         _column(at.A[1:], at.d[1:], at.s[1:]),
         _column(moving.g[1:], moving.w[1:]),
@@ -59,11 +81,49 @@ def stages(model: Model, q: M, qd: M, tau: M) -> Stages:
         _column([_upper(part) for _, part in RtMR]),
         _column([part for _, part in RtMSc]),
         _column([part for _, part in RtQ]),
-        type(q)(0, 1),
-        type(q)(0, 1),
+        jacobian,
+        rates,
         _column([_upper(H), -b]),
-        factor(model, H).solve(tau + b),
+        solution,
     )
+
+
+@natural_boundary
+def stages_a(
+    model: Model, natural: NaturalCoordinates, q: M, qd: M, tau: M, *, opened: OpenedChain | None = None
+) -> Stages:
+    """The stages of Formulation A without loads of the joints (8.38); with a removed body, `opened`, (8.114).
+
+    natural: coordinates of an open chain, or `opened.natural`. The mass matrix is constant and taken as a whole, so
+    there is no stage M, no C, and nothing to assemble but the sum of R' Q and -R' M Sc.
+    """
+    if opened is None:
+        tree = open_tree(model, natural)
+        open = open_chain(tree, q, qd)
+        x, xd = elements_at(natural, natural.chosen, open)
+        R, Sc = transformation(natural, tree, open), products(natural, open)
+    else:
+        open = open_chain(opened.natural.split(model), q, qd)
+        x, xd, R, Sc = Branches.of(model, opened, q, qd)
+    mass = natural_mass_matrix(model, natural, x)
+    MR = mass @ R
+    RtMR, RtMSc = symmetric(R.T @ MR), MR.T @ Sc
+    Q = natural_force(model, natural, x, xd, tau if opened else model.rest(q))
+    RtQ = R.T @ Q if opened else tau + R.T @ Q
+    jacobian, rates, parts = type(q)(0, 1), type(q)(0, 1), (RtQ - RtMSc,)
+    if opened is None:
+        solution = factor(model, RtMR).solve(*parts)
+    else:
+        J = natural.conditions.jacobian(x)[list(opened.rows), :]
+        Phi_z, rates = J @ R, natural.conditions.rate(xd)[list(opened.rows)] - J @ Sc
+        rows = Rows(Phi_z, ca.fabs(J) @ ca.fabs(R))
+        solution = ca.vertcat(*RangeSpace.on(RtMR, elimination_tree(RtMR), rows).solve(*parts, rates))
+        jacobian = _stored(Phi_z)
+    empty = type(q)(0, 1)
+    return Stages(
+        ca.vertcat(_column(open.at.A[1:]), x), xd, Sc, empty, empty, _stored(R), _stored(ca.triu(RtMR)), RtMSc, RtQ,
+        jacobian, rates, parts[0], solution,
+    )  # fmt: skip
 
 
 def _upper(A: Expr) -> Expr:
@@ -71,6 +131,12 @@ def _upper(A: Expr) -> Expr:
     return ca.vertcat(*(A[: k + 1, k] for k in range(A.shape[0])))
 
 
-def _column(*parts: list[Any]) -> Expr:
+def _stored(A: Expr) -> Expr:
+    """The entries that a matrix stores, in one column."""
+    rows, columns = A.sparsity().row(), A.sparsity().get_col()
+    return ca.vertcat(*(A[i, j] for i, j in zip(rows, columns, strict=True)), DM(0, 1))
+
+
+def _column(*parts: Sequence[Any]) -> Expr:
     """Matrices one below the other in one column."""
     return ca.vertcat(*(ca.vec(matrix) for part in parts for matrix in part))

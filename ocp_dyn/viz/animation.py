@@ -29,6 +29,9 @@ LAST_FRAME_PAUSE = 0.8
 MOST_STEPS, SLOWEST, LARGEST_PICTURE = 1000, 0.001, 8192
 """Largest number of steps, smallest speed, largest side [pixels]: limits against files that fill a disk."""
 
+LONG = 4.0
+"""Size of a model [m] from which on the ground has a tick per meter, and below a tick per half meter."""
+
 FORCE_HEIGHT = 0.4
 """Length of the arrow of one body weight, in heights of the model."""
 
@@ -206,7 +209,8 @@ class _Canvas:
             axes = self.figure.add_axes(rectangle)
             bare(axes)
             if self.grounded:
-                ground(axes, 0.0, 0.5 if plane == "side" and film.reach > 0.3 else 0.0, " m")
+                spacing = 0.5 if film.reach < LONG else 1.0
+                ground(axes, 0.0, spacing if plane == "side" and film.reach > 0.3 else 0.0, " m")
             axes.set_xlim(*limits[0])
             axes.set_ylim(*limits[1])
             arrows = Arrows(axes, plane, 0.011 * film.reach)

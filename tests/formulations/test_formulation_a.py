@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.formulations.removed_bodies import Branches
+from ocp_dyn.formulations.closed.by_removed_bodies import Branches
 from tests.formulations.mechanisms import MECHANISMS
 from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
 
@@ -270,3 +270,35 @@ def test_what_cannot_be_removed(rng):
         b.closed_chain_dynamics_a(model, opened, q, qd, tau, loads=od.Loads(armature=True))
     with pytest.raises(TypeError, match=r"opened must be a chain without one of its bodies, .* got Loop"):
         b.closed_chain_dynamics_a(model, loops[0], q, qd, tau)
+
+
+# Stages
+
+
+def test_stages_of_open_chains(rng):
+    model = tree("forest")
+    natural = b.natural(model)
+    at = symbols(model)
+    found = b.stages_a(model, natural, *at)
+    s = State.of(model, rng)
+    f = ca.Function("f", list(at), list(found), ["q", "qd", "tau"], list(found._fields))
+    values = dict(zip(found._fields, f.call([DM(s.q), DM(s.qd), DM(s.tau)]), strict=True))
+    close(values["linear_equations"], od.forward_dynamics(model, DM(s.q), DM(s.qd), DM(s.tau)), 1e-9)
+    close(values["velocities"], b.natural_velocity(model, natural, DM(s.q), DM(s.qd)))
+    close(values["positions"][9 * model.nb :], b.natural_from_q(model, natural, DM(s.q)))
+    close(values["assembly"], DM(s.tau) - od.bias_force(model, DM(s.q), DM(s.qd)))
+    assert not any(values[name].numel() for name in ("M", "C", "closing_jacobian", "closing_products"))
+
+
+def test_stages_of_removed_bodies(rng):
+    closed = MECHANISMS["bricard"](rng)
+    at = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, "link3", q=at[0])
+    x = [SX.sym(name, 5) for name in ("q", "qd", "tau")]
+    found = b.stages_a(closed.model, opened.natural, *x, opened=opened)
+    solution, Sc, R = (flat(y) for y in ca.Function("f", x, [found.linear_equations, found.Sc, found.R])(*at))
+    _, lam, xdd = b.closed_chain_dynamics_a(closed.model, opened, *at)
+    close(solution[4:], lam)
+    branches = Branches.of(closed.model, opened, at[0], at[1])
+    close(branches.R @ solution[:4] + Sc, xdd)
+    close(np.linalg.norm(R), np.linalg.norm(branches.R.full()))

@@ -15,6 +15,7 @@ import ocp_dyn as od
 from ocp_dyn.dynamics.kinematics import point_acceleration_6d, point_velocity_6d
 from ocp_dyn.formulations import stages
 from ocp_dyn.formulations.velocity_transformations import supporting_dofs
+from tests.formulations.mechanisms import MECHANISMS
 from tests.helpers import (
     QUICK_TREES,
     TREES,
@@ -280,3 +281,17 @@ def test_massless_bodies_add_nothing():
         *(evaluate(b.projected_equations, m, args=[s.q, s.qd]) for m in (other, one)), strict=True
     ):
         close(got, expected)
+
+
+def test_stages_of_closed_chains(rng):
+    """With loops the stages of table 8.4 end in the accelerations and forces of (8.114)."""
+    closed = MECHANISMS["six_bar"](rng)
+    at = closed.state(rng)
+    x = [SX.sym(name, 5) for name in ("q", "qd", "tau")]
+    found = b.stages(closed.model, *x, constraints=closed.loops)
+    f = ca.Function("f", x, [found.linear_equations, found.closing_products, found.closing_jacobian])
+    solution, products, jacobian = f(*at)
+    close(solution, ca.vertcat(*b.closed_chain_dynamics(closed.model, closed.loops, *at)))
+    close(products, od.constraint_hessian(closed.model, closed.loops, *at[:2]))
+    G = od.constraint_jacobian(closed.model, closed.loops, at[0]).full()
+    close(np.linalg.norm(flat(jacobian)), np.linalg.norm(G))

@@ -20,16 +20,16 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import as_function
-from .._types import Array, Expr, M, ModelError, as_type, listed, meant, sequence, shown
-from ..constrained_motion import AssemblyError
-from ..constrained_motion.reflections import DEPENDENT
-from ..constraints import Constraints, as_set, constraint_magnitudes, constraint_names, constraint_position
-from ..constraints.sets import constraint_rows
-from ..mechanism import Model
-from ..mechanism.boundary import boundary, column_of_numbers
-from ..spatial_algebra.linalg import LU
-from .cut_joints import closing_rows
+from ..._autodiff import as_function
+from ..._types import Array, Expr, M, ModelError, as_type, listed, meant, sequence, shown
+from ...constrained_motion import AssemblyError
+from ...constrained_motion.reflections import DEPENDENT
+from ...constraints import Constraints, as_set, constraint_magnitudes, constraint_names, constraint_position
+from ...constraints.sets import constraint_rows
+from ...mechanism import Model
+from ...mechanism.boundary import boundary, column_of_numbers
+from ...spatial_algebra.linalg import LU
+from ..cut_joints import closing_rows
 
 STEP = 0.02
 """Size of the steps to neighbors of a position, in rad or in lengths of the mechanism."""

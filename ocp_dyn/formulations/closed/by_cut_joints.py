@@ -21,17 +21,17 @@ from typing import Any
 
 from casadi import DM
 
-from .._types import Expr, M, as_type, finite, finite_vector, is_one_of, numbers, shown
-from ..constrained_motion.solvers import RangeSpace, Rows
-from ..constraints import Constraints, constraint_magnitudes, constraint_position
-from ..dynamics.invertible import check_invertible
-from ..mechanism import Model
-from ..mechanism.boundary import boundary
-from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import elimination_tree, ltdl, solve_spd, symmetric
-from .cut_joints import Closing
+from ..._types import Expr, M, as_type, finite, finite_vector, is_one_of, numbers, shown
+from ...constrained_motion.solvers import RangeSpace, Rows
+from ...constraints import Constraints, constraint_magnitudes, constraint_position
+from ...dynamics.invertible import check_invertible
+from ...mechanism import Model
+from ...mechanism.boundary import boundary
+from ...mechanism.loads import NO_LOADS, Loads
+from ...spatial_algebra.linalg import elimination_tree, ltdl, solve_spd, symmetric
+from ..cut_joints import Closing
+from ..velocity_transformations import elements, open_chain, projected
 from .independent_coordinates import IndependentCoordinates, Transformation
-from .velocity_transformations import elements, open_chain, projected
 
 METHODS = ("multipliers", "penalty", "independent")
 Solution = tuple[Expr, Expr]

@@ -23,25 +23,25 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._autodiff import as_function
-from .._types import Expr, M, as_type, exact, listed, meant, shown, sparse
-from ..constraints import Constraints, Loop, as_set
-from ..dynamics.invertible import check_invertible
-from ..dynamics.kinematics import resolve
-from ..mechanism import Model
-from ..mechanism.boundary import boundary
-from ..mechanism.loads import NO_LOADS, Loads
-from ..spatial_algebra.linalg import elimination_tree, symmetric
-from ..spatial_algebra.spatial import acceleration_field
-from .closed_chains import Options
-from .cut_joints import Closing, CutJoint
-from .formulation_a import in_plane
+from ..._autodiff import as_function
+from ..._types import Expr, M, as_type, exact, listed, meant, shown, sparse
+from ...constraints import Constraints, Loop, as_set
+from ...dynamics.invertible import check_invertible
+from ...dynamics.kinematics import resolve
+from ...mechanism import Model
+from ...mechanism.boundary import boundary
+from ...mechanism.loads import NO_LOADS, Loads
+from ...spatial_algebra.linalg import elimination_tree, symmetric
+from ...spatial_algebra.spatial import acceleration_field
+from ..cut_joints import Closing, CutJoint
+from ..formulation_a import elements_at, in_plane
+from ..joint_coordinates import joint_rates, qd_of
+from ..natural_coordinates import Chosen, NaturalCoordinates
+from ..natural_dynamics import natural_force, natural_mass_matrix
+from ..natural_from_model import natural
+from ..velocity_transformations import OpenChain, open_chain
+from .by_cut_joints import Options
 from .independent_coordinates import Conditions
-from .joint_coordinates import joint_rates, qd_of
-from .natural_coordinates import Chosen, NaturalCoordinates
-from .natural_dynamics import natural_force, natural_mass_matrix
-from .natural_from_model import natural
-from .velocity_transformations import OpenChain, open_chain
 
 IDENTITY = 1e-9
 """Largest entry of Phi_x R1, relative to the mechanism, of conditions that the branches keep by themselves."""
@@ -245,14 +245,11 @@ def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
     for edge in opened.edges:
         make = _joint_step if edge.loop is None else _loop_step
         steps[edge.end] = make(tree, edge, full, steps[edge.start])
-    x, xd, R, Sc = [], [], [], []
+    R, Sc = [], []
     count, dimension = len(opened.names), opened.natural.dimension
     own = sum(edge.dofs.stop - edge.dofs.start for edge in opened.edges)
     for is_point, b, r in opened.homes:
         arm = full.at.A[b] @ exact(r)
-        turned = ca.cross(full.moving.w[b], arm)
-        x.append(full.at.r[b] + arm if is_point else arm)
-        xd.append(full.moving.v[b] + turned if is_point else turned)
         columns: list[Expr] = [DM(3, 1)] * count
         if b not in steps:
             columns[own : own + dimension] = ca.horzsplit(exact(opened.natural.plane))
@@ -268,7 +265,8 @@ def branches(tree: Model, opened: OpenedChain, full: OpenChain) -> Branches:
             lever = lever + step.d
         R.append(ca.horzcat(*columns))
         Sc.append(steps[b].a + steps[b].U @ arm if is_point else steps[b].U @ arm)
-    return Branches(*(in_plane(opened.natural, part) for part in (x, xd, R, Sc)))
+    x, xd = elements_at(opened.natural, opened.homes, full)
+    return Branches(x, xd, in_plane(opened.natural, R), in_plane(opened.natural, Sc))
 
 
 def _joint_step(tree: Model, edge: Edge, full: OpenChain, start: Step) -> Step:
