@@ -11,7 +11,7 @@ from ocp_dyn import ocp
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.mechanism.boundary import boundary
 from ocp_dyn.models import pendulum
-from tests.helpers import close, tree
+from tests.helpers import add_random, close
 
 MODEL = pendulum(2)
 Q, V = ca.DM([0.1, 0.2]), ca.DM([0.3, 0.4])
@@ -108,23 +108,41 @@ def test_wrong_arguments_are_refused_in_words(call, error, message):
         call()
 
 
-ARRAYS = tree("floating")
-FEET = tuple(c.at(ARRAYS, ARRAYS.neutral()) for c in (od.Contact("b3"), od.Contact("b5", axes="xz")))
-OTHERS = {"frame": "b4", "constraints": FEET, "t": [0.0], "lam": np.linspace(-1, 1, 8), "values": {}}
+def floating_arm():
+    """A floating base with a joint of each side, one of them spherical."""
+    rng, builder = np.random.default_rng(5), od.ModelBuilder("arm", gravity=(1.1, -2.3, -9.81))
+    for name, joint, parent in (
+        ("b1", od.FloatingBase(), "world"), ("b2", od.Revolute((1, 2, 3)), "b1"), ("b3", od.Spherical(), "b1")
+    ):  # fmt: skip
+        add_random(builder, name, joint, parent, rng)
+    return builder.build()
+
+
+ARRAYS = floating_arm()
+NATURAL = od.formulations.natural(ARRAYS)
+FEET = tuple(c.at(ARRAYS, ARRAYS.neutral()) for c in (od.Contact("b2"), od.Contact("b3", axes="xz")))
+OTHERS = {"frame": "b3", "constraints": FEET, "natural": NATURAL, "t": [0.0], "values": {}, "s": 0.3, "h": 1e-3}
 NOT_OF_Q = {"inertial_parameters", "mimic_constraints", "mimic_map", "model_to_dict", "parameter_names", "reduce",
             "save_model", "with_parameters"}  # fmt: skip
 OF_NUMBERS = {"assemble_q", "assemble_qd", "constraint_rank", "inverse_kinematics", "is_fully_actuated"}
 """Functions that work on numbers alone, and give NumPy arrays or plain values."""
 
 
-def arguments(function, model):
-    """Arguments for a function of a model, the matrices as arrays: in general position, all entries different."""
-    rng = np.random.default_rng(3)
+def arguments(function):
+    """Arguments for a function of a model, the matrices as arrays in general position, and which of them are so."""
+    model, rng = ARRAYS, np.random.default_rng(3)
     state = {"q": model.random_q(rng), **{name: rng.normal(size=model.nv) for name in ("qd", "qdd", "tau", "mu", "v")}}
-    state |= {"q0": model.random_q(rng), "q1": model.random_q(rng)}
-    known = {**state, **OTHERS, "s": 0.3}
+    state |= {"q0": model.random_q(rng), "q1": model.random_q(rng), "lam": rng.normal(size=8)}
     needed = [p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty][1:]
-    return [known[name] for name in needed], [name in state or name == "lam" for name in needed]
+    if "natural" in needed:
+        at = od.formulations.natural_from_q(model, NATURAL, state["q"])
+        state |= {
+            "x": at.full().ravel(),
+            "xd": od.formulations.natural_velocity(model, NATURAL, state["q"], state["qd"]).full().ravel(),
+        }
+        state |= {"xdd": rng.normal(size=NATURAL.n), "lam": rng.normal(size=len(NATURAL.constraint_names))}
+    known = {**OTHERS, **state}
+    return [known[name] for name in needed], [name in state for name in needed]
 
 
 def algorithms():
@@ -140,20 +158,29 @@ def parts(result):
 
 
 @pytest.mark.parametrize("function", algorithms(), ids=lambda f: f.__name__)
-def test_arrays_and_lists_are_numbers_of_every_algorithm(function):
-    """Arrays and lists give what a DM gives, bit for bit, as a DM; the arrays do not change."""
-    given, matrices = arguments(function, ARRAYS)
-    kept = [np.copy(x) for x, matrix in zip(given, matrices, strict=True) if matrix]
+def test_arrays_are_numbers_of_every_algorithm(function):
+    """Arrays, flat or columns, give what a DM gives, bit for bit, as a DM; the arrays do not change."""
+    given, matrices = arguments(function)
+    kept = [np.copy(x) for x in given]
     expected = parts(function(ARRAYS, *(ca.DM(x) if m else x for x, m in zip(given, matrices, strict=True))))
-    for form in (lambda x: x, list, tuple, lambda x: x[:, None]):
-        found = parts(function(ARRAYS, *(form(x) if m else x for x, m in zip(given, matrices, strict=True))))
-        assert found.keys() == expected.keys()
-        for name, x in found.items():
-            assert isinstance(x, ca.DM), name
-            assert x.sparsity() == expected[name].sparsity()
-            assert np.array_equal(x.full(), expected[name].full(), equal_nan=True)
-    for x, before in zip((x for x, m in zip(given, matrices, strict=True) if m), kept, strict=True):
-        assert np.array_equal(x, before)
+    mixed = [x[:, None] if m and k % 2 else x for k, (x, m) in enumerate(zip(given, matrices, strict=True))]
+    found = parts(function(ARRAYS, *mixed))
+    assert found.keys() == expected.keys()
+    for name, x in found.items():
+        assert isinstance(x, ca.DM), name
+        assert x.sparsity() == expected[name].sparsity()
+        assert np.array_equal(x.full(), expected[name].full(), equal_nan=True)
+    for x, before, matrix in zip(given, kept, matrices, strict=True):
+        assert not matrix or np.array_equal(x, before)
+
+
+def test_lists_and_tuples_are_numbers():
+    q, qd, qdd = (x.tolist() for x in arguments(od.inverse_dynamics)[0])
+    expected = od.inverse_dynamics(ARRAYS, ca.DM(q), ca.DM(qd), ca.DM(qdd))
+    assert isinstance(expected, ca.DM)
+    close(od.inverse_dynamics(ARRAYS, q, tuple(qd), [[x] for x in qdd]), expected, 0)
+    close(od.inverse_dynamics(ARRAYS, q, [np.float32(0)] * ARRAYS.nv, range(ARRAYS.nv)),
+          od.inverse_dynamics(ARRAYS, ca.DM(q), ca.DM(ARRAYS.nv, 1), ca.DM(range(ARRAYS.nv))), 0)  # fmt: skip
 
 
 def test_arrays_by_name_beside_loads_and_symbols(rng):
@@ -202,7 +229,7 @@ def test_arrays_in_functions_without_a_model(rng):
     close(od.quaternion_matrix(quaternion), od.quaternion_matrix(ca.DM(quaternion)), 0)
     for call, message in (
         (lambda: od.center_of_pressure(wrench[:5]), "a wrench must be a column of 6 entries"),
-        (lambda: od.split_forces(FEET, lam[:5]), r"lam must have 8 rows \(b3.*8 in all\)\), got shape \(5, 1\)"),
+        (lambda: od.split_forces(FEET, lam[:5]), r"lam must have 8 rows \(b2.*8 in all\)\), got shape \(5, 1\)"),
         (lambda: od.quaternion_matrix(wrench), r"a quaternion \(x, y, z, w\) must be a column of 4 entries"),
     ):
         with pytest.raises(ValueError, match=message):

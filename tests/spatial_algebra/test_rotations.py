@@ -237,6 +237,8 @@ def test_exponential_maps_of_symbols(rng, kind):
         close(half(twist), np.eye(6))
         assert np.all(np.isfinite(H(twist).full()))
     assert np.all(np.isfinite(half(np.array([np.pi, 0, 0, 1, 2, 3])).full()))
+    at_zero, near = (H(np.concatenate([angle * np.array([0.6, 0.0, -0.8]), [1, 2, 3]])) for angle in (0.0, 1e-6))
+    close(near, at_zero, 1e-5)  # ten times the angle
 
 
 def test_exponential_maps_take_lists_and_refuse_in_words():
