@@ -27,6 +27,7 @@ class System(NamedTuple):
     torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
     its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright. slim:
     whether pictures draw all bars equally wide. wheels: radius of bodies called wheel_... in pictures [m]. penalty: alpha and omega [rad/s] of the penalty form.
+    tolerance: largest change of a coordinate in the last iteration of the trapezoidal rule, below the rule's own error.
     """
 
     model: od.Model
@@ -44,6 +45,7 @@ class System(NamedTuple):
     slim: bool = True
     wheels: float | None = None
     penalty: tuple[float, float] = (1e7, 10.0)
+    tolerance: float = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ def closed_chain(method: str) -> Callable[[System], ca.Function]:
     def make(system: System) -> ca.Function:
         if not system.loops:
             raise ValueError(f"formulation {method} holds loops, and this system has none: choose velocity")
-        options = {"alpha": system.penalty[0], "omega": system.penalty[1]} if method == "penalty" else {}
+        options: Any = {"alpha": system.penalty[0], "omega": system.penalty[1]} if method == "penalty" else {}
         return od.function(
             formulations.closed_chain_dynamics, system.model, system.loops, method=method, loads=system.loads, **options
         )
@@ -204,9 +206,6 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
     return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
 
 
-TOLERANCE = 1e-9
-"""Largest change of a coordinate in the last iteration of a step, so small that it adds no error to that of the rule."""
-
 MOST_ITERATIONS = 60
 """Largest number of iterations of a step; two are usual, but near singular positions they converge slowly."""
 
@@ -219,11 +218,15 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
     begin = time.process_time()
     motion = formulations.simulate(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
-        tolerance=TOLERANCE, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
+        tolerance=system.tolerance, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.process_time() - begin
-    # natural coordinates know angles up to whole turns only; sines, cosines and quaternions do not jump by more than pi
-    q = np.unwrap(motion.q, axis=0)
+    return _natural_run(system, motion, seconds, steps)
+
+
+def _natural_run(system: System, motion: formulations.NaturalMotion, seconds: float, steps: int) -> Run:
+    """The result in joint coordinates of a motion in natural ones, which know angles up to whole turns only."""
+    q = np.unwrap(motion.q, axis=0)  # sines, cosines and quaternions do not jump by more than pi
     path = Trajectory(system.model, motion.t, q, motion.qd, system.loops, system.loads)
     return Run(system, path, motion.position_errors, motion.velocity_errors, seconds, steps, motion.iterations)
 
@@ -254,7 +257,7 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
     if system.duration / h > LARGEST_STEP_COUNT:
         raise ValueError(f"{system.duration / h:.3g} steps are too many: at most {LARGEST_STEP_COUNT:.0e}")
     steps = max(1, round(system.duration / h))
-    least = max(1, steps // MOST_NODES)
+    least = -(-steps // MOST_NODES)
     every = next((k for k in range(least, 4 * least + 1) if steps % k == 0), 1)  # the last node is the end
     begin = time.process_time()
     try:
@@ -264,6 +267,8 @@ def simulate(system: System, progress: Progress | None = None) -> tuple[Run | No
         if motion is None or len(motion.t) < 3:
             return None, str(error)
         done = every * (len(motion.t) - 1)
+        if isinstance(motion, formulations.NaturalMotion):
+            return _natural_run(system, motion, time.process_time() - begin, done), str(error)
         return Run(system, motion, *_errors(motion), time.process_time() - begin, done), str(error)
 
 

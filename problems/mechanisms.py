@@ -54,7 +54,7 @@ def _system(made: Any, formulation: str, duration: float, step: float, **options
 def squeezer() -> System:
     """Andrews' squeezer until t = 0.03 s, at a two-hundredth of its speed in pictures."""
     return _system(
-        od.models.squeezer(), "multipliers", 0.03, 1e-5, penalty=(1e6, 1e3),
+        od.models.squeezer(), "multipliers", 0.03, 1e-5, penalty=(1e6, 1e3), tolerance=1e-11,
         torque=lambda q, qd: od.models.squeezer_torque(q), speed=0.005, turn=X_Y_UPRIGHT,
     )  # fmt: skip
 

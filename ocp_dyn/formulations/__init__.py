@@ -7,16 +7,16 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
+from .closed.branches import OpenedChain as OpenedChain
 from .closed.by_cut_joints import closed_chain_dynamics as closed_chain_dynamics
-from .closed.by_removed_bodies import OpenedChain as OpenedChain
 from .closed.by_removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
-from .closed.by_removed_bodies import open_by_removing as open_by_removing
 from .closed.independent_coordinates import IndependentCoordinates as IndependentCoordinates
 from .closed.independent_coordinates import SingularPositionError as SingularPositionError
 from .closed.independent_coordinates import dependent_q as dependent_q
 from .closed.independent_coordinates import dependent_qd as dependent_qd
 from .closed.independent_coordinates import independent_coordinates as independent_coordinates
 from .closed.independent_coordinates import independent_transformation as independent_transformation
+from .closed.opening import open_by_removing as open_by_removing
 from .cut_joints import closing_jacobian as closing_jacobian
 from .dependent_dynamics import natural_forward_dynamics as natural_forward_dynamics
 from .formulation_a import forward_dynamics_formulation_a as forward_dynamics_formulation_a

@@ -72,7 +72,7 @@ def natural_forward_dynamics(
     whole(iterations, "iterations", least=1)
 
     def solved(x: Expr, xd: Expr, tau: Expr, f_ext: Expr) -> tuple[Expr, Expr]:
-        equations = Equations.of(model, natural, tau, f_ext if loads.external else None, loads)
+        equations = Equations(model, natural, tau, f_ext if loads.external else None, loads)
         Phi_x, Q = SX(equations.Phi_x(x)), equations.Q(x, xd)
         c = equations.c(x, xd)
         if omega:
@@ -115,7 +115,7 @@ def _by_multipliers(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, p: Expr) -> tuple
     for _ in range(SOLUTIONS):
         gap = c - Phi_x @ xdd
         forces = Q + Phi_x.T @ lam - mass @ xdd
-        change = factor.solve(ca.vertcat(forces + Phi_x.T @ (p * gap), gap))
+        change = factor.solve(ca.vertcat(forces, gap))
         xdd, lam = xdd + change[:n], lam - change[n:]
     return xdd, lam
 

@@ -201,8 +201,13 @@ def _position(joint: Joint, frame: _Frame) -> Expr:
     if isinstance(joint, Translation):
         return shift
     if isinstance(joint, FloatingBase):
-        return ca.vertcat(shift, _turned(joint._rotation, frame.rotation()))
+        return ca.vertcat(shift, _turned(_rotation_of(joint), frame.rotation()))
     return _turned(joint, frame.rotation())
+
+
+def _rotation_of(joint: FloatingBase) -> Joint:
+    """The rotation of a floating base as a joint."""
+    return Spherical() if joint.has_quaternion else Euler(joint.rotation.removeprefix("euler_"))
 
 
 def _turned(joint: Joint, R: Expr) -> Expr:
@@ -227,7 +232,7 @@ def _rates(joint: Joint, frame: _Frame) -> Expr:
     shifts = [frame.sliding(e, whole=True) for e in np.eye(3)] if isinstance(joint, (Translation, FloatingBase)) else []
     if isinstance(joint, Translation):
         return ca.vertcat(*shifts)
-    turning = joint._rotation if isinstance(joint, FloatingBase) else joint
+    turning = _rotation_of(joint) if isinstance(joint, FloatingBase) else joint
     W = frame.angular_velocity()
     if isinstance(turning, Spherical):
         return ca.vertcat(*shifts, W)

@@ -16,7 +16,8 @@ dimension m^2, as the constant distance of two points, L0 for m, 1 for a row bet
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -96,25 +97,26 @@ def _extent(points: Array) -> float:
 
 @dataclass(frozen=True)
 class Equations:
-    """M (n x n), constant; Phi, Phi_x, c = -Phi_x_dot xd and Q as functions of x, xd."""
+    """M (n x n), constant; Phi, Phi_x, c = -Phi_x_dot xd and Q as functions of x, xd.
+
+    tau (nv), or a function of x, xd that returns it; f_ext (6 x k), None without external loads.
+    """
 
     model: Model
     natural: NaturalCoordinates
+    tau: Expr | Force
+    f_ext: Expr | None
     loads: Loads
-    scales: Scales
-    M: Expr
-    applied: Force
 
-    @staticmethod
-    def of(model: Model, natural: NaturalCoordinates, tau: Expr | Force, f_ext: Expr | None, loads: Loads) -> Equations:
-        """The equations of a model; tau (nv), or a function of x, xd that returns it."""
+    @cached_property
+    def M(self) -> Expr:
+        """Mass matrix (n x n)."""
+        return natural_mass_matrix(self.model, self.natural, SX(self.natural.n, 1))
 
-        def applied(x: Expr, xd: Expr) -> Expr:
-            torques = tau(x, xd) if callable(tau) else tau
-            return natural_force(model, natural, x, xd, torques, f_ext, loads=loads)
-
-        M = natural_mass_matrix(model, natural, SX(natural.n, 1))
-        return Equations(model, natural, loads, Scales.of(natural), M, applied)
+    @cached_property
+    def scales(self) -> Scales:
+        """Units of coordinates and rows."""
+        return Scales.of(self.natural)
 
     def Phi(self, x: Expr) -> Expr:
         """Errors of the constraints (m)."""
@@ -130,18 +132,26 @@ class Equations:
 
     def Q(self, x: Expr, xd: Expr) -> Expr:
         """Applied forces (n)."""
-        return self.applied(x, xd)
+        torques = self.tau(x, xd) if callable(self.tau) else self.tau
+        return natural_force(self.model, self.natural, x, xd, torques, self.f_ext, loads=self.loads)
 
-    def Q_and_tangent(self, x: Expr, xd: Expr, h: Expr) -> tuple[Expr, Expr]:
-        """Q and the symmetric part of Q_x + (2/h) Q_xd (n x n), by automatic differentiation."""
+    def stiffness(self, x: Expr, xd: Expr, h: Expr) -> Expr:
+        """The symmetric part of Q_x + (2/h) Q_xd (n x n), of passive forces and of torques that are functions.
 
-        def both(x: Expr, xd: Expr) -> list[Expr]:
-            Q = SX(self.applied(x, xd))
+        By automatic differentiation. Given torques turn with the joints, too; their part is small, as that of Phi_xx.
+        """
+        if not callable(self.tau) and not self.loads.passive:
+            return SX(self.natural.n, self.natural.n)
+        loads = replace(self.loads, external=())
+        tau = self.tau if callable(self.tau) else DM(self.model.nv, 1)
+        inner = Equations(self.model, self.natural, tau, None, loads)
+
+        def tangent(x: Expr, xd: Expr) -> list[Expr]:
+            Q = SX(inner.Q(x, xd))
             K = ca.jacobian(Q, x) + 2 / h * ca.jacobian(Q, xd)
-            return [Q, (K + K.T) / 2 if K.nnz() else K]
+            return [(K + K.T) / 2]
 
-        Q, K = on_symbols(both, x, xd)
-        return Q, K
+        return on_symbols(tangent, x, xd)[0]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.linalg import elimination_tree, symmetric
-from .closed.by_removed_bodies import Branches, OpenedChain
+from .closed.branches import Branches, OpenedChain
 from .cut_joints import Closing
 from .formulation_a import elements_at, open_tree, products, transformation
 from .joint_coordinates import natural_boundary

@@ -52,7 +52,7 @@ def squeezer(quick: bool, progress: Report) -> list[Row]:
 
     Relative to the published value of every component, the largest; "of norm": to the norm of all components.
     """
-    steps = {name: (1e-5, 1e-6) for name in EXPLICIT} | {"trapezoidal": (1e-5, 1e-6, 5e-7, 2.5e-7)}
+    steps = dict.fromkeys(EXPLICIT, (1e-05, 1e-06)) | {"trapezoidal": (1e-5, 1e-6, 5e-7, 2.5e-7)}
     end = {name: np.zeros(7) for name in ("q", "qd")}
     order = list(od.models.squeezer_order())
     end["q"][order], end["qd"][order] = published.ANDREWS_Q, published.ANDREWS_QD
@@ -117,7 +117,9 @@ def four_bars(n: int, duration: float, h: float, formulation: str = "trapezoidal
 def four_bar_motions(quick: bool, progress: Report) -> list[Row]:
     """Errors at the end of the published motions, by the augmented Lagrangian form."""
     cases: Iterable[tuple[int, float, float]] = (
-        ((2, 1.0, 1e-3),) if quick else ((2, 10.0, 1e-3), (2, 10.0, 1e-4), (40, 20.0, 1e-3), (40, 20.0, 1e-4), (40, 20.0, 5e-5))
+        ((2, 1.0, 1e-3),)
+        if quick
+        else ((2, 10.0, 1e-3), (2, 10.0, 1e-4), (40, 20.0, 1e-3), (40, 20.0, 1e-4), (40, 20.0, 5e-5))
     )
     rows: list[Row] = []
     for n, duration, h in cases:

@@ -8,13 +8,6 @@ from typing import Any
 import casadi as ca
 
 import ocp_dyn as od
-from ocp_dyn.constrained_motion.solvers import RangeSpace, Rows
-from ocp_dyn.constraints import constraint_magnitudes
-from ocp_dyn.dynamics.rnea_crba_aba import factor
-from ocp_dyn.formulations.cut_joints import closing_rows
-from ocp_dyn.formulations.formulation_a import products, transformation
-from ocp_dyn.formulations.velocity_transformations import open_chain
-from ocp_dyn.spatial_algebra.linalg import symmetric
 
 from . import published
 from .operations import Operations, by_stage, count
@@ -41,60 +34,21 @@ ROWS = {
 
 def formulation_b(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
     """Operations by stage of Formulation B; with loops, which are held by multipliers, the stages of table 8.4."""
-    q, qd, tau = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv)))
-    stages = od.formulations.stages(model, q, qd, tau)
-    if loops:
-        H, b = _assembled(stages.assembly, model.nv)
-        closing = closing_rows(model, tuple(loops), q, qd)
-        rows = Rows(closing.Phi_z, constraint_magnitudes(model, tuple(loops), q))
-        solution = RangeSpace.on(H, model.dof_parent, rows).solve(tau - b, closing.gamma)
-        stages = stages._replace(
-            closing_jacobian=ca.vertcat(*closing.Phi_z.nonzeros()), closing_products=closing.gamma,
-            linear_equations=ca.vertcat(*solution),
-        )  # fmt: skip
-    return _counted(stages, [q, qd, tau])
+    q, qd, tau = inputs = _inputs(model)
+    return _counted(od.formulations.stages(model, q, qd, tau, constraints=tuple(loops)), inputs)
 
 
 def formulation_a(model: od.Model, loops: Sequence[Any] = ()) -> Stages | None:
-    """Operations by stage of Formulation A on an open chain, whose R'MR is one product of sparse matrices; None for
-    closed chains, of which the library opens those that fall apart where one body is removed."""
+    """Operations by stage of Formulation A on an open chain, whose R'MR is one product of sparse matrices; None with
+    loops, of which the library opens those that one removed body closes."""
     if loops:
         return None
-    q, qd, tau = (ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv)))
-    natural = od.formulations.natural(model)
-    tree = natural.split(model)
-    chain = open_chain(tree, q, qd)
-    R, Sc = transformation(natural, tree, chain), products(natural, chain)
-    x = natural.positions(tree, q)
-    M = od.formulations.natural_mass_matrix(model, natural, x)
-    Q = od.formulations.natural_force(model, natural, x, ca.SX(natural.n, 1), ca.SX(model.nv, 1))
-    H, bias, force = symmetric(R.T @ (M @ R)), R.T @ (M @ Sc), R.T @ Q
-    C = bias - force
-    stages = {
-        published.POSITIONS: [x],
-        published.VELOCITIES: [od.formulations.natural_velocity(model, natural, q, qd)],
-        published.BIAS: [Sc],
-        published.TRANSFORMATION: [ca.vertcat(*R.nonzeros())],
-        published.REDUCED_MASS: [ca.vertcat(*ca.triu(H).nonzeros())],
-        published.REDUCED_BIAS: [bias],
-        published.REDUCED_FORCE: [force],
-        published.ASSEMBLY: [C],
-        published.SOLUTION: [factor(model, H).solve(tau - C)],
-    }
-    found = by_stage([q, qd, tau], stages)
-    return {row: operations for row, operations in found.items() if any(operations)}
+    q, qd, tau = inputs = _inputs(model)
+    return _counted(od.formulations.stages_a(model, od.formulations.natural(model), q, qd, tau), inputs)
 
 
-def _assembled(column: ca.SX, nv: int) -> tuple[ca.SX, ca.SX]:
-    """H and the right-hand side from the stage "assembly": the upper triangle by columns, then the vector."""
-    upper = ca.SX(nv, nv)
-    start = 0
-    for k in range(nv):
-        for i in range(k + 1):
-            if not column[start + i].is_zero():
-                upper[i, k] = column[start + i]
-        start += k + 1
-    return ca.triu2symm(upper), column[start:]
+def _inputs(model: od.Model) -> list[ca.SX]:
+    return [ca.SX.sym(name, n) for name, n in (("q", model.nq), ("qd", model.nv), ("tau", model.nv))]
 
 
 def _counted(stages: Any, inputs: Sequence[ca.SX]) -> Stages:

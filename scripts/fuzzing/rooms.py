@@ -36,6 +36,18 @@ DRAWN = (
 )
 
 
+OWN_VALUES: dict[str, dict[str, Any]] = {
+    "NoCollision": {"pairs": [(ocp.Capsule("foot", 0.1), ocp.Obstacle((0, 0, 0), 0.1))]},
+    "DependentJoints": {
+        "constraint": od.JointCoupling("hip", "leg", 1.0),
+        "joints": ["hip"],
+        "of": ["leg"],
+        "function": lambda q: q,
+    },
+}
+"""Good values of one class by the names of its parameters, where they differ from those of the others."""
+
+
 _model = cache(monopod)
 
 
@@ -72,9 +84,7 @@ def calls() -> tuple[Call, ...]:
     made = {n: getattr(ocp, n) for n in dir(ocp) if n[0] != "_" and n not in RESULTS and callable(getattr(ocp, n))}
     found = []
     for name, make in made.items():
-        known = good | {"NoCollision": {"pairs": [(ocp.Capsule("foot", 0.1), ocp.Obstacle((0, 0, 0), 0.1))]}}.get(
-            name, {}
-        )
+        known = good | OWN_VALUES.get(name, {})
         call = call_of(name, make, known)
         if call.changed:
             found.append(call)

@@ -197,6 +197,28 @@ def test_a_singular_position_has_no_independent_coordinates():
         assert np.isfinite(flat(xdd)).all()
 
 
+@pytest.mark.parametrize("method", ["multipliers", "penalty", "matrix_r"])
+def test_a_locked_mechanism_rests(method):
+    """Two bars on one ground, joined at their tips: a triangle."""
+    builder = od.ModelBuilder("triangle")
+    for name, place in (("left", 0.0), ("right", 1.0)):
+        builder.add_body(
+            name, od.Revolute("y"), origin=(place, 0, 0), mass=1.0, com=(0, 0, 0.5), inertia=(0.1, 0.1, 0.1)
+        )
+    model = builder.build()
+    end = (np.eye(3), (0, 0, 1))
+    loop = od.Loop("left", "right", [(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)], end, end, label="tip")
+    q = np.array([np.pi / 6, -np.pi / 6])
+    natural = fm.natural(model, loop, q=q)
+    assert natural.degrees_of_freedom() == 0
+    x, xd = start(model, natural, q, np.zeros(2))
+    xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(2, 1), method=method, iterations=3)
+    close(xdd, np.zeros(natural.n))
+    check_balance(model, natural, x, xd, ca.DM(2, 1), xdd, lam, 1e-6 if method == "penalty" else 1e-10)
+    motion = fm.simulate(model, natural, q, h=0.01, duration=0.1)
+    close(motion.x[-1], flat(x))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

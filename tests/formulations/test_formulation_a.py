@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.formulations.closed.by_removed_bodies import Branches
+from ocp_dyn.formulations.closed.branches import Branches
 from tests.formulations.mechanisms import MECHANISMS
 from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
 
@@ -201,6 +201,35 @@ def test_bodies_beyond_the_removed_one_hang_on_the_other_end(rng):
     assert [(edge.start, edge.end, edge.backwards) for edge in opened.edges[2:]] == [(0, 5, True), (5, 4, True)]
 
 
+def test_several_bodies_may_be_removed(rng):
+    """Their common point moves freely. The rocker's end is linear in points of the coupler, so its joint moves nothing."""
+    closed = MECHANISMS["six_bar"](rng)
+    at = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, ("coupler", "link"), q=at[0])
+    assert opened.bodies == ("coupler", "link")
+    assert opened.names == ("crank_joint", "lever_joint", "P4.1", "P4.2")
+    close(b.closed_chain_dynamics_a(closed.model, opened, *at)[0],
+          b.closed_chain_dynamics(closed.model, closed.loops, *at)[0])  # fmt: skip
+
+
+def test_rates_that_move_nothing_are_left_out(rng):
+    """In a row of four-bars the points of a bar may all belong to its neighbors; then its own rate moves none."""
+    row = od.models.n_four_bar(4)
+    q = DM(row.q) + 0.0
+    choice = b.independent_coordinates(row.model, row.loops, q)
+    step = np.zeros(row.model.nv)
+    step[choice.independent[0]] = 0.3
+    q = DM(b.dependent_q(row.model, row.loops, row.model.integrate(q, DM(step)), choice))
+    qd, tau = b.dependent_qd(row.model, row.loops, q, DM([1.3]), choice), DM(rng.normal(size=row.model.nv))
+    expected, _ = b.closed_chain_dynamics(row.model, row.loops, q, qd, tau)
+    fewer = 0
+    for body in row.model.body_names:
+        opened = b.open_by_removing(row.model, row.loops, body, q=q)
+        close(b.closed_chain_dynamics_a(row.model, opened, q, qd, tau)[0], expected)
+        fewer += len(opened.names) < len(opened.rates)
+    assert fewer
+
+
 def test_loads_and_stabilization_of_removed_bodies(rng):
     closed = MECHANISMS["six_bar"](rng)
     model, loops = closed.model, closed.loops
@@ -257,7 +286,7 @@ def test_what_cannot_be_removed(rng):
     closed = MECHANISMS["floating_legs"](rng)
     model, loops = closed.model, closed.loops
     q, qd, tau = closed.state(rng)
-    with pytest.raises(ValueError, match=r"without 'trunk' nothing supports thigh_l, shank_l, .* Remove another body"):
+    with pytest.raises(ValueError, match=r"without trunk nothing supports thigh_l, shank_l, .* Remove another body"):
         b.open_by_removing(model, loops, "trunk", q=q)
     with pytest.raises(KeyError, match=r"no moving body 'thigh'; bodies are: .* did you mean 'thigh_r'"):
         b.open_by_removing(model, loops, "thigh", q=q)

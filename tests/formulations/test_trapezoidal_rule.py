@@ -178,7 +178,7 @@ def test_the_quasi_tangent_is_the_tangent_up_to_the_errors_of_the_constraints(rn
     natural = fm.natural(model)
     h, alpha = 0.01, 1e7
     e, tau = ca.SX.sym("e", natural.n), ca.SX(rng.normal(size=model.nv))
-    rule = Rule.of(Equations.of(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
+    rule = Rule.of(Equations(model, natural, tau, None, od.Loads()), ca.DM(h), "penalty", alpha, 1e-4, False)
     start = Motion(ca.SX(natural.x), ca.SX(natural.n, 1), ca.SX(natural.n, 1))
     there = rule.corrected(start, e)
     Phi_x = rule.equations.Phi_x(there.x)

@@ -103,7 +103,7 @@ def independent_coordinates(
     late = _preferred(model, prefer)
     here = conditions.scaled(at)
     conditions.check_assembled(at, here)
-    found = _eliminate(here.A, late)
+    found = eliminate(here.A, late)
     if len(found.rows) == model.nv:
         raise ValueError(
             f"the mechanism is locked: {conditions.loops()} leave none of its {model.nv} coordinates free (rank "
@@ -124,7 +124,7 @@ class _Scaled(NamedTuple):
     column: Array
 
 
-class _Pivots(NamedTuple):
+class Pivots(NamedTuple):
     """Rows and columns of the pivots, in order, and the smallest of them (1 if there is none)."""
 
     rows: list[int]
@@ -218,7 +218,7 @@ def _or_one(sizes: Array) -> Array:
     return np.asarray(np.where(sizes > 0, sizes, 1.0))
 
 
-def _eliminate(A: Array, late: Sequence[int] = ()) -> _Pivots:
+def eliminate(A: Array, late: Sequence[int] = ()) -> Pivots:
     """Gaussian elimination with total pivoting, until all that is left is below `DEPENDENT`.
 
     late: columns that are taken only if all others leave pivots a thousand times smaller; the last of them first.
@@ -243,14 +243,14 @@ def _eliminate(A: Array, late: Sequence[int] = ()) -> _Pivots:
         A[others, :] -= np.outer(A[others, j] / A[i, j], A[i, :])
         rows.append(int(i))
         columns.append(j)
-    return _Pivots(rows, columns, pivot)
+    return Pivots(rows, columns, pivot)
 
 
-def _check_singular(conditions: Conditions, q: DM, here: _Scaled, found: _Pivots) -> None:
+def _check_singular(conditions: Conditions, q: DM, here: _Scaled, found: Pivots) -> None:
     """SingularPositionError if the rank rises, or the smallest pivot grows suddenly, at assembled positions near q."""
     model = conditions.model
     for near in conditions.neighbors(q, here):
-        other = _eliminate(conditions.scaled(near).A)
+        other = eliminate(conditions.scaled(near).A)
         if len(other.rows) < len(found.rows):
             continue
         if len(other.rows) > len(found.rows) or found.pivot < SUDDEN * other.pivot:

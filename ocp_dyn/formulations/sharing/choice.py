@@ -95,7 +95,7 @@ class Directions:
 
 class Groups:
     """Bodies that keep their orientation to each other: group of every body, and the matrix that turns coordinates of
-    the body into those of the group."""
+    the body into those of the group, which are those of its first body."""
 
     def __init__(self, bodies: int, dimension: int) -> None:
         self.of = list(range(bodies))

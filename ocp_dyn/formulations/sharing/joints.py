@@ -16,7 +16,7 @@ across the loop. Rows of other loops [rotation w; translation t] are sums of pro
 
     |w|/2 (c_p . b_s - b_p . c_s) + t_p . (x_s - x_p) = 0,
 
-and if the rows leave exactly one axis n free to turn, (w x n)_p . n_s + t_p . (x_s - x_p) = 0.
+and of a loop with `turning` about the axis n: (w x n)_p . n_s + t_p . (x_s - x_p) = 0.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Link:
     """A joint or a loop: predecessor p and successor s, origin r and rotation R of its frame in each body.
 
     kind: class of the joint, or kind of the loop. axes: those of the joint, in the coordinates of its frame; of a loop
-    of no known kind its rows, 6-D axes, and free, the axis about which they let it turn if there is exactly one.
+    of no known kind its rows, 6-D axes. free: the axis n of a loop with `turning`.
     """
 
     name: str

@@ -65,7 +65,7 @@ def check_closed(tree: Model, loop: Loop, X0: Poses, size: float) -> None:
     (Ep, xp), (Es, xs) = X0[p], X0[s]
     Rp0, rows = Ep.T @ Rp, np.array(loop.axes)
     A, gap = Rp0.T @ Es.T @ Rs, Rp0.T @ (xs + Es.T @ rs - xp - Ep.T @ rp)
-    n = free_axis(rows)
+    n = free_axis(loop)
     rotation = np.array(vee(DM(A)).full()).ravel() if n is None else np.cross(n, A @ n)
     phi = rows @ np.concatenate([rotation, gap])
     scale = np.array([max(1.0 if any(row[:3]) else 0.0, size if any(row[3:]) else 0.0) for row in loop.axes])
@@ -95,7 +95,7 @@ def link_of_loop(tree: Model, loop: Loop, X0: Poses, normal: Array | None) -> Li
         Rs = Rs @ np.diag([1.0, -1.0, -1.0])
     elif kind in ("orientation", "prismatic", "fixed") and np.abs(Rp0 - Rs0).max() > ALIGNED:
         Rs = X0[s][0] @ Rp0
-    return Link(loop.name, kind, p, s, rp, Rp, rs, Rs, axes, free_axis(rows) if kind == "rows" else None)
+    return Link(loop.name, kind, p, s, rp, Rp, rs, Rs, axes, free_axis(loop) if normal is None else None)
 
 
 def in_plane(rows: Array, normal: Array) -> Array:
@@ -129,9 +129,9 @@ def kind_of_rows(rows: Array, planar: bool) -> tuple[str, Array | None]:
     return kind, {"revolute": _free(W), "prismatic": _free(T)}.get(kind)
 
 
-def free_axis(rows: Array) -> Array | None:
-    """The axis about which frames may turn, if the rows leave exactly one; then phi is n x R_p' R_s n, else vee."""
-    return _free(rows[:, :3]) if _rank(rows[:, :3]) == 2 else None
+def free_axis(loop: Loop) -> Array | None:
+    """The axis n of a loop whose error of position is n x R_p' R_s n instead of vee, see `Loop.turning`."""
+    return _free(np.array(loop.axes)[:, :3]) if loop.turning else None
 
 
 def _rank(A: Array) -> int:

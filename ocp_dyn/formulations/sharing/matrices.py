@@ -50,7 +50,7 @@ def assembled(tree: Model, sharing: Sharing, choice: Choice, plane: Array, q: Ar
         constraint_names=tuple(row.name for row in rows), powers=tuple(row.power for row in rows),
         bodies=tuple(_rigid(choice, sharing.frames[body], body, matrices) for body in range(tree.nb + 1)),
         conditions=_quadratic(rows, matrices, d, d * len(first)),
-        chosen=tuple(_chosen(elements, sharing.frames, elements.all[k]) for k in first),
+        chosen=tuple(_chosen(sharing.frames, elements.all[k]) for k in first),
         q=q, x=np.zeros(0), size=elements.size,
     )  # fmt: skip
     object.__setattr__(made, "x", np.array(DM(made.positions(tree, DM(q))).full()).ravel())
@@ -137,12 +137,10 @@ def _rigid(choice: Choice, frame: Array, body: int, matrices: Matrices) -> Rigid
     )
 
 
-def _chosen(elements: Elements, frames: Sequence[Array], element: Element) -> Chosen:
-    """A coordinate in the first body that has it."""
-    key = min(element.at)
-    body = key if element.is_point else elements.groups.of.index(key)
-    r = element.at[key] if element.is_point else elements.groups.turn[body].T @ element.at[key]
-    return Chosen(element.is_point, body, np.asarray(frames[body] @ r))
+def _chosen(frames: Sequence[Array], element: Element) -> Chosen:
+    """A coordinate in the first body that has it; coordinates of a group are those of its first body."""
+    body = min(element.at)
+    return Chosen(element.is_point, body, np.asarray(frames[body] @ element.at[body]))
 
 
 def _shared(elements: Elements, element: Element) -> bool:

@@ -85,7 +85,7 @@ def _turns_out(tree: Model, loop: Loop, X0: Poses, normal: Array) -> str | None:
     n = Rp.T @ X0[p][0] @ normal
     rows = in_plane(np.array(loop.axes), n)
     kind, _ = kind_of_rows(rows, planar=True)
-    free = free_axis(np.array(loop.axes))
+    free = free_axis(loop)
     oblique = free is not None and abs(float(free @ n)) > PARALLEL
     turned = oblique or float(np.linalg.norm(n - Rs.T @ X0[s][0] @ normal)) > PARALLEL
     return (

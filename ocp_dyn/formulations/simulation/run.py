@@ -72,9 +72,11 @@ def simulate(
     tolerance = positive(tolerance, "tolerance")
     t = SX.sym("t")
     wrenches = _wrenches(f_ext, loads)
-    equations = Equations.of(model, natural, _torques(model, natural, tau, t), wrenches, loads)
+    equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
     if not SX(equations.M).is_constant():
-        raise ValueError("simulate needs numbers for all masses and inertias, got a model with symbols")
+        raise ValueError(
+            "simulate needs numbers for all masses and inertias, got a model with symbols: give it numbers first"
+        )
     if step is None:
         rule = Rule.of(equations, DM(h), method, alpha, mu, project)
         one = _iterating(rule, t, whole(iterations, "iterations", least=1), tolerance)
@@ -169,6 +171,7 @@ class _Run:
         z = MX.sym("z", len(start))
         clean = ca.vertcat(z[:-2], DM([0, 0]))
         self._between = ca.Function("between", [z], [one.fold(every)(clean) if every > 1 else one(clean)])
+        self._many: dict[int, ca.Function] = {}
 
     @property
     def blocks(self) -> int:
@@ -177,7 +180,9 @@ class _Run:
 
     def advance(self, blocks: int) -> None:
         """Adds so many instants; StepError if a step before them does not converge."""
-        found = np.asarray(self._between.mapaccum(blocks)(self.kept[-1][:, -1]).full())
+        if blocks not in self._many:
+            self._many[blocks] = self._between.mapaccum(blocks)
+        found = np.asarray(self._many[blocks](self.kept[-1][:, -1]).full())
         good = found[-2] <= self.tolerance  # nan is not
         first = int(np.argmin(good)) if not good.all() else blocks
         self.kept.append(found[:, :first])

@@ -138,7 +138,7 @@ class Rule:
         h, equations = self.h, self.equations
         at = self.corrected(start, e)
         Phi_x = equations.Phi_x(at.x)
-        Q, K = equations.Q_and_tangent(at.x, at.xd, h)
+        Q, K = equations.Q(at.x, at.xd), equations.stiffness(at.x, at.xd, h)
         lam = held - self.penalty_force(at)
         f = equations.M @ at.xdd - Q - Phi_x.T @ lam
         A = equations.M + ca.triu2symm(ca.triu(Phi_x.T @ (self.kappa * Phi_x))) - h**2 / 4 * K
@@ -201,7 +201,7 @@ def trapezoidal_step(
     whole(iterations, "iterations", least=1)
 
     def steps(x: Expr, xd: Expr, xdd: Expr, lam: Expr, tau: Expr, h: Expr, f_ext: Expr) -> tuple[Expr, ...]:
-        equations = Equations.of(model, natural, tau, f_ext if loads.external else None, loads)
+        equations = Equations(model, natural, tau, f_ext if loads.external else None, loads)
         rule = Rule.of(equations, h, method, alpha, mu, project)
         start = Motion(x, xd, xdd)
         last = rule.first(start, lam)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -124,6 +125,12 @@ class Coordinates:
             if len(rates) > 1:
                 found[2][rate] = g.jacobian @ rates[1][inputs] + g.bias
         return found
+
+    @cached_property
+    def states(self) -> ca.Function:
+        """(q, qd), all entries, from the independent entries of q and of qd."""
+        q, qd = SX.sym("q", len(self.q)), SX.sym("qd", len(self.qd))
+        return ca.Function("states", [q, qd], [*self.complete(self.full_q(q), self.spread(qd))])
 
     def spread(self, independent: Expr) -> Expr:
         """A column (nv) with these independent entries, and zeros for the dependent ones."""

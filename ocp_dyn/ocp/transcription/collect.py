@@ -107,14 +107,18 @@ def _mean(problem: Statement, stages: Array) -> Array:
 def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array]:
     """Means over the intervals of phase p of qdd and lam, for a problem with dependent joints: expressions of the
     variables of an interval."""
-    nv = transcription.problem.model.nv
-    quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
-    slots, free = needed(quantity.slots(0), quantity.mean)
-    mean = ca.Function("mean", [free[name] for name in slots], [quantity.mean(free | {"k": SX.sym("k")})])
+    if p not in transcription.means:
+        quantity = PhaseQuantity(transcription, p, "qdd and lam", lambda instant: ca.vertcat(instant.qdd, instant.lam))
+        slots, free = needed(quantity.slots(0), quantity.mean)
+        value = quantity.mean(free | {"k": SX.sym("k")})
+        function = ca.Function("mean", [free[name] for name in slots], [value])
+        transcription.means[p] = quantity, list(slots), function
+    quantity, names, mean = transcription.means[p]
     rows = []
     for k in range(quantity.last + 1):
         here = quantity.slots(k)
-        rows.append(np.array(mean(*(number(transcription, here[name], x) for name in slots)).full()).ravel())
+        rows.append(np.array(mean(*(number(transcription, here[name], x) for name in names)).full()).ravel())
+    nv = transcription.problem.model.nv
     return np.array(rows)[:, :nv], np.array(rows)[:, nv:]
 
 

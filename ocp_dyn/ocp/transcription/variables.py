@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -69,6 +70,8 @@ class Transcription:
     speed: Slot | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
     """The problem's parameters, by name."""
+    means: dict[int, Any] = field(default_factory=dict)
+    """With dependent joints: functions for accelerations and forces of a solution, by phase, made when first needed."""
 
 
 def add_variables(transcription: Transcription) -> None:
@@ -175,9 +178,10 @@ def completed(transcription: Transcription, z: dict[str, SX]) -> dict[str, SX]:
 
 def state_of(transcription: Transcription, q: Variable, qd: Variable, x: Array) -> tuple[Array, Array]:
     """(q, qd) of a node, all entries, at a point x of the program."""
-    coordinates = transcription.problem.coordinates
-    full = coordinates.full_q(DM(number(transcription, q, x)))
-    rate = coordinates.complete(full, coordinates.spread(DM(number(transcription, qd, x))))[1]
+    independent = number(transcription, q, x), number(transcription, qd, x)
+    if not transcription.problem.dependent:
+        return independent
+    full, rate = transcription.problem.coordinates.states(*independent)
     return np.array(full.full()).ravel(), np.array(rate.full()).ravel()
 
 
