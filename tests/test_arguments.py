@@ -111,6 +111,12 @@ def test_functions_take_every_input_in_its_own_size():
     ):
         with pytest.raises(ValueError, match=message):
             ID(*wrong)
+    three = ID.map(3)
+    columns = np.tile(q, (3, 1)).T
+    assert np.array_equal(three(columns, 0, 0).full(), np.tile(ID(q, 0, 0).full(), 3))
+    assert np.array_equal(three(q[:, None], 0, 0).full(), np.tile(ID(q, 0, 0).full(), 3))  # repeated, as CasADi does
+    with pytest.raises(ValueError, match=rf"q has the shape \(\), expected \({FLOATING.nq}, 3\): nq = .* one number"):
+        three(0, 0, 0)
     between = od.function(od.interpolate, FLOATING)
     with pytest.raises(ValueError, match=r"interpolate: q0 has the shape \(\), .*: nq = .* one number does not"):
         between(0, q, 0.5)

@@ -38,9 +38,14 @@ class CheckedFunction(ca.Function):
     rows: by input, for messages.
     """
 
-    def __init__(self, *args: Any, rows: Mapping[str, Rows] | None = None) -> None:
+    def __init__(self, *args: Any, rows: Mapping[str, Rows] | None = None, repeats: bool = False) -> None:
         super().__init__(*args)
-        self.rows = dict(rows or {})
+        self.rows, self._repeats = dict(rows or {}), repeats
+
+    def map(self, *args: Any, **options: Any) -> CheckedFunction:
+        """`casadi.Function.map`; the arguments of the result are checked too. Fewer columns than evaluations are
+        repeated."""
+        return CheckedFunction(super().map(*args, **options), rows=self.rows, repeats=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not args and self.n_in():
@@ -84,6 +89,8 @@ class CheckedFunction(ca.Function):
                 raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
             count = _evaluations(got, expected)
             rows = self.rows.get(name, Rows("nq" if name == "q" else "", ()))
+            if count is None and self._repeats and len(got) == 2 and got[0] == expected[0] and got[1]:
+                count = 1 if expected[1] % got[1] == 0 else None
             if count is None and got in ((), (1, 1)) and rows.symbol != "nq" and _is_zero(value):
                 count = 1
             if count is None:
