@@ -86,6 +86,12 @@ MISSPELLED = [
     ("'midpoint'", lambda: od.integrators.scheme("midpiont")),
     ("'revolute'", lambda: od.Loop("b1", "b2", axes="revolut")),
     ("'qdd'", lambda: od.function(od.inverse_dynamics, MODEL)(q=0, qd=0, qdddd=0)),
+    ("'armature'", lambda: od.Loads(armatur=True)),
+    ("'integrator'", lambda: od.ocp.Problem(MODEL, od.ocp.Phase("swing", 2, 1.0), integratr="rk4")),
+    ("'progress'", lambda: od.ocp.Problem(MODEL, od.ocp.Phase("swing", 2, 1.0)).solve(progres=False)),
+    ("'positive'", lambda: od.ocp.MechanicalWork(kind="positiv")),
+    ("'mass'", lambda: add_body(mas=1)),
+    ("'b3_joint'", lambda: od.Layout(MODEL, "rbdl", joints=["b1_joint", "b2_joint", "b3_jont", "b4_joint"])),
     ("'method'", lambda: od.function(od.forward_dynamics_crba, MODEL, methd="ltl")),
     ("'local'", lambda: od.frame_velocity(MODEL, "b1", ca.DM(4, 1), ca.DM(4, 1), reference="locl")),
 ]  # fmt: skip

@@ -55,7 +55,8 @@ class Layout:
             raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}{hint}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
-            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")
+            hint = "".join(meant(name, self.model.joint_names) for name in names if name not in self.model.joint_names)
+            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}{hint}")
         object.__setattr__(self, "joints", names)
         continuous = tuple(f.joint for f in self.model.file_joints if f.continuous)
         unbounded = continuous if self.unbounded is None else _names(self.unbounded, "unbounded")

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._arguments import named_fields
 from .solution import Solution
 from .statement.statement import Statement
 from .workflows.real_time import RealTimeIteration, rti
 from .workflows.solve import check, solve_as_stated
 
 
+@named_fields
 @dataclass(frozen=True, eq=False)
 class Problem(Statement):
     """An optimal control problem for a model. All input is checked when it is made.
