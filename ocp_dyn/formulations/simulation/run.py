@@ -67,8 +67,7 @@ def simulate(
     """
     every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
     steps, h = step_count(h, duration, every), float(h)
-    if progress is not None:
-        function(progress, "progress")
+    tell = function(progress, "progress") if progress is not None else lambda done, steps: None
     tolerance = positive(tolerance, "tolerance")
     t = SX.sym("t")
     wrenches = _wrenches(f_ext, loads)
@@ -85,8 +84,7 @@ def simulate(
     run = _Run(equations, one, h, tolerance, every, start_of(equations, t, q, qd, x, xd))
     while run.blocks * every < steps:
         run.advance(min(max(STEPS_PER_CALL // every, 1), steps // every - run.blocks))
-        if progress is not None:
-            progress(run.blocks * every, steps)
+        tell(run.blocks * every, steps)
     return run.motion()
 
 
