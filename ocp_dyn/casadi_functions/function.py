@@ -96,8 +96,8 @@ def function(
     `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal up to
     rounding. With reduce=False, external wrenches or parameters, the given model is used.
 
-    Called with numbers it returns DM; with SX it expands; with MX it is one call node. It is built with common
-    subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get the same one.
+    Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
+    with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")

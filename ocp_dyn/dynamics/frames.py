@@ -55,7 +55,7 @@ def frame_acceleration(
     means qdd = 0.
 
     The spatial acceleration, which is the rate of the six numbers of `frame_velocity` in "local" and in "world"
-    [RBDA, 2.46-2.48]. classical: the linear half is the true acceleration of the point instead, a_O + omega x v_O; what
+    [RBDA, 2.11]. classical: the linear half is the true acceleration of the point instead, a_O + omega x v_O; what
     an accelerometer at the frame measures is that, in "local", less gravity. O(depth).
     """
     _check_reference(reference)

@@ -120,15 +120,17 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
 
 
 def _root_motors(transcription: Transcription) -> Iterator[str]:
-    """A model with footholds that is fixed to the ground, or whose root joint has motors."""
+    """A model with footholds whose root joint has motors, perhaps because a part of it is fixed to the ground."""
     model, problem = transcription.problem.model, transcription.problem
+    if not problem.footholds or not set(range(model.joints[1].nv)) & set(problem.actuated):
+        return
     grounded = [name for name, frame in model.frames.items() if not frame.body]
-    if problem.footholds and grounded:
+    if grounded:
         yield (
             f"the model is fixed to the ground at {listed(grounded, 3)}, which carries it in place of its feet: unless "
             "this is intended, give it a root that moves, as by od.load_urdf(..., root=od.FloatingBase())"
         )
-    elif problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
+    else:
         yield (
             f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
             "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"

@@ -299,6 +299,11 @@ def test_check_finds_a_walker_on_a_root_that_does_not_move():
     line = ocp.Problem(builder.build(), stand).check()[0]
     assert line.startswith("the model is fixed to the ground at pelvis, which carries it in place of its feet")
     assert "root=od.FloatingBase()" in line
+    builder = od.ModelBuilder("free")  # a frame of the ground alone bolts nothing
+    builder.add_body("base", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    builder.add_frame("wall", "world", (1, 0, 0))
+    stand = ocp.Phase("stand", 2, 0.1, ocp.Foothold(od.Contact("base", axes="xyz")))
+    assert not any("fixed to the ground" in line for line in ocp.Problem(builder.build(), stand).check())
 
 
 def test_check_finds_a_walker_carried_by_motors():
