@@ -25,7 +25,7 @@ from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
 from .description import Description, descriptions
-from .quantities import Label, Quantity
+from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
 from .signature import Algorithm, Signature, signature_of
 from .static_arguments import rows_of_constraints, with_values
@@ -80,8 +80,8 @@ def function(
     `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal up to
     rounding. With reduce=False, external wrenches or parameters, the given model is used.
 
-    Called with numbers it returns DM; with SX it expands; with MX it is one call node. It is built with common
-    subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get the same one.
+    Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
+    with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
@@ -216,7 +216,8 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
         values = _results(spec, outputs, labels, result)
         _check_symbols(spec, symbols, values)
         candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
-    return CheckedFunction(min(candidates, key=ca.Function.n_instructions)), labels
+    shortest, inputs_named = min(candidates, key=ca.Function.n_instructions), {name: labels.get(name) for name in names}
+    return CheckedFunction(shortest, rows=rows_of((*spec.inputs, *spec.optional_inputs), inputs_named)), labels
 
 
 def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:
@@ -322,11 +323,12 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
     try:
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
+        known = inspect.signature(algorithm).parameters
+        hint = "".join(meant(name, known) for name in inputs.options if name not in known)
         raise TypeError(
-            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
-            "Function "
-            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
-            "the model: od.function(algorithm, model, constraints)"
+            f"{algorithm.__name__}({', '.join(known)}): {error}{hint}; inputs of the Function are "
+            f"{', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow the model: "
+            "od.function(algorithm, model, constraints)"
         ) from error
 
 

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, exact, finite_vector, sequence, shown, sparse
+from .._types import Expr, Vector, exact, finite_vector, meant, sequence, shown, sparse
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -194,6 +194,7 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
         if axes not in ROWS_BY_KIND:
             raise ValueError(
                 f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes, got {shown(axes)}"
+                f"{meant(axes, ROWS_BY_KIND)}"
             )
         unit = np.eye(6)
         return tuple(tuple(map(float, unit[AXIS_LABELS.index(k)])) for k in ROWS_BY_KIND[axes].split())

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import casadi as ca
-from casadi import DM, MX, SX
+from casadi import MX, SX
 
 from .._autodiff import rounding_error
 from .._display import Displayed, heading, table
-from .._types import Expr, M, as_type, check_kind, sequence, shown
+from .._types import Expr, M, as_type, check_kind, listed, matrix, sequence, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 
@@ -202,10 +202,10 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
     members = as_set(constraints)
     sizes = [len(c.rows) for c in members]
-    if not isinstance(lam, (SX, MX, DM)):
-        raise TypeError(f"lam must be a casadi SX, MX or DM, got {shown(lam)}: write casadi.DM(lam)")
+    lam = matrix(lam, "lam")
     if lam.shape[0] != sum(sizes):
-        raise ValueError(f"lam must have {sum(sizes)} rows, one per row of the constraints, got shape {lam.shape}")
+        rows = f"{sum(sizes)} rows ({listed(constraint_rows(members), 6)})"
+        raise ValueError(f"lam must have {rows}, got shape {lam.shape}")
     cuts = [0]
     for size in sizes:
         cuts.append(cuts[-1] + size)
@@ -221,7 +221,8 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     `Loads.external`. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
     """
-    if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:
+    lam = matrix(lam, "lam")
+    if lam.shape[1] != 1:
         raise ValueError(f"lam must be one column, got shape {lam.shape}: call it for one column at a time")
     check_kind(q, lam)
     wrenches: dict[str, M] = {}

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._arguments import named_fields
 from .._display import Displayed, picture_of
 from ..viz.pictures.spy import Pattern
 from .solution import Solution
@@ -21,6 +22,7 @@ from .workflows.real_time import RealTimeIteration, rti
 from .workflows.solve import check, solve_as_stated
 
 
+@named_fields
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Statement, Displayed):
     """An optimal control problem for a model. All input is checked when it is made.

@@ -69,8 +69,9 @@ class Chart:
         self.stretches = unroll(motion, steps)
         self.end = self.stretches[-1].t[-1]
         self.cycle = bool(motion.step_length)
-        self.label = "gait cycle [%]" if self.cycle else "time [s]"
         self.joints = gait_coordinates(self.model)
+        walks = bool(self.joints) or motion.mirror() is not None  # on legs, by hips and knees or in mirror images
+        self.label = ("gait cycle [%]" if walks else "cycle [%]") if self.cycle else "time [s]"
         self.feet = list(dict.fromkeys(s.name for stretch in self.stretches for s in stretch.supports))
         self.words = side_words(self.model)
 

@@ -37,11 +37,23 @@ from ocp_dyn.viz.cycle import from_strike
 from ocp_dyn.viz.drawing import COLORS, FORCE, hull_of_discs
 from ocp_dyn.viz.gait import ground_forces, unroll, weight
 from ocp_dyn.viz.joints import gait_coordinates
+from ocp_dyn.viz.plots import Chart
 from ocp_dyn.viz.skeleton import Point, sides, size
 from tests.helpers import mostly_slow
 from tests.viz.motions import SOLE, STEP, TIME, motion, once, phase
 
 SMALL = {"size": (240, 160)}
+
+
+def test_the_abscissa_is_the_gait_cycle_of_those_that_walk(walk: Solution) -> None:
+    """On legs, or in mirror images; another periodic motion has a cycle, the others have times."""
+    assert Chart(walk).label == "gait cycle [%]"
+    builder = od.ModelBuilder("hopper")
+    builder.add_body("trunk", od.Translation(), mass=1)
+    builder.add_body("leg", od.Prismatic("z"), "trunk", mass=1, com=(0, 0, -1))
+    hop = once(builder.build(), [0, 0, 1, 0], [0.5, 0, 1, 0])
+    assert Chart(hop).label == "time [s]"
+    assert Chart(replace(hop, step_length=0.5)).label == "cycle [%]"
 
 
 def frames(path: Path) -> tuple[list[np.ndarray], list[int]]:

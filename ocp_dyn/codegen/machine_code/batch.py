@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..._display import table
 from ..._types import shown
+from ...casadi_functions.checked import CheckedFunction
 from ..kernels.emit import instructions
 from ..kernels.interface import row_major
 
@@ -169,6 +170,7 @@ class CompiledFunction:
         self.backend = backend.name
         self._backend, self._threads = backend, threads
         self._instructions, self._recipe = instructions(f), recipe
+        self._rows = f.rows if isinstance(f, CheckedFunction) else {}
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -251,17 +253,18 @@ class CompiledFunction:
     def _array(self, i: int, value: Any) -> Array | None:
         if value is None:
             return None
-        array = np.asarray(value)
+        name, shape = self.name_in[i], self.shape_in[i]
+        array = value if isinstance(value, np.ndarray) else _array(value, shape)
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
-        shape = self.shape_in[i]
+            raise TypeError(f"{self.name}: {name} must hold real numbers, got {_kind(value, array)}")
         if array.ndim == 0 and shape == (1,):
             array = array.reshape(1)
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
             one = ", ".join(map(str, shape))
             raise ValueError(
-                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected "
+                f"{self.name}: {name} has the shape {array.shape}, expected "
                 f"({one}{',' * (len(shape) == 1)}) for one state or (N, {one}) for N"
+                f"{self._rows[name].text if name in self._rows else ''}"
             )
         return np.ascontiguousarray(array, self.dtype)
 
@@ -325,11 +328,26 @@ class CompiledFunction:
         return min(self._threads, work // WORK_PER_THREAD) if self.backend == Library.name else 1
 
 
+def _array(value: Any, shape: tuple[int, ...]) -> Array:
+    """`value` as an array; a DM of one column fits an input of the shape (n,)."""
+    if isinstance(value, (ca.SX, ca.MX)):
+        return np.asarray(None)
+    if isinstance(value, ca.DM):
+        full = np.array(value.full())
+        return full.ravel() if len(shape) == 1 and full.shape == (*shape, 1) else full
+    return np.asarray(value)
+
+
+def _kind(value: Any, array: Array) -> str:
+    """An argument that holds no real numbers, for a message."""
+    return f"an array of {array.dtype}" if isinstance(value, np.ndarray) else shown(value)
+
+
 def _fitting(value: Any, target: Array, what: str) -> Array:
     """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated."""
-    array = np.asarray(value)
+    array = _array(value, target.shape)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
+        raise TypeError(f"{what} must hold real numbers, got {_kind(value, array)}")
     if array.shape != target.shape and not array.size == target.size == 1:
         raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}")
     return array.reshape(target.shape)

@@ -21,6 +21,7 @@ from .footholds import Foothold
 from .guesses import FootPlan
 from .names import check_names
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
+from .rates import check_rates
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
@@ -107,6 +108,10 @@ class Statement:
         self._check_transcription()
         self._check_parameters()
         check_names(self.model, self.phases, self.resolved.unactuated, self.resolved.parameters)
+        check_rates(
+            self.model, self.phases, self.resolved.parameters,
+            linear=self.torque == "linear", periodic=self.periodic is not None,
+        )  # fmt: skip
         self._check_period()
         self._check_guess()
         self._check_dependent()
