@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import listed, meant, shown
+from .._types import meant, shown
 from .description import card_html
+from .quantities import Rows
 
 Shape = tuple[int, ...]
-
-
-class Rows(NamedTuple):
-    """Rows of an input: the symbol of their number, such as "nq" ("" if it has none), and their names."""
-
-    symbol: str
-    names: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """Number and names at the end of a message: ": nq = 2, hip, knee"; "" without names."""
-        count = f"{self.symbol} = {len(self.names)}, " if self.symbol else ""
-        return f": {count}{listed(self.names, 6)}" if self.names else ""
 
 
 class CheckedFunction(ca.Function):

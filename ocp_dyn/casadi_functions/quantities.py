@@ -15,7 +15,6 @@ import numpy as np
 from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.regressor import parameter_names
 from ..mechanism import Model
-from .checked import Rows
 from .static_arguments import Static, natural_of, rows_of_constraints
 
 Frames = tuple[str, ...]
@@ -43,6 +42,19 @@ LARGEST_SIZE = 1_000_000
 
 Axis = str | int | tuple[str, ...] | None
 """Rows or columns of a quantity: one of AXES, a number of them, or a name for each; None if nothing is known."""
+
+
+class Rows(NamedTuple):
+    """Rows of an input: the symbol of their number, such as "nq" ("" if it has none), and their names."""
+
+    symbol: str
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Number and names at the end of a message: ": nq = 2, hip, knee"; "" without names."""
+        count = f"{self.symbol} = {len(self.names)}, " if self.symbol else ""
+        return f": {count}{listed(self.names, 6)}" if self.names else ""
 
 
 class Label(NamedTuple):
