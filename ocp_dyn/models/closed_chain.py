@@ -10,7 +10,7 @@ import numpy as np
 from .._display import Displayed, folded
 from .._types import Array, finite_vector
 from ..constrained_motion.assembly import assemble_q, assemble_qd
-from ..constraints import Constraints, constraint_jacobian
+from ..constraints import Constraints, ConstraintSet, constraint_jacobian
 from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
@@ -37,7 +37,7 @@ class ClosedChain(Displayed):
     qd: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loops", tuple(self.loops))
+        object.__setattr__(self, "loops", ConstraintSet(self.loops))
         q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
         qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
         for name, value in (("q", q), ("qd", qd.copy())):

@@ -187,7 +187,7 @@ def test_plot_of_a_model_refuses(arguments, options, error, message):
 
 def test_plot_says_what_it_draws():
     with pytest.raises(
-        TypeError, match="plot: a motion is needed, such as .* a model, or a mechanism with closed loops, got 3"
+        TypeError, match=r"plot: a motion is needed, such as .* a model, or a mechanism with closed loops, got 3"
     ):
         plot(3)
     with pytest.raises(TypeError, match="model"):
