@@ -51,7 +51,12 @@ class ClosedChain(Displayed):
 
     def _card_html(self) -> str:
         loops = folded("loops", card_html(self.loops), opened=True)
-        return self.model._card_html() + f"<div>{self.degrees_of_freedom()} degrees of freedom</div>" + loops
+        return self.model._card_html() + f"<div>{self.mobility()}</div>" + loops
+
+    def mobility(self) -> str:
+        """The degrees of freedom as a text."""
+        count = self.degrees_of_freedom()
+        return f"{count} degree{'s' if count > 1 else ''} of freedom"
 
     def degrees_of_freedom(self, q: Any = None) -> int:
         """nv - rank(G) at q (default: the chain's own): the number of independent velocities.
