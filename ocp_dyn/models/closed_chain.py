@@ -10,7 +10,7 @@ import numpy as np
 from .._display import Displayed, folded
 from .._types import Array, finite_vector
 from ..constrained_motion.assembly import assemble_q, assemble_qd
-from ..constraints import Constraints, constraint_jacobian
+from ..constraints import Constraints, ConstraintSet, constraint_jacobian
 from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
@@ -37,7 +37,7 @@ class ClosedChain(Displayed):
     qd: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loops", tuple(self.loops))
+        object.__setattr__(self, "loops", ConstraintSet(self.loops))
         q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
         qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
         for name, value in (("q", q), ("qd", qd.copy())):
@@ -51,7 +51,12 @@ class ClosedChain(Displayed):
 
     def _card_html(self) -> str:
         loops = folded("loops", card_html(self.loops), opened=True)
-        return self.model._card_html() + f"<div>{self.degrees_of_freedom()} degrees of freedom</div>" + loops
+        return self.model._card_html() + f"<div>{self.mobility()}</div>" + loops
+
+    def mobility(self) -> str:
+        """The degrees of freedom as a text."""
+        count = self.degrees_of_freedom()
+        return f"{count} degree{'s' if count > 1 else ''} of freedom"
 
     def degrees_of_freedom(self, q: Any = None) -> int:
         """nv - rank(G) at q (default: the chain's own): the number of independent velocities.
