@@ -25,7 +25,7 @@ class System(NamedTuple):
     """A mechanism at its start, and its simulation by default: formulation, duration and step [s].
 
     torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
-    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright. slim:
+    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures. slim:
     whether pictures draw all bars equally wide. wheels: radius of bodies called wheel_... in pictures [m]. penalty: alpha and omega [rad/s] of the penalty form.
     tolerance: largest change of a coordinate in the last iteration of the trapezoidal rule, below the rule's own error.
     """
@@ -206,10 +206,6 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
     return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
 
 
-MOST_ITERATIONS = 60
-"""Largest number of iterations of a step; two are usual, but near singular positions they converge slowly."""
-
-
 def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
     """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
     torque = system.torque
@@ -218,7 +214,7 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
     begin = time.process_time()
     motion = formulations.simulate(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
-        tolerance=system.tolerance, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
+        tolerance=system.tolerance, loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.process_time() - begin
     return _natural_run(system, motion, seconds, steps)

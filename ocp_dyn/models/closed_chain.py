@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._display import Displayed, folded
 from .._types import Array, finite_vector
 from ..constrained_motion.assembly import assemble_q, assemble_qd
-from ..constraints import Constraints, constraint_jacobian
+from ..constraints import Constraints, ConstraintSet, constraint_jacobian
+from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
 
@@ -18,7 +20,7 @@ RANK_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedChain:
+class ClosedChain(Displayed):
     """A mechanism with closed loops, cut into an open tree.
 
     model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints.
@@ -35,7 +37,7 @@ class ClosedChain:
     qd: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loops", tuple(self.loops))
+        object.__setattr__(self, "loops", ConstraintSet(self.loops))
         q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
         qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
         for name, value in (("q", q), ("qd", qd.copy())):
@@ -46,6 +48,15 @@ class ClosedChain:
     def name(self) -> str:
         """The name of the model."""
         return self.model.name
+
+    def _card_html(self) -> str:
+        loops = folded("loops", card_html(self.loops), opened=True)
+        return self.model._card_html() + f"<div>{self.mobility()}</div>" + loops
+
+    def mobility(self) -> str:
+        """The degrees of freedom as a text."""
+        count = self.degrees_of_freedom()
+        return f"{count} degree{'s' if count > 1 else ''} of freedom"
 
     def degrees_of_freedom(self, q: Any = None) -> int:
         """nv - rank(G) at q (default: the chain's own): the number of independent velocities.

@@ -122,6 +122,19 @@ def slider_crank(rng: np.random.Generator, by_line: bool = False) -> Closed:
     return Closed(builder.build(), (loop,), 1, (0.8, -1.2, 1.2))
 
 
+def pin_in_slot(rng: np.random.Generator, slot: str = "rocker") -> Closed:
+    """A pin that slides in a slot, between two bodies that both turn in space."""
+    builder = base(f"pin in a slot of the {slot}", rng)
+    add(builder, "crank", od.Revolute("z"), "base", (0, 0, 0), rng)
+    add(builder, "link", od.Spherical(), "crank", (0.4, 0, 0.1), rng)
+    add(builder, "rocker", od.Revolute((0.2, -0.1, 1)), "base", (1, 0.2, 0), rng)
+    ends = {"link": (0.9, 0.1, 0), "rocker": (0.3, 0, 0.2)}
+    pin = next(body for body in ends if body != slot)
+    axes = ((0, 0, 0, 0, 1, 0), (0, 0, 0, 0, 0, 1))
+    loop = od.Loop(slot, pin, axes, (I3, ends[slot]), (I3, ends[pin]), sliding=True)
+    return Closed(builder.build(), (loop,), 3, (0.8, 0, 0, 0, 1, 1.5))
+
+
 def floating_legs(rng: np.random.Generator) -> Closed:
     """Two legs of a trunk that floats, joined at their feet by a ball joint off their plane."""
     builder = base("legs", rng)
@@ -142,5 +155,7 @@ MECHANISMS = {
     "bricard": bricard,
     "slider_crank": slider_crank,
     "sliding_line": lambda rng: slider_crank(rng, by_line=True),
+    "pin_in_slot": pin_in_slot,
+    "slot_in_link": lambda rng: pin_in_slot(rng, "link"),
     "floating_legs": floating_legs,
 }

@@ -150,7 +150,8 @@ EVERY_BODY = {
 }
 QUICK_BODIES = [
     "four_bar-coupler", "four_bar-crank", "spatial_four_bar-coupler", "six_bar-coupler", "bricard-link2",
-    "slider_crank-slider", "sliding_line-crank", "floating_legs-thigh_l", "four_bar_xy-rocker",
+    "slider_crank-slider", "sliding_line-crank", "floating_legs-thigh_l", "four_bar_xy-rocker", "pin_in_slot-crank",
+    "slot_in_link-crank",
 ]  # fmt: skip
 SIGNATURE = "q qd tau f_ext? -> qdd lam xdd"
 

@@ -150,7 +150,7 @@ def test_a_crank_that_cannot_turn_further_is_told(rng):
 # Singular, open and locked positions
 
 
-@pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-6])
+@pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-6, 1e-5])
 def test_change_points_are_told(angle):
     closed = parallelogram()
     q = (angle, -angle, angle)

@@ -500,8 +500,7 @@ def test_natural_coordinates_are_asked_for(natural):
     ("name", "value", "error", "message"),
     [
         ("lam", ca.DM(2, 1), ValueError, r"lam must be one column of 1 entries, got shape \(2, 1\)"),
-        ("xdd", None, TypeError, r"xdd must be a casadi SX, MX or DM, got None: write casadi.DM\(xdd\)"),
-        ("h", 0.01, TypeError, r"h must be a casadi SX, MX or DM, got 0.01: write casadi.DM\(h\)"),
+        ("xdd", None, TypeError, "xdd must be .*got None"),
         ("h", ca.DM(0), ValueError, "the step h .* must be positive, got DM"),
         ("h", ca.DM(2, 1), ValueError, r"h must be one column of 1 entries, got shape \(2, 1\)"),
     ],

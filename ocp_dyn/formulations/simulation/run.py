@@ -70,6 +70,7 @@ def simulate(
     every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
     check_natural(natural)
     steps, h = step_count(h, duration, every), positive(h, "the step h [s]")
+    tell = function(progress, "progress") if progress is not None else lambda done, steps: None
     tolerance = positive(tolerance, "tolerance")
     t = SX.sym("t")
     wrenches = _wrenches(f_ext, loads)
@@ -80,11 +81,10 @@ def simulate(
         one = _iterating(rule, t, whole(iterations, "iterations", least=1), tolerance)
     else:
         one = _given(equations, t, h, step, tau, wrenches)
-    told = function(progress, "progress") if progress is not None else lambda done, steps: None
     run = _Run(equations, one, h, tolerance, every, start_of(equations, t, h, q, qd, x, xd))
     while run.blocks * every < steps:
         run.advance(min(max(STEPS_PER_CALL // every, 1), steps // every - run.blocks))
-        told(run.blocks * every, steps)
+        tell(run.blocks * every, steps)
     return run.motion()
 
 
