@@ -620,7 +620,7 @@ def test_labels_and_sizes_of_functions():
     natural = fm.natural(model, loop)
     f = od.function(fm.natural_jacobian, model, natural)
     assert str(f).startswith("NC_Phi_x:(x[4])->(Phi_x[3x4")
-    labels = od.casadi_functions.function.describe(f).labels
+    labels = od.casadi_functions.description.describe(f).labels
     assert labels["x"].rows == natural.names == ("P2.x", "P2.z", "P3.x", "P3.z")
     assert labels["Phi_x"].rows == natural.constraint_names
 
