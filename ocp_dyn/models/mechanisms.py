@@ -81,8 +81,7 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     all rods are in one line (theta = +-pi/2), each four-bar could also fold as an antiparallelogram: G loses n ranks
     of its rows, so that the mechanism has n + 1 degrees of freedom there. `n_four_bar_motion` is the exact motion.
     """
-    if not is_whole(n, 1):
-        raise ValueError(f"n_four_bar: the number of four-bars must be a whole number, at least 1, got {shown(n)}")
+    _check_count("n_four_bar", n)
     _check_size("n_four_bar", length, mass)
     rate = finite(speed, "n_four_bar: speed [m/s]") / length
     across = mass * length**2 / 12
@@ -116,6 +115,9 @@ def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0)
 
     The tip of crank i is at (i l + l sin(theta), 0, l cos(theta)). `ValueError` for speed 0: upright cranks at rest.
     """
+    _check_count("n_four_bar_motion", n)
+    _check_size("n_four_bar_motion", length)
+    t = finite(t, "n_four_bar_motion: t [s]")
     k = STANDARD_GRAVITY / length * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     w = abs(finite(speed, "n_four_bar_motion: speed [m/s]")) / length
     if w == 0:
@@ -204,7 +206,12 @@ def _means(m: float) -> list[tuple[float, float]]:
     return means
 
 
-def _check_size(model: str, length: float, mass: float) -> None:
+def _check_count(function: str, n: int) -> None:
+    if not is_whole(n, 1):
+        raise ValueError(f"{function}: the number of four-bars must be a whole number, at least 1, got {shown(n)}")
+
+
+def _check_size(model: str, length: float, mass: float = 1.0) -> None:
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
         size = numbers(value)
         if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:

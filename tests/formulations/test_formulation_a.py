@@ -58,6 +58,11 @@ def test_ready_models(rng, key):
     check(model, State.of(model, rng), loads=ALL)
 
 
+def test_springs_dampers_and_rotors(rng):
+    model = MECHANISMS["four_bar"](rng).model
+    check(model, State.of(model, rng), loads=ALL)
+
+
 def test_joints_of_several_dofs_along_any_axes(rng):
     joint = od.MultiDof([(0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 2, 3), (0.6, 0, 0.8, 0, 0, 0)])
     model = od.random_tree(4, 1.5, (joint, od.Revolute((1, 2, 3))), rng)
@@ -332,3 +337,7 @@ def test_stages_of_removed_bodies(rng):
     branches = Branches.of(closed.model, opened, at[0], at[1])
     close(branches.R @ solution[:4] + Sc, xdd)
     close(np.linalg.norm(R), np.linalg.norm(branches.R.full()))
+    with pytest.raises(ValueError, match=r"must belong together: give opened.natural"):
+        b.stages_a(closed.model, b.natural(closed.model), *at, opened=opened)
+    with pytest.raises(TypeError, match=r"opened must be a chain without one of its bodies, .* got 'link3'"):
+        b.stages_a(closed.model, opened.natural, *at, opened="link3")

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from casadi import DM
 
-from ..._types import Expr, M, as_type, finite, finite_vector, is_one_of, numbers, shown
+from ..._types import Expr, M, as_type, finite, is_one_of, numbers, shown
 from ...constrained_motion.solvers import RangeSpace, Rows
 from ...constraints import Constraints, constraint_magnitudes, constraint_position
 from ...dynamics.invertible import check_invertible
@@ -156,12 +157,13 @@ def _check(method: Any, baumgarte: Any, independent: Any) -> None:
 def _penalties(alpha: Any, rows: int) -> DM:
     """alpha for every row (m)."""
     values = numbers(alpha)
-    found = finite_vector(
-        values if values.size != 1 else [float(values[0])] * rows, rows, "alpha, one number or one per row,"
-    )
-    if not min(found) > 0:
+    if values.size == 1 and np.isfinite(values[0]):
+        values = np.repeat(values, rows)
+    if values.size != rows or not np.all(np.isfinite(values)):
+        raise ValueError(f"alpha must be one finite number or {rows}, one per row, got {shown(alpha)}")
+    if not min(values) > 0:
         raise ValueError(f"alpha must be positive, got {shown(alpha)}")
-    return DM(found)
+    return DM(values)
 
 
 def _positive(value: Any, what: str) -> float:
