@@ -6,9 +6,11 @@ check that succeeds returns the value, numbers as plain Python floats and ints: 
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import casadi as ca
 import numpy as np
@@ -16,6 +18,8 @@ from casadi import DM, SX
 
 from . import _types
 from ._types import Array, meant, sequence, shown
+
+C = TypeVar("C")
 
 CONVERSION_ERRORS = (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 """Exceptions that CasADi and numpy raise if an object cannot be converted to a matrix."""
@@ -143,6 +147,22 @@ def all_known(names: Iterable[Any], valid: Iterable[str], what: str, kind: str) 
             faults.append(error.args[0])
     if faults:
         raise KeyError(*faults)
+
+
+def named_fields(made: type[C]) -> type[C]:
+    """A decorator of dataclasses, above `@dataclass`: an argument of a wrong name suggests the nearest field."""
+    init = made.__init__
+
+    @wraps(init)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in fields:
+                raise TypeError(f"{made.__name__} has no argument {name!r}{meant(name, fields)}")
+        init(self, *args, **given)
+
+    fields = tuple(inspect.signature(init).parameters)[1:]
+    made.__init__ = checked  # type: ignore[method-assign]
+    return made
 
 
 def listed_names(value: Any, what: str) -> tuple[str, ...]:

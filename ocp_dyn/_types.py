@@ -83,6 +83,27 @@ def as_type(x: Expr, like: M) -> M:
     return typed
 
 
+def matrix(values: Any, what: str) -> Expr:
+    """`values` as a CasADi matrix: SX, MX and DM pass; numbers (lists, arrays, SciPy's sparse matrices) become a DM, a
+    column if they are flat. TypeError for anything else.
+
+    The DM is dense: what is computed from numbers is a table of numbers, in which a structural zero has no use.
+    """
+    if isinstance(values, (SX, MX, DM)):
+        return values
+    if hasattr(values, "tocsc"):
+        return DM(values)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, NotImplementedError, RuntimeError, OverflowError):  # rows of unequal length, symbols
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf" or array.ndim > 2:
+        several = isinstance(values, (list, tuple)) and any(isinstance(x, (SX, MX, DM)) for x in values)
+        remedy = f": write casadi.vertcat(*{what})" if several else ""
+        raise TypeError(f"{what} must be numbers, or a casadi SX, MX or DM, got {shown(values)}{remedy}")
+    return DM(array.astype(float))
+
+
 def check_kind(*values: Expr) -> None:
     """Raises TypeError if both SX and MX are among the values; numbers mix with either."""
     if any(isinstance(x, SX) for x in values) and any(isinstance(x, MX) for x in values):
@@ -191,6 +212,11 @@ def meant(name: object, names: Iterable[str]) -> str:
     """The end of a message about an unknown name: the names that are nearest to it, if any are near."""
     near = get_close_matches(name, list(names), 3, 0.6) if isinstance(name, str) else []
     return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+class ModelWarning(UserWarning):
+    """A warning about a model that is valid but may not be meant: a humanoid bolted to the ground, a joint locked
+    outside its limits."""
 
 
 class ModelError(ValueError):

@@ -36,7 +36,7 @@ from numpy.polynomial import Polynomial
 from numpy.polynomial.legendre import Legendre
 from numpy.polynomial.polynomial import polyfromroots
 
-from ._types import Array, Expr, finite_vector, is_whole, numbers, shown, truth
+from ._types import Array, Expr, finite_vector, is_whole, meant, numbers, shown, truth
 from .mechanism import Model
 
 FAMILIES = ("gauss", "radau", "lobatto")
@@ -216,7 +216,7 @@ def _scheme(name: str) -> Scheme:
     if family not in FAMILIES or not stages.isdecimal() or not fewest <= int(stages) <= LARGEST_STAGE_COUNT:
         raise ValueError(
             f"integrator must be one of {', '.join(SCHEME_NAMES)}, s from {fewest} to {LARGEST_STAGE_COUNT} stages, or a "
-            f"Scheme, got {shown(name)}"
+            f"Scheme, got {shown(name)}{meant(name, (*fixed, *ALIASES, *(f'{known}:{stages or 2}' for known in FAMILIES)))}"
         )
     return _collocation(name, family, int(stages))
 

@@ -206,10 +206,6 @@ def _joined(pieces: list[Trajectory]) -> Trajectory:
     return Trajectory(first.model, np.concatenate(t), np.vstack(q), np.vstack(qd), first.constraints, first.loads)
 
 
-MOST_ITERATIONS = 60
-"""Largest number of iterations of a step; two are usual, but near singular positions they converge slowly."""
-
-
 def trapezoidal(system: System, h: float, steps: int, every: int, progress: Progress | None) -> Run:
     """Natural coordinates, augmented Lagrangian form, implicit trapezoidal rule with projections."""
     torque = system.torque
@@ -218,7 +214,7 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
     begin = time.process_time()
     motion = formulations.simulate(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
-        tolerance=system.tolerance, iterations=MOST_ITERATIONS, loads=system.loads, progress=progress,
+        tolerance=system.tolerance, loads=system.loads, progress=progress,
     )  # fmt: skip
     seconds = time.process_time() - begin
     return _natural_run(system, motion, seconds, steps)

@@ -64,7 +64,7 @@ def standing(model: od.Model) -> np.ndarray:
 
 
 def problem(
-    model: od.Model, speed: float = 0.4, flight: float = 0.0, intervals: int = 16, overlap: float = 0.0
+    speed: float, model: od.Model, *, flight: float = 0.0, intervals: int = 16, overlap: float = 0.0
 ) -> ocp.Problem:
     """Half a trot of a model with frames `front_left` and so on; it begins as front left and hind right touch down.
 
@@ -116,7 +116,8 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 def _problem(options: argparse.Namespace) -> ocp.Problem:
     model = load(options.urdf, tuple(options.feet), options.foot_radius)
-    return problem(model, options.speed, options.flight, 8 if options.quick else options.intervals, options.overlap)
+    intervals = 8 if options.quick else options.intervals
+    return problem(options.speed, model, flight=options.flight, intervals=intervals, overlap=options.overlap)
 
 
 def main(argv: list[str] | None = None) -> int:

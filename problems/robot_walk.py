@@ -73,15 +73,17 @@ def standing(model: od.Model, limits: bool = True) -> np.ndarray:
 
 
 def problem(
+    speed: float,
     model: od.Model,
-    speed: float = 0.5,
+    *,
     sole: tuple[float, float] = (0.09, 0.05),
     intervals: tuple[int, int] = (6, 20),
     clearance: float = 0.04,
     limits: bool = True,
     impact: bool = False,
 ) -> ocp.Problem:
-    """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touchdown to the left's.
+    """One step of a model with frames `left_sole` and `right_sole`, from the right foot's touchdown to the left's, at a
+    speed [m/s].
 
     sole [m]: half length and half width of the flat foot about those frames. limits: whether limits of joints in the
     file hold. impact: the foot may hit the ground; solvers then need longer. Except in singular postures the impulse is
@@ -136,7 +138,7 @@ def _problem(options: argparse.Namespace) -> ocp.Problem:
     model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
     intervals = (2, 8) if options.quick else tuple(options.intervals)
     sole, limits = tuple(options.sole), not options.ignore_limits
-    return problem(model, options.speed, sole, intervals, limits=limits, impact=options.impact)
+    return problem(options.speed, model, sole=sole, intervals=intervals, limits=limits, impact=options.impact)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -95,7 +95,7 @@ def _problem(case: str, intervals: int, robot: Any, faster: float) -> Any:
 
     if robot is not None:
         double = round(0.27 * intervals)
-        return robot_walk.problem(robot, 0.5 + faster, intervals=(double, intervals - double))
+        return robot_walk.problem(0.5 + faster, robot, intervals=(double, intervals - double))
     counts = [max(2, round(share * intervals)) for share in SHARES]
     return human_walk.problem(1.2 + faster, intervals=(*counts, intervals - sum(counts)), still=case == "human 18 dof")
 

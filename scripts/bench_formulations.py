@@ -10,8 +10,7 @@ squeezer, N four-bars, Bricard's mechanism, the spatial slider-crank. All of the
 
 Operations are counted in CasADi's SX functions: products with zeros and ones are left out and common terms are computed
 once, where the book counts formulas by hand. Times are medians in processor time of one thread, interpreted by CasADi's
-virtual machine and as compiled C. --quick: seconds instead of minutes, without a compiler. The whole takes some ten
-minutes.
+virtual machine and as compiled C. --quick: half a minute, without a compiler. The whole takes some ten minutes.
 
 [GJB94] J. Garcia de Jalon, E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer, 1994.
 """

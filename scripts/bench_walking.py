@@ -79,7 +79,7 @@ def _neighbors(options: argparse.Namespace) -> None:
 
 def _robot(options: argparse.Namespace) -> None:
     model = robot_walk.load(options.urdf, options.left_foot, options.right_foot)
-    walk = robot_walk.problem(model)
+    walk = robot_walk.problem(0.5, model)
     still = _row(f"{model.name}, from standing", walk, options)
     q0 = np.array(still.model.neutral() if walk.posture is None else walk.posture)
     for seed in range(8):

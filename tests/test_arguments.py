@@ -56,7 +56,7 @@ REFUSED = [
      lambda: od.function(od.mass_matrix_inverse_product, MODEL, columns=True)),
     (ValueError, "iterations must .* got True", lambda: od.assemble_q(MODEL, CONTACT, ca.DM(4, 1), iterations=True)),
     (od.ModelError, "com must be 3 numbers of size 1e.100 at most", lambda: add_body(mass=1, com=(0, 0, -1e101))),
-    (TypeError, "a quaternion must be a casadi column", lambda: od.quaternion_matrix([0, 0, 0, 1])),
+    (ValueError, r"a quaternion \(x, y, z, w\) must be a column", lambda: od.quaternion_matrix([0, 0, 1])),
 ]  # fmt: skip
 
 
@@ -66,13 +66,69 @@ def test_wrong_arguments_are_refused(error, message, call):
         call()
 
 
+COUPLED = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="knee" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+<joint name="rod" type="revolute"><parent link="a"/><child link="c"/><axis xyz="0 0 1"/><mimic joint="nee"/></joint>
+</robot>"""
+MISSPELLED = [
+    ("'cholesky'", lambda: od.forward_dynamics_crba(MODEL, *[ca.DM(4, 1)] * 3, method="cholesk")),
+    ("'quaternion'", lambda: od.FloatingBase("quaternions")),
+    ("'zyx'", lambda: od.Euler("zyxx")),
+    ("'range'", lambda: od.constrained_dynamics(MODEL, CONTACT, *[ca.DM(4, 1)] * 3, solver="rang")),
+    ("'double'", lambda: od.codegen.compile([od.function(od.mass_matrix, MODEL)], precision="duble")),
+    ("'jac'", lambda: od.codegen.generate([od.function(od.mass_matrix, MODEL)], "p", derivatives=("jak",))),
+    ("'pinocchio'", lambda: od.Layout(MODEL, "pinochio")),
+    ("'couple'", lambda: od.parse_urdf("<robot/>", mimic="coupled")),
+    ("'refuse'", lambda: od.parse_urdf("<robot/>", inertia="refused")),
+    ("'xyz'", lambda: od.parse_urdf(COUPLED.replace("<axis", '<origin xzy="0 0 0"/><axis', 1))),
+    ("'knee'", lambda: od.parse_urdf(COUPLED, mimic="couple")),
+    ("'gauss:2'", lambda: od.integrators.scheme("gaus:2")),
+    ("'midpoint'", lambda: od.integrators.scheme("midpiont")),
+    ("'revolute'", lambda: od.Loop("b1", "b2", axes="revolut")),
+    ("'qdd'", lambda: od.function(od.inverse_dynamics, MODEL)(q=0, qd=0, qdddd=0)),
+    ("'armature'", lambda: od.Loads(armatur=True)),
+    ("'integrator'", lambda: od.ocp.Problem(MODEL, od.ocp.Phase("swing", 2, 1.0), integratr="rk4")),
+    ("'progress'", lambda: od.ocp.Problem(MODEL, od.ocp.Phase("swing", 2, 1.0)).solve(progres=False)),
+    ("'positive'", lambda: od.ocp.MechanicalWork(kind="positiv")),
+    ("'mass'", lambda: add_body(mas=1)),
+    ("'b3_joint'", lambda: od.Layout(MODEL, "rbdl", joints=["b1_joint", "b2_joint", "b3_jont", "b4_joint"])),
+    ("'method'", lambda: od.function(od.forward_dynamics_crba, MODEL, methd="ltl")),
+    ("'local'", lambda: od.frame_velocity(MODEL, "b1", ca.DM(4, 1), ca.DM(4, 1), reference="locl")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("near", "call"), MISSPELLED, ids=[near for near, _ in MISSPELLED])
+def test_misspelled_names_and_words_suggest_the_nearest(near, call):
+    with pytest.raises((TypeError, ValueError, KeyError), match=f"did you mean .*{near}"):
+        call()
+
+
 def test_functions_take_every_input_in_its_own_size():
     ID = od.function(od.inverse_dynamics, FLOATING)
     q, v = FLOATING.neutral(), np.zeros(FLOATING.nv)
-    with pytest.raises(
-        ValueError, match=rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\); one number does not"
+    for wrong, message in (
+        (
+            (0, 0, 0),
+            rf"ID: q has the shape \(\), expected \({FLOATING.nq}, 1\): nq = .*; one number does not .*neutral",
+        ),
+        ((q, 1, 0), rf"ID: qd has the shape \(\), .* nv = {FLOATING.nv}, b1_joint.x, .*; one number .*, except 0"),
+        ((v, v, v), rf"ID: q has the shape .*: nq = {FLOATING.nq}, b1_joint.x, b1_joint.y, .*in all\)$"),
+        ((q, q, v), rf"ID: qd has the shape .*: nv = {FLOATING.nv}, b1_joint.x, b1_joint.y, .*in all\)$"),
     ):
-        ID(0, 0, 0)
+        with pytest.raises(ValueError, match=message):
+            ID(*wrong)
+    three = ID.map(3)
+    columns = np.tile(q, (3, 1)).T
+    assert np.array_equal(three(columns, 0, 0).full(), np.tile(ID(q, 0, 0).full(), 3))
+    assert np.array_equal(three(q[:, None], 0, 0).full(), np.tile(ID(q, 0, 0).full(), 3))  # repeated, as CasADi does
+    with pytest.raises(ValueError, match=rf"q has the shape \(\), expected \({FLOATING.nq}, 3\): nq = .* one number"):
+        three(0, 0, 0)
+    between = od.function(od.interpolate, FLOATING)
+    with pytest.raises(ValueError, match=r"interpolate: q0 has the shape \(\), .*: nq = .* one number does not"):
+        between(0, q, 0.5)
+    hand = od.function(od.inverse_dynamics, FLOATING, parameters=("gravity",))
+    with pytest.raises(ValueError, match=r"ID: gravity has the shape \(2,\), expected \(3, 1\): x, y, z$"):
+        hand(q, v, v, [0, 0])
     with pytest.raises(ValueError, match=rf"ID: qd has the shape \(\), expected \({FLOATING.nv}, 1\).*, except 0"):
         ID(q, 1.5, v)
     with pytest.raises(ValueError, match=r"ID: qd has the shape \(1, 1\)"):

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import ocp_dyn
 import problems.extending
 import problems.small
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "CONTRIBUTING.md", "scripts/MEASUREMENTS.md")
+FORMULATIONS = "ocp_dyn/formulations/README.md"
+PAGES = ("README.md", "CONTRIBUTING.md", "scripts/MEASUREMENTS.md", FORMULATIONS)
 LONGEST = 200
 """Lines of the README: a newcomer reads it in ten minutes."""
 
@@ -32,6 +34,18 @@ def test_the_code_runs(tmp_path, monkeypatch):
     assert space["tau"].shape == (100, 29)
     written = {path.name for path in (tmp_path / "build/human").iterdir()}
     assert {"human.c", "human.h", "CMakeLists.txt", "example.c", "README.md"} <= written
+
+
+def test_the_code_of_the_formulations_runs():
+    text = (ROOT / FORMULATIONS).read_text(encoding="utf-8")
+    space: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(block, space)
+    assert space["qdd"].shape == (5, 1)
+    assert space["motion"].position_errors.max() < 1e-10
+    for name, algorithms in re.findall(r"^\| (`.*?`) \| (`\w+`.*?) \| `", text, flags=re.MULTILINE):
+        for algorithm in re.findall(r"`(\w+)`", algorithms):
+            assert hasattr(ocp_dyn.formulations, algorithm) or algorithm == "_a", (name, algorithm)
 
 
 def test_it_opens_with_five_lines():

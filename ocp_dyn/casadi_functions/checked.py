@@ -9,7 +9,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import shown
+from .._types import meant, shown
+from .description import card_html
+from .quantities import Rows
 
 Shape = tuple[int, ...]
 
@@ -20,17 +22,32 @@ class CheckedFunction(ca.Function):
     A plain casadi.Function copies a single number to all entries of an input and sets missing inputs to zero, also
     quaternions, for which zero gives NaN. Here every input must be given in its full size: as a column, as a row, or as
     k columns side by side for k evaluations at once. The number 0 stands for zeros in every input but a configuration
-    q.
+    q. Numbers give a DM, of which `.full()` makes an array.
+
+    rows: by input, for messages.
     """
+
+    def __init__(self, *args: Any, rows: Mapping[str, Rows] | None = None, repeats: bool = False) -> None:
+        super().__init__(*args)
+        self.rows, self._repeats = dict(rows or {}), repeats
+
+    def map(self, *args: Any, **options: Any) -> CheckedFunction:
+        """`casadi.Function.map`; the arguments of the result are checked too. Fewer columns than evaluations are
+        repeated."""
+        return CheckedFunction(super().map(*args, **options), rows=self.rows, repeats=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not args and self.n_in():
             missing = [name for name in self.name_in() if name not in kwargs]
-            if missing:
+            if missing and all(name in self.name_in() for name in kwargs):  # `call` reports wrong names
                 raise TypeError(f"{self.name()}: {_listed(missing)} not given; inputs are {_listed(self.name_in())}")
         if args and kwargs:
             raise TypeError(f"{self.name()}: give all arguments in order, or all by name")
         return super().__call__(*args, **kwargs)
+
+    def _repr_html_(self) -> str:
+        """Signature, sizes, units and number of operations, for notebooks."""
+        return card_html(self)
 
     def call(self, arguments: Any, *inlining: Any) -> Any:
         """`casadi.Function.call`, its arguments checked: a sequence, or a mapping by names of inputs."""
@@ -38,7 +55,8 @@ class CheckedFunction(ca.Function):
         if isinstance(arguments, Mapping):
             unknown = [name for name in arguments if name not in names]
             if unknown:
-                raise TypeError(f"{self.name()}: no input {_listed(unknown)}; inputs are {_listed(names)}")
+                hint = meant(unknown[0], names)
+                raise TypeError(f"{self.name()}: no input {_listed(unknown)}; inputs are {_listed(names)}{hint}")
             given = [(names.index(name), value) for name, value in arguments.items()]
         else:
             values = _sequence(self, arguments)
@@ -63,11 +81,14 @@ class CheckedFunction(ca.Function):
             if got is None:
                 raise TypeError(f"{self.name()}: {name} must be numbers or an expression, got {shown(value)}")
             count = _evaluations(got, expected)
-            if count is None and got in ((), (1, 1)) and name != "q" and _is_zero(value):
+            rows = self.rows.get(name, Rows("nq" if name == "q" else "", ()))
+            if count is None and self._repeats and len(got) == 2 and got[0] == expected[0] and got[1]:
+                count = 1 if expected[1] % got[1] == 0 else None
+            if count is None and got in ((), (1, 1)) and rows.symbol != "nq" and _is_zero(value):
                 count = 1
             if count is None:
-                remedy = _remedy(name) if got in ((), (1, 1)) else ""
-                raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{remedy}")
+                remedy = _remedy(rows.symbol) if got in ((), (1, 1)) else ""
+                raise ValueError(f"{self.name()}: {name} has the shape {got}, expected {expected}{rows.text}{remedy}")
             if count > 1:
                 counts[name] = count
         if len(set(counts.values())) > 1:
@@ -112,8 +133,9 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, (SX, MX)) and float(value) == 0
 
 
-def _remedy(name: str) -> str:
-    if name == "q":
+def _remedy(symbol: str) -> str:
+    """The end of a message: arguments to write in place of one number."""
+    if symbol == "nq":
         return (
             "; one number does not stand for all entries: model.neutral() is the configuration in which no joint is "
             "displaced"

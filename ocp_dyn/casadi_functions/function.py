@@ -9,36 +9,26 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 
 from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.invertible import check_invertible
-from ..joints import Joint
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
-from .quantities import Label, Quantity
+from .description import Description, descriptions
+from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
 from .signature import Algorithm, Signature, signature_of
 from .static_arguments import rows_of_constraints, with_values
-
-
-class Description(NamedTuple):
-    """Description of a Function's model and arguments. It holds no Model, so that the model's memory can be freed while
-    the Function lives on."""
-
-    model: str
-    joints: tuple[Joint, ...]
-    labels: Mapping[str, Label]
-
 
 LARGEST_COLUMN_COUNT = 10_000
 """Largest number of columns of tau in one Function: every column adds the same number of operations."""
@@ -47,16 +37,10 @@ _cache: WeakKeyDictionary[Model, dict[Hashable, ca.Function]] = WeakKeyDictionar
 _building = threading.RLock()
 """Held while a Function is looked up and built: CasADi's graphs are for one thread at a time. Reentrant, as
 algorithms may request other Functions."""
-_descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()
 
 
 if hasattr(os, "register_at_fork"):  # a process forked while another thread builds would wait for it forever
     os.register_at_fork(before=_building.acquire, after_in_parent=_building.release, after_in_child=_building.release)
-
-
-def describe(f: ca.Function) -> Description | None:
-    """Model name, joints and labels of the inputs and outputs of a Function made by `function`; None for others."""
-    return _descriptions.get(f)
 
 
 def function(
@@ -96,8 +80,8 @@ def function(
     `ocp_dyn.mechanism.reduction`, and the shortest of several algorithms with an equal result is taken; equal up to
     rounding. With reduce=False, external wrenches or parameters, the given model is used.
 
-    Called with numbers it returns DM; with SX it expands; with MX it is one call node. It is built with common
-    subexpressions merged, once per (algorithm, model, static, options), and kept; all threads get the same one.
+    Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
+    with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
@@ -128,7 +112,7 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
-        _descriptions[f] = Description(model.name, model.joints, labels)
+        descriptions[f] = Description(model.name, model.joints, labels)
         kept[request.key] = f
         return f
 
@@ -232,7 +216,8 @@ def _build(request: _Request, model: Model) -> tuple[ca.Function, dict[str, Labe
         values = _results(spec, outputs, labels, result)
         _check_symbols(spec, symbols, values)
         candidates.append(ca.Function(spec.name, symbols, values, names, [output.name for output in outputs], found))
-    return CheckedFunction(min(candidates, key=ca.Function.n_instructions)), labels
+    shortest, inputs_named = min(candidates, key=ca.Function.n_instructions), {name: labels.get(name) for name in names}
+    return CheckedFunction(shortest, rows=rows_of((*spec.inputs, *spec.optional_inputs), inputs_named)), labels
 
 
 def _results(spec: Signature, outputs: tuple[Quantity, ...], labels: dict[str, Label], result: Any) -> list[ca.SX]:
@@ -338,11 +323,12 @@ def _check_arguments(algorithm: Algorithm, positional: tuple[Any, ...], inputs: 
     try:
         inspect.signature(algorithm).bind(*positional, **inputs.options)
     except TypeError as error:
+        known = inspect.signature(algorithm).parameters
+        hint = "".join(meant(name, known) for name in inputs.options if name not in known)
         raise TypeError(
-            f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)}): {error}; inputs of the "
-            "Function "
-            f"are {', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow "
-            "the model: od.function(algorithm, model, constraints)"
+            f"{algorithm.__name__}({', '.join(known)}): {error}{hint}; inputs of the Function are "
+            f"{', '.join(inputs.symbols)}; other arguments of the algorithm, such as a constraint set, follow the model: "
+            "od.function(algorithm, model, constraints)"
         ) from error
 
 

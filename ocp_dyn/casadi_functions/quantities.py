@@ -6,7 +6,7 @@ in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,18 +26,35 @@ AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
     "dofs": lambda model, static, frames: model.qd_names,
     "constraints": lambda model, static, frames: rows_of_constraints(static),
     "parameters": lambda model, static, frames: parameter_names(model),
+    "bodies": lambda model, static, frames: model.body_names,
     "frames": lambda model, static, frames: frames,
     "natural coordinates": lambda model, static, frames: natural_of(static).names,
     "natural constraints": lambda model, static, frames: natural_of(static).constraint_names,
 }
 """Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
-the bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions."""
+the bodies, moving bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions."""
+
+SYMBOLS = {"coordinates": "nq", "dofs": "nv"}
+"""Symbols of the numbers of rows or columns, by kind."""
 
 LARGEST_SIZE = 1_000_000
 """Largest number of rows or columns; more are taken for a mistake."""
 
 Axis = str | int | tuple[str, ...] | None
 """Rows or columns of a quantity: one of AXES, a number of them, or a name for each; None if nothing is known."""
+
+
+class Rows(NamedTuple):
+    """Rows of an input: the symbol of their number, such as "nq" ("" if it has none), and their names."""
+
+    symbol: str
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Number and names at the end of a message: ": nq = 2, hip, knee"; "" without names."""
+        count = f"{self.symbol} = {len(self.names)}, " if self.symbol else ""
+        return f": {count}{listed(self.names, 6)}" if self.names else ""
 
 
 class Label(NamedTuple):
@@ -53,8 +70,9 @@ class Quantity:
     """An input or output of algorithms.
 
     name: as in signatures. units: units or meaning, for headers and reports. rows, columns: their kind, one of
-    "coordinates", "dofs", "constraints", "parameters", "frames", "natural coordinates", "natural constraints"; or a
-    name for each; or their number. An input needs rows; None leaves an output's size to the algorithm.
+    "coordinates", "dofs", "constraints", "parameters", "bodies", "frames", "natural coordinates", "natural
+    constraints"; or a name for each; or their number. An input needs rows; None leaves an output's size to the
+    algorithm.
     per_row: as an option it may also be "rows", one entry per row of the constraints.
     """
 
@@ -116,6 +134,13 @@ def _names(axis: Axis, model: Model, static: Static, frames: Frames) -> Names:
     return axis if isinstance(axis, tuple) else ()
 
 
+def rows_of(quantities: Iterable[Quantity], labels: Mapping[str, Label | None]) -> dict[str, Rows]:
+    """Rows of labeled inputs by name; the symbol of their number is known for configurations and for dofs."""
+    kinds = {quantity.name: quantity.rows for quantity in quantities}
+    symbols = {name: SYMBOLS.get(kind, "") for name, kind in kinds.items() if isinstance(kind, str)}
+    return {name: Rows(symbols.get(name, ""), label.rows) for name, label in labels.items() if label}
+
+
 def by_name(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
     """Quantities by their names. ValueError if two have one name."""
     found: dict[str, Quantity] = {}
@@ -138,14 +163,22 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("qdd", "rad/s^2, m/s^2", _DOFS),
     ("qdd_c", "rad/s^2, m/s^2; keeps the constraints", _DOFS),
     ("v", "rad, m; a tangent direction of q, or its rate", _DOFS),
+    ("q0", "rad, m; quaternions (x, y, z, w)", _Q),
+    ("q1", "rad, m; quaternions (x, y, z, w)", _Q),
+    ("q_next", "rad, m; q moved by the tangent step v", _Q),
+    ("q_s", "rad, m; between q0 and q1", _Q),
+    ("s", "fraction of the way from q0 to q1", 1),
     ("tau", "N m, N", _DOFS),
     ("tau_g", "N m, N", _DOFS),
+    ("tau_static", "N m, N", _DOFS),
     ("C", "N m, N", _DOFS),
     ("H", "kg m^2, kg m, kg", _DOFS, _DOFS),
     ("H_inv", "inverse of H", _DOFS, _DOFS),
     ("Minv", "inverse of H", _DOFS, _DOFS),
     ("C_mat", "C_mat qd = C - tau_g; dH/dt - 2 C_mat skew", _DOFS, _DOFS),
     ("Y", "tau = Y pi, ten inertial parameters a body", _DOFS, "parameters"),
+    ("Y_T", "T = Y_T pi, ten inertial parameters a body", None, "parameters"),
+    ("Y_V", "V = Y_V pi, ten inertial parameters a body", None, "parameters"),
     ("P", "W, by dof", _DOFS),
     ("phi", "m; sine of an angle", _CONSTRAINTS),
     ("phi_dot", "m/s, rad/s; velocity error", _CONSTRAINTS),
@@ -157,12 +190,18 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("residual", "rad/s^2, m/s^2; of an impact rad/s, m/s", _CONSTRAINTS),
     ("R", "columns: the frame's axes in the world"),
     ("p", "m, world axes"),
+    ("R_all", "body by body, columns: the body's axes in the world"),
+    ("p_all", "m, world axes; a column per body", None, "bodies"),
     ("pos", "m, world axes"),
     ("vel", "m/s, world axes"),
     ("acc", "m/s^2, world axes"),
     ("J", "vel = J qd", None, _DOFS),
     ("J6", "[angular; linear], world axes", None, _DOFS),
     ("J_dot", "time derivative of J", None, _DOFS),
+    ("vel_frame", "rad/s, m/s; [angular; linear] in the chosen reference"),
+    ("acc_frame", "rad/s^2, m/s^2; [angular; linear] in the chosen reference"),
+    ("J_frame", "vel_frame = J_frame qd", None, _DOFS),
+    ("J_frame_dot", "time derivative of J_frame", None, _DOFS),
     ("com", "m, world axes"),
     ("com_vel", "m/s, world axes"),
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
@@ -174,8 +213,13 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("V", "J"),
     ("h_com", "N m s, N s; [angular about the CoM; linear], world axes"),
     ("A_G", "h_com = A_G qd", None, _DOFS),
+    ("A_G_dot", "time derivative of A_G", None, _DOFS),
     ("h_bias", "N m, N; d(h_com)/dt at qdd = 0"),
     ("zmp", "m, world axes"),
+    ("dq_next_dq", "rows and columns: tangent directions", _DOFS, _DOFS),
+    ("dq_next_dv", "rows and columns: tangent directions", _DOFS, _DOFS),
+    ("dv_dq0", "columns: tangent directions of q0", _DOFS, _DOFS),
+    ("dv_dq1", "columns: tangent directions of q1", _DOFS, _DOFS),
     ("dtau_dq", "columns: tangent directions of q", _DOFS, _DOFS),
     ("dtau_dqd", "N m s/rad, N s/m", _DOFS, _DOFS),
     ("dqdd_dq", "columns: tangent directions of q", _DOFS, _DOFS),

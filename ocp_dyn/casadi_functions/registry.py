@@ -16,7 +16,7 @@ from .. import constraints
 from ..constrained_motion.solvers import BY_INVERSE
 from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
-from ..dynamics import coriolis, joint_space, kinematics, momentum, regressor
+from ..dynamics import coriolis, frames, joint_space, kinematics, manifold, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
 from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics
 from ..formulations import velocity_transformations as formulation_b
@@ -82,11 +82,14 @@ REGISTRY: dict[Algorithm, Signature] = {
     dynamics.mass_matrix: _entry("H: q -> H", JOINT_SPACE),
     dynamics.bias_force: _entry("C: q qd f_ext? -> C", JOINT_SPACE),
     dynamics.gravity_force: _entry("tau_g: q -> tau_g", JOINT_SPACE),
+    dynamics.static_torque: _entry("tau_static: q f_ext? -> tau_static", JOINT_SPACE),
     joint_space.equations_of_motion: _entry("EoM: q qd f_ext? -> H C", JOINT_SPACE),
     joint_space.mass_matrix_inverse_product: _entry("Minv: q tau* -> qdd", JOINT_SPACE, INVERSE),
     joint_space.mass_matrix_inverse: _entry("H_inv: q -> H_inv", JOINT_SPACE, INVERSE),
     coriolis.coriolis_matrix: _entry("C_mat: q qd -> C_mat", JOINT_SPACE),
     regressor.inverse_dynamics_regressor: _entry("Y: q qd qdd -> Y", BODIES),
+    regressor.kinetic_energy_regressor: _entry("Y_T: q qd -> Y_T", BODIES),
+    regressor.potential_energy_regressor: _entry("Y_V: q -> Y_V", BODIES),
 
     derivatives.inverse_dynamics_derivatives: _entry("dID: q qd qdd f_ext? -> dtau_dq dtau_dqd H", JOINT_SPACE),
     derivatives.forward_dynamics_derivatives: _entry(
@@ -127,6 +130,17 @@ REGISTRY: dict[Algorithm, Signature] = {
     kinematics.point_jacobian: _entry("J: q -> J", BODIES),
     kinematics.point_jacobian_6d: _entry("J6: q -> J6", BODIES),
     kinematics.point_jacobian_dot: _entry("J_dot: q qd -> J_dot", BODIES),
+    frames.frame_velocity: _entry("vel_frame: q qd -> vel_frame", BODIES),
+    frames.frame_acceleration: _entry("acc_frame: q qd qdd -> acc_frame", BODIES),
+    frames.frame_jacobian: _entry("J_frame: q -> J_frame", BODIES),
+    frames.frame_jacobian_dot: _entry("J_frame_dot: q qd -> J_frame_dot", BODIES),
+    frames.body_poses: _entry("poses: q -> R_all p_all", BODIES),
+
+    manifold.integrate: _entry("integrate: q v -> q_next", BODIES),
+    manifold.difference: _entry("difference: q0 q1 -> v", BODIES),
+    manifold.interpolate: _entry("interpolate: q0 q1 s -> q_s", BODIES),
+    manifold.d_integrate: _entry("d_integrate: q v -> dq_next_dq dq_next_dv", BODIES),
+    manifold.d_difference: _entry("d_difference: q0 q1 -> dv_dq0 dv_dq1", BODIES),
 
     momentum.center_of_mass: _entry("com: q -> com", BODIES),
     momentum.center_of_mass_velocity: _entry("com_vel: q qd -> com_vel", BODIES),
@@ -135,6 +149,7 @@ REGISTRY: dict[Algorithm, Signature] = {
     momentum.potential_energy: _entry("V: q -> V", BODIES),
     momentum.centroidal_momentum: _entry("h_com: q qd -> h_com", BODIES),
     momentum.centroidal_momentum_matrix: _entry("A_G: q -> A_G", BODIES),
+    momentum.centroidal_momentum_matrix_dot: _entry("A_G_dot: q qd -> A_G_dot", BODIES),
     momentum.centroidal_momentum_bias: _entry("h_bias: q qd -> h_bias", BODIES),
     momentum.zero_moment_point: _entry("zmp: q qd qdd -> zmp", BODIES),
     momentum.joint_power: _entry("P: qd tau -> P", BODIES),

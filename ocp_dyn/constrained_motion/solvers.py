@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, is_one_of, shown
+from .._types import Expr, is_one_of, meant, shown
 from ..constraints import Constraints, constraint_jacobian, constraint_magnitudes
 from ..dynamics.joint_space import articulated_answers
 from ..dynamics.rnea_crba_aba import mass_matrix
@@ -218,5 +218,5 @@ BY_INVERSE = ("range", "aba", "proximal")
 def solver_of(name: str) -> Solver:
     """The solver of that name."""
     if not is_one_of(name, SOLVERS):
-        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {shown(name)}")
+        raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {shown(name)}{meant(name, SOLVERS)}")
     return SOLVERS[name]

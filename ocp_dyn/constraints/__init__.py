@@ -36,6 +36,7 @@ from .parameters import with_constraint_parameters as with_constraint_parameters
 from .rolling import RollingContact as RollingContact
 from .sets import Constraint as Constraint
 from .sets import Constraints as Constraints
+from .sets import ConstraintSet as ConstraintSet
 from .sets import as_set as as_set
 from .sets import constraint_hessian as constraint_hessian
 from .sets import constraint_jacobian as constraint_jacobian

@@ -22,11 +22,11 @@ from ..dynamics.kinematics import (
 from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import AXES, matrix_quaternion, unit_axis
 from ..spatial_algebra.spatial import halves, vee
-from .sets import replaced
+from .sets import ConstraintSet, DisplayedConstraint, replaced
 
 
 @dataclass(frozen=True)
-class Contact:
+class Contact(DisplayedConstraint):
     """A point of a body, or the whole body, held in the world.
 
     body: a frame of the model (`model.body(name)`) or its name. point [m], in that frame's coordinates.
@@ -129,18 +129,18 @@ def wrench_at(p: Expr, w: Expr) -> Expr:
     return ca.vertcat(n + ca.cross(p, f), f)
 
 
-def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz") -> tuple[Contact, ...]:
+def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz") -> ConstraintSet[Contact]:
     """Several points of one body, each held along `axes` in the world.
 
     Three points off a line hold a flat foot; with more, or with all three directions at each, rows depend on
     each other: `constraint_rank` counts them, and every solver but "null" accepts them.
     """
-    return tuple(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
+    return ConstraintSet(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
 
 
 def edge_contacts(
     body: Frame | str, start: Vector, end: Vector, normal: Vector = (0.0, 0.0, 1.0), across: Vector | None = None
-) -> tuple[Contact, ...]:
+) -> ConstraintSet[Contact]:
     """An edge of a body (from start to end, frame coordinates) held on a plane with the given world normal.
 
     The start does not move; the end keeps its height: four rows, the edge may swivel about the normal. With
@@ -149,12 +149,12 @@ def edge_contacts(
     first, last = _points((start, end))
     directions = (normal,) if across is None else (normal, across)
     held = tuple(unit_axis(direction, "a direction of an edge") for direction in directions)
-    return Contact(body, first, "xyz"), Contact(body, last, held)
+    return ConstraintSet((Contact(body, first, "xyz"), Contact(body, last, held)))
 
 
 def plane_contacts(
     body: Frame | str, corners: Sequence[Vector], normal: Vector = (0.0, 0.0, 1.0)
-) -> tuple[Contact, ...]:
+) -> ConstraintSet[Contact]:
     """Points of a flat sole kept at their heights over a plane with the given world normal; free to slide.
 
     Three corners off a line leave sliding and turning about the normal free.

@@ -13,11 +13,11 @@ from casadi import DM
 from .._autodiff import Derivatives, derivatives, jacobian_error
 from .._types import Expr, finite, finite_vector, numbers, shown, sparse
 from ..mechanism import Model
-from .sets import Constraint, at_time, magnitudes_of, velocity_of
+from .sets import Constraint, DisplayedConstraint, at_time, magnitudes_of, velocity_of
 
 
 @dataclass(frozen=True)
-class CustomConstraint:
+class CustomConstraint(DisplayedConstraint):
     """phi(q) = 0, or phi(q, t) = 0, for a function that the user gives; G and gamma by automatic differentiation.
 
     phi: q (nq) -> a column of CasADi expressions, e.g. `lambda q: od.point_position(model, "hand", q)[2] - 1`;
@@ -100,7 +100,7 @@ class CustomConstraint:
 
 
 @dataclass(frozen=True)
-class JointCoupling:
+class JointCoupling(DisplayedConstraint):
     """q_i = ratio q_j + offset, or q_i = ratio f(q_j) + offset, for two joints with one dof each.
 
     joint, other: names of the joints i and j: gears, mimicking joints, cams. offset [rad or m]. function: f, of one
@@ -158,7 +158,7 @@ class JointCoupling:
 
 
 @dataclass(frozen=True)
-class LockedJoint:
+class LockedJoint(DisplayedConstraint):
     """A joint that is locked: all its velocities are zero.
 
     joint: its name. value: the joint's entries of q at which it is locked (None: no phi). phi: the tangent step
@@ -224,7 +224,7 @@ class LockedJoint:
 
 
 @dataclass(frozen=True)
-class Baumgarte:
+class Baumgarte(DisplayedConstraint):
     """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
 
     T [s]: errors die out as exp(-time/T), critically damped. Rows, G and forces are those of the constraint.

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, exact, finite_vector, sequence, shown, sparse
+from .._types import Expr, Vector, exact, finite_vector, meant, sequence, shown, sparse
 from ..dynamics.kinematics import (
     as_point,
     point_acceleration_6d,
@@ -32,7 +32,7 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import matrix_quaternion
 from ..spatial_algebra.spatial import halves, skew, vee
 from .contact import wrench_at
-from .sets import replaced
+from .sets import DisplayedConstraint, replaced
 
 Pose = tuple[tuple[float, ...], tuple[float, ...]]
 IDENTITY: Pose = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -58,7 +58,7 @@ class _Relative(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Loop:
+class Loop(DisplayedConstraint):
     """Rows of the relative motion of a successor frame against a predecessor frame.
 
     predecessor, successor: frames of the model or their names. axes: one of "ball" (points coincide), "revolute"
@@ -194,6 +194,7 @@ def _axes(axes: Any) -> tuple[tuple[float, ...], ...]:
         if axes not in ROWS_BY_KIND:
             raise ValueError(
                 f"Loop axes must be one of {', '.join(ROWS_BY_KIND)}, or a sequence of 6-D axes, got {shown(axes)}"
+                f"{meant(axes, ROWS_BY_KIND)}"
             )
         unit = np.eye(6)
         return tuple(tuple(map(float, unit[AXIS_LABELS.index(k)])) for k in ROWS_BY_KIND[axes].split())

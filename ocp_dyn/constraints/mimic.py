@@ -11,15 +11,16 @@ from .._types import exact
 from ..mechanism import Mimic, Model
 from ..mechanism.boundary import boundary
 from .custom import JointCoupling
+from .sets import ConstraintSet
 
 
 @boundary()
-def mimic_constraints(model: Model) -> tuple[JointCoupling, ...]:
+def mimic_constraints(model: Model) -> ConstraintSet[JointCoupling]:
     """A coupling q_joint = ratio q_other + offset for every entry of `model.mimics`, to add to any constraint set.
 
     Empty where no joint mimics another.
     """
-    return tuple(JointCoupling(m.joint, m.other, m.ratio, m.offset) for m in model.mimics)
+    return ConstraintSet([JointCoupling(m.joint, m.other, m.ratio, m.offset) for m in model.mimics])
 
 
 class MimicMap(NamedTuple):

@@ -79,7 +79,10 @@ def _of_set(name: str, members: Mapping[str, Constraint]) -> tuple[str, str]:
     kinds = getattr(members[target], "parameters", ())
     if kind not in kinds:
         has = ", ".join(f"{k}:{target}" for k in kinds) or "none"
-        raise KeyError(f"{name}: a {type(members[target]).__name__} has no such parameter; {shown(target)} has: {has}")
+        raise KeyError(
+            f"{name}: a {type(members[target]).__name__} has no such parameter; {shown(target)} has: {has}"
+            f"{meant(kind, kinds)}"
+        )
     return kind, target
 
 

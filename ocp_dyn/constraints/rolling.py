@@ -23,11 +23,11 @@ from ..mechanism import Frame, Model
 from ..spatial_algebra.rotations import unit_axis
 from ..spatial_algebra.spatial import halves, skew
 from .contact import wrench_at
-from .sets import replaced
+from .sets import DisplayedConstraint, replaced
 
 
 @dataclass(frozen=True)
-class RollingContact:
+class RollingContact(DisplayedConstraint):
     """A sphere, or a cylinder, of a body that rolls without slip on a fixed plane.
 
     body: frame or name. radius [m] about `center` (frame coordinates). normal: of the plane, in the world; the plane

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import casadi as ca
-from casadi import DM, MX, SX
+from casadi import MX, SX
 
 from .._autodiff import rounding_error
-from .._types import Expr, M, as_type, check_kind, sequence, shown
+from .._display import Displayed, heading, table
+from .._types import Expr, M, as_type, check_kind, listed, matrix, sequence, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 
@@ -39,8 +40,41 @@ class Constraint(Protocol):
         """gamma (m) of `G qdd = gamma`."""
 
 
-Constraints = Sequence[Constraint]
 C = TypeVar("C", bound=Constraint)
+
+
+class DisplayedConstraint(Displayed):
+    """A constraint that a notebook shows as a table of its rows."""
+
+    def _card_html(self) -> str:
+        constraint: Any = self
+        return card_html((constraint,))
+
+
+class ConstraintSet(tuple[C, ...], Displayed):
+    """Constraints as a tuple that a notebook shows as a table; algorithms take any tuple of constraints alike.
+
+        feet = od.ConstraintSet([od.Contact("l_foot"), od.Contact("r_foot")])
+
+    Sums of sets, and of sets and tuples, are sets. TypeError for members that are no constraints.
+    """
+
+    def __new__(cls, members: Iterable[C] = ()) -> ConstraintSet[C]:
+        empty = isinstance(members, (tuple, list)) and not members
+        checked: Any = () if empty else as_set(members)
+        return super().__new__(cls, checked)
+
+    def __add__(self, other: Any) -> Any:
+        return ConstraintSet((*self, *other)) if isinstance(other, tuple) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return ConstraintSet((*other, *self)) if isinstance(other, tuple) else NotImplemented
+
+    def _card_html(self) -> str:
+        return card_html(self)
+
+
+Constraints = Sequence[Constraint]
 
 
 @boundary()
@@ -134,6 +168,25 @@ def _entries(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else ()
 
 
+def card_html(constraints: Sequence[Constraint]) -> str:
+    """A table of constraints as HTML: what each one holds, where, and its rows."""
+    count = sum(len(c.rows) for c in constraints)
+    names = constraint_names(constraints) if constraints else ()
+    rows = [
+        (name, type(c).__name__, _place(c), " ".join(row.removeprefix(f"{getattr(c, 'name', '')}.") for row in c.rows))
+        for name, c in zip(names, constraints, strict=True)
+    ]
+    what = "1 constraint" if len(rows) == 1 else f"{len(rows)} constraints"
+    return heading("", f"{what}, {count} rows") + table(("name", "kind", "at", "rows"), rows)
+
+
+def _place(constraint: Constraint) -> str:
+    """The point of a constraint that has one [m], and whether it has a reference pose."""
+    point, reference = getattr(constraint, "point", None), getattr(constraint, "reference", None)
+    place = "" if point is None else "(" + ", ".join(f"{float(x):.4g}" for x in point) + ") m"
+    return place if reference is None else f"{place}, with a reference pose".removeprefix(", ")
+
+
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:
     """A name per constraint: its `name` (else its class), numbered from the second of that name: `foot`, `foot#2`."""
     names: list[str] = []
@@ -149,10 +202,10 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
     """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
     members = as_set(constraints)
     sizes = [len(c.rows) for c in members]
-    if not isinstance(lam, (SX, MX, DM)):
-        raise TypeError(f"lam must be a casadi SX, MX or DM, got {shown(lam)}: write casadi.DM(lam)")
+    lam = matrix(lam, "lam")
     if lam.shape[0] != sum(sizes):
-        raise ValueError(f"lam must have {sum(sizes)} rows, one per row of the constraints, got shape {lam.shape}")
+        rows = f"{sum(sizes)} rows ({listed(constraint_rows(members), 6)})"
+        raise ValueError(f"lam must have {rows}, got shape {lam.shape}")
     cuts = [0]
     for size in sizes:
         cuts.append(cuts[-1] + size)
@@ -168,7 +221,8 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     `Loads.external`. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
     """
-    if isinstance(lam, (SX, MX, DM)) and lam.shape[1] != 1:
+    lam = matrix(lam, "lam")
+    if lam.shape[1] != 1:
         raise ValueError(f"lam must be one column, got shape {lam.shape}: call it for one column at a time")
     check_kind(q, lam)
     wrenches: dict[str, M] = {}

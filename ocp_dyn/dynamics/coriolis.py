@@ -21,7 +21,7 @@ from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.linalg import put
 from ..spatial_algebra.spatial import Inertia, Transform, congruence, crm, each, halves, skew
-from .recursions import composite, joint_states, velocities
+from .recursions import ByBody, States, composite, joint_states, velocities
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,15 @@ class CoriolisInertia:
         return -ca.blockcat([[self.K, DM(3, 3)], [skew(self.p), DM(3, 3)]])
 
 
+def motion_subspace_rates(model: Model, states: States, v: ByBody, q: Expr, qd: Expr) -> dict[int, Expr]:
+    """dS[i]/dt = v[i] x S[i] + apparent rate of S[i] (6 x nv of the joint), by body, in its coordinates."""
+    positions, rates = model.split_q(q), model.split_qd(qd)
+    return {
+        i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])
+        for i, state in states.items()
+    }
+
+
 @boundary()
 def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     """C(q, qd) (nv x nv) with `C qd = bias_force - gravity_force` and `dH/dt - 2 C` skew-symmetric.
@@ -77,12 +86,8 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
     S(q). Structurally zero between separate branches. [N m s/rad and the like]. O(nb depth).
     """
     states = joint_states(model, q, qd)
-    positions, rates = model.split_q(q), model.split_qd(qd)
     v, _ = velocities(model, states)
-    S_rate = {
-        i: each(partial(crm, v[i]), state.S) + subspace_rate(model.joints[i], positions[i], rates[i])
-        for i, state in states.items()
-    }
+    S_rate = motion_subspace_rates(model, states, v, q, qd)
     Ic, _ = composite(model, states, model.I)
     Bc, _ = composite(model, states, [CoriolisInertia.of(body, v[i]) for i, body in enumerate(model.I)])
     C = type(ca.vertcat(q, qd))(model.nv, model.nv)  # numbers and symbols may mix

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import cast
+
 import casadi as ca
 import numpy as np
-from casadi import DM, MX, SX
+from casadi import DM
 
-from .._types import Expr, M, Vector, as_type, finite_vector, numbers, shown
+from .._types import Expr, M, Vector, as_type, finite_vector, matrix, numbers, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.spatial import each, halves, largest, skew
+from .coriolis import CoriolisInertia, motion_subspace_rates
 from .kinematics import as_point
 from .recursions import accelerations, composite, composite_forces, joint_states, poses, velocities
 
@@ -97,6 +101,41 @@ def centroidal_momentum_matrix(model: Model, q: M) -> M:
 
 
 @boundary()
+def momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
+    """dA_O/dt (6 x nv) of `momentum_matrix` along dq/dt = q_dot(q, qd).
+
+    Column k is `X0[i]' (dIc[i]/dt s_k + Ic[i] ds_k/dt)`, where `dIc/dt = Bc + Bc'` with the B of `coriolis_matrix`:
+    v x* I - I v x, summed over the subtree. O(nb).
+    """
+    states = joint_states(model, q, qd)
+    X0, (v, _) = poses(model, states), velocities(model, states)
+    Ic, _ = composite(model, states, model.I)
+    Bc, _ = composite(model, states, [CoriolisInertia.of(body, v[i]) for i, body in enumerate(model.I)])
+    S_rate = motion_subspace_rates(model, states, v, q, qd)
+
+    def turning(i: int, s: Expr) -> Expr:
+        """dIc[i]/dt s."""
+        return Bc[i].apply(halves(s)[0]) + ca.vertcat(Bc[i].apply_transpose(s), DM(3, 1))
+
+    rates = [
+        each(X0[i].apply_transpose, each(partial(turning, i), state.S) + each(Ic[i].apply, S_rate[i]))
+        for i, state in states.items()
+    ]
+    return as_type(ca.horzcat(DM(6, 0), *rates), q)
+
+
+@boundary()
+def centroidal_momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
+    """dA_G/dt (6 x nv) of `centroidal_momentum_matrix` along dq/dt = q_dot(q, qd).
+
+    d(h_com)/dt = A_G qdd + dA_G/dt qd; the last term is `centroidal_momentum_bias`. World axes. O(nb).
+    """
+    (_, f), (dn, df) = halves(momentum_matrix(model, q)), halves(momentum_matrix_dot(model, q, qd))
+    com, com_rate = center_of_mass(model, q), center_of_mass_velocity(model, q, qd)
+    return as_type(ca.vertcat(dn - skew(com_rate) @ f - skew(com) @ df, df), q)
+
+
+@boundary()
 def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
     """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb)."""
     return centroidal_momentum_rate(model, q, qd, model.rest(q))
@@ -150,10 +189,12 @@ def center_of_pressure(
     p, N = as_point(point), as_point(normal)
     if isinstance(N, DM) and not largest(N):
         raise ValueError(f"the normal of the plane must not be zero, got {shown(normal)}")
-    if not isinstance(wrench, (DM, SX, MX)) or wrench.shape != (6, 1):
-        raise TypeError(f"a wrench must be a casadi column of 6 entries, got {shown(wrench)}")
-    n, f = halves(wrench)
-    return as_type(ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f)), wrench)
+    column = matrix(wrench, "wrench")
+    if column.shape != (6, 1):
+        raise ValueError(f"a wrench must be a column of 6 entries, got {shown(wrench)}")
+    n, f = halves(column)
+    place: Expr = ca.densify(p + ca.cross(N, n - ca.cross(p, f)) / ca.dot(N, f))
+    return as_type(place, cast(M, column))
 
 
 @boundary(several=("qd", "tau"))
@@ -172,9 +213,6 @@ def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
     error falls with the square of the step. The net work is W+ + W-.
     """
     steps = np.diff(finite_vector(t, numbers(t).size, "t"))
-    for what, x in (("qd", qd), ("tau", tau)):
-        if not isinstance(x, (DM, SX, MX)):
-            raise TypeError(f"{what} must be a casadi SX, MX or DM, got {shown(x)}")
     if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):
         raise ValueError(
             f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "

@@ -1,5 +1,5 @@
 """The regressor Y of inverse dynamics, linear in inertial parameters: `ID(q, qd, qdd) = Y(q, qd, qdd) pi` [RBDA, 9.7;
-Atkeson et al. 1986].
+Atkeson et al. 1986], and those of the energies.
 
 Ten parameters a body, body after body, about the origin of the body's frame and along its axes:
 
@@ -17,7 +17,7 @@ from ..mechanism.boundary import boundary
 from ..mechanism.parameters import MODEL_PARAMETERS, inertia_parameters
 from ..spatial_algebra.linalg import put
 from ..spatial_algebra.spatial import each, halves, skew
-from .recursions import accelerations, joint_states, minus_gravity, velocities
+from .recursions import accelerations, joint_states, minus_gravity, poses, velocities
 
 PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 """Names of a body's parameters, in their order."""
@@ -55,6 +55,39 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
             put(Y, model.dofs_of(j), range(10 * (i - 1), 10 * i), states[j].S.T @ columns)
             columns = each(states[j].XJ.apply_transpose, columns)
     return as_type(Y, q)
+
+
+@boundary()
+def kinetic_energy_regressor(model: Model, q: M, qd: M) -> M:
+    """Y_T (1 x 10 nb) with `kinetic_energy = Y_T pi` [J]; body by body, with w and v of its origin in body axes,
+
+        T = 1/2 m v.v + h . (v x w) + 1/2 w' I w.
+
+    Y_T does not depend on the model's inertias. O(nb).
+    """
+    states = joint_states(model, q, qd)
+    motions, _ = velocities(model, states)
+    rows: list[Expr] = [DM(1, 0)]
+    for i, _ in model.edges:
+        w, v = halves(motions[i])
+        rows.append(ca.horzcat(ca.dot(v, v) / 2, ca.cross(v, w).T, w.T @ _by_inertia(w) / 2))
+    return as_type(ca.horzcat(*rows), q)
+
+
+@boundary()
+def potential_energy_regressor(model: Model, q: M) -> M:
+    """Y_V (1 x 10 nb) with `potential_energy = Y_V pi` [J]; body by body, with R, p its pose in the world,
+
+        V = -g . (m p + R h).
+
+    Y_V does not depend on the model's inertias. O(nb).
+    """
+    X0 = poses(model, joint_states(model, q))
+    g = model.gravity_vector
+    rows: list[Expr] = [DM(1, 0)]
+    for i, _ in model.edges:
+        rows.append(-ca.horzcat(ca.dot(g, X0[i].r), (X0[i].E @ g).T, DM(1, 6)))
+    return as_type(ca.horzcat(*rows), q)
 
 
 def _body_regressor(v: Expr, a: Expr) -> Expr:

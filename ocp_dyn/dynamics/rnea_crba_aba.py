@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, is_one_of, shown
+from .._types import Expr, M, as_type, is_one_of, meant, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import NO_LOADS, Loads
@@ -41,6 +41,8 @@ from .recursions import (
 )
 
 Names = Sequence[str]
+METHODS = ("ltdl", "ltl", "cholesky")
+"""Factors of H in `forward_dynamics_crba`."""
 
 
 @boundary()
@@ -92,6 +94,17 @@ def gravity_force(model: Model, q: M) -> M:
     """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
     rest = model.rest(q)
     return inverse_dynamics(model, q, rest, rest)
+
+
+@boundary()
+def static_torque(model: Model, q: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
+    """tau = ID(q, 0, 0, f_ext) = tau_g(q) - J' f_ext: the forces that hold the model still under gravity and external
+    wrenches [N m, N] (nv).
+
+    loads as in `inverse_dynamics`: with loads.passive less the forces of springs. O(nb).
+    """
+    rest = model.rest(q)
+    return inverse_dynamics(model, q, rest, rest, f_ext, loads=loads)
 
 
 @boundary()
@@ -175,8 +188,8 @@ def forward_dynamics_crba(
     ignores the branches, O(nv^3). All give the same qdd (nv); ABA takes fewer operations on most robots. loads as in
     `inverse_dynamics`.
     """
-    if not is_one_of(method, ("ltdl", "ltl", "cholesky")):
-        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}")
+    if not is_one_of(method, METHODS):
+        raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}{meant(method, METHODS)}")
     check_invertible(model, loads=loads)
     H = mass_matrix(model, q, loads=loads)
     b = tau - bias_force(model, q, qd, f_ext, loads=loads)

@@ -14,9 +14,9 @@ from typing import Any, TypeVar, cast
 
 import casadi as ca
 import numpy as np
-from casadi import DM, MX, SX
+from casadi import DM
 
-from .._types import Array, Expr, M, as_type, check_kind, shown
+from .._types import Array, Expr, M, as_type, check_kind, matrix, shown
 from ..joints import (
     Cylindrical,
     Euler,
@@ -39,6 +39,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 
 
+MATRICES = ("x", "xd", "xdd", "lam", "h")
+"""Arguments of functions of natural coordinates that may be numbers, also arrays and lists, or expressions."""
+
+
 def natural_boundary(function: F) -> F:
     """As `boundary`, for functions of (model, natural, ...): it checks natural, x and xd, too."""
     inner = boundary(own=("mu",))(function)  # a factor of stabilization here
@@ -47,9 +51,11 @@ def natural_boundary(function: F) -> F:
     @wraps(inner)
     def checked(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
+        made = {name: matrix(given[name], name) for name in MATRICES if name in given}
         if "natural" in given:
-            _check(given["natural"], given)
-        return inner(*args, **kwargs)
+            _check(given["natural"], given | made)
+        args = *(made.get(name, value) for name, value in zip(names, args, strict=False)), *args[len(names) :]
+        return inner(*args, **{name: made.get(name, value) for name, value in kwargs.items()})
 
     return cast(F, checked)
 
@@ -63,8 +69,6 @@ def _check(natural: Any, given: dict[str, Any]) -> None:
     for name in ("x", "xd"):
         if name not in given:
             continue
-        if not isinstance(given[name], (SX, MX, DM)):
-            raise TypeError(f"{name} must be a casadi SX, MX or DM, got {shown(given[name])}: write casadi.DM({name})")
         if given[name].shape != (natural.n, 1):
             raise ValueError(f"{name} must be one column of {natural.n} entries, got shape {given[name].shape}")
     check_kind(*(given[name] for name in ("x", "xd", "qd", "tau", "f_ext") if given.get(name) is not None))

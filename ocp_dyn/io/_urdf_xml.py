@@ -172,8 +172,9 @@ class _Reader:
                 self._fail(f'{self._what()} has no {key}="..."; it needs one' + _zero_hint(tag))
         unknown = [key for key in attributes if key not in ATTRIBUTES[tag]]
         if tag in EXACT and unknown:
+            hint = meant(unknown[0], ATTRIBUTES[tag])
             self._fail(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
-                       "correct or delete it")  # fmt: skip
+                       f"correct or delete it{hint}")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
             known = ", ".join(JOINT_TYPES) + meant(element.get("type"), JOINT_TYPES)
             self._fail(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")

@@ -23,7 +23,7 @@ from casadi import DM
 
 from .. import joints as joint_kinds
 from .._files import path_of, whole_file
-from .._types import ModelError, shown
+from .._types import ModelError, meant, shown
 from ..joints import CustomJoint, Fixed, Joint
 from ..mechanism import DofData, FileJoint, Frame, Mimic, Model
 from ..mechanism.boundary import boundary
@@ -160,7 +160,10 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     )
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
-            raise ModelError(f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry")
+            hint = meant(noted.joint, model.joint_names)
+            raise ModelError(
+                f"file_joints: no joint {shown(noted.joint)} in this model; correct or delete the entry{hint}"
+            )
     checked_mimics(model.mimics, dict(zip(model.joint_names, (joint.nv for joint in made), strict=True)))
     for i, name in enumerate(model.body_names, start=1):
         if name not in model.frames or model.frames[name].body != i:
@@ -253,7 +256,8 @@ def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
     fields = field_names(kind)
     for key in entry.data:
         if key != "kind" and key not in fields:
-            raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {', '.join(fields) or 'nothing'}")
+            has = f"{', '.join(fields) or 'nothing'}{meant(key, fields)}"
+            raise ModelError(f"{entry.where}: {name} has no {shown(key)}; it has: {has}")
     values: dict[str, Any] = {}
     for key in fields:
         try:

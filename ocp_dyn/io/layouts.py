@@ -20,7 +20,7 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, is_one_of, sequence, shown, split
+from .._types import Expr, is_one_of, meant, sequence, shown, split
 from ..joints import Euler, FloatingBase, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..spatial_algebra.rotations import quaternion_matrix
@@ -51,10 +51,12 @@ class Layout:
         if not isinstance(self.model, Model):
             raise TypeError(f"Layout needs a Model as its first argument, got {shown(self.model)}")
         if not is_one_of(self.kind, LIBRARIES):
-            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}")
+            hint = meant(self.kind, LIBRARIES)
+            raise ValueError(f"layout must be one of {', '.join(LIBRARIES)}, got {shown(self.kind)}{hint}")
         names = _names(self.joints, "joints") or _order(self.model, self.kind)
         if sorted(names) != sorted(self.model.joint_names):
-            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}")
+            hint = "".join(meant(name, self.model.joint_names) for name in names if name not in self.model.joint_names)
+            raise ValueError(f"joints must be the model's joints in another order, got {shown(names)}{hint}")
         object.__setattr__(self, "joints", names)
         continuous = tuple(f.joint for f in self.model.file_joints if f.continuous)
         unbounded = continuous if self.unbounded is None else _names(self.unbounded, "unbounded")

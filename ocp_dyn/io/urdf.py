@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._files import path_of
-from .._types import ROUNDING, Array, ModelError, Vector, is_one_of, meant, shown
+from .._types import ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
 from ..mechanism import FileJoint, Model
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
@@ -20,6 +21,10 @@ from ..spatial_algebra.rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
 
 EARTH: Vector = (0.0, 0.0, -9.81)
+BOLTED_LIMBS, LIMB_DOFS = 3, 3
+"""Least number of limbs, and of their dofs, by which a robot on legs is told from an arm."""
+MIMIC, INERTIA = ("refuse", "free", "couple"), ("refuse", "keep")
+"""Choices of `load_urdf`."""
 DEFAULT_AXIS = (1.0, 0.0, 0.0)
 """The axis of a URDF joint that gives none."""
 
@@ -34,8 +39,9 @@ def load_urdf(
 ) -> Model:
     """The model of a URDF file: joints depth-first in the file's order, fixed joints merged, links as frames.
 
-    root: None fixes the root link to the ground; `FloatingBase()`, `Planar()` or any other joint moves it.
-    That joint is called `root.name` for a FloatingBase, "root" otherwise; its body is called as the root link.
+    root: None fixes the root link to the ground, with a `ModelWarning` if three or more limbs of three or more dofs
+    hang on it: a humanoid or a quadruped that is bolted to the ground is rarely meant. `Fixed()` fixes it without a
+    warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a FloatingBase, "root" otherwise; its body is called as the root link.
     gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
@@ -74,10 +80,10 @@ def parse_urdf(
     """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
-    if not is_one_of(mimic, ("refuse", "free", "couple")):
-        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}")
-    if not is_one_of(inertia, ("refuse", "keep")):
-        raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}")
+    if not is_one_of(mimic, MIMIC):
+        raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}{meant(mimic, MIMIC)}")
+    if not is_one_of(inertia, INERTIA):
+        raise ValueError(f"inertia must be 'refuse' or 'keep', got {shown(inertia)}{meant(inertia, INERTIA)}")
     if not isinstance(source, str) or len(source) > 4096:
         raise TypeError(
             f"source must be the name of the text, a string of 4096 characters at most, got {shown(source)}"
@@ -109,7 +115,27 @@ def parse_urdf(
         model = builder.build()
     if inertia == "refuse":
         _check_inertias(model, robot.links, tree)
+    if root is None:
+        _warn_if_bolted(model, root_link, source)
     return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
+
+
+def _warn_if_bolted(model: Model, root_link: str, source: str) -> None:
+    """A warning if the ground carries at least three limbs, subtrees of at least three dofs; not for a root link that is
+    called "world"."""
+    limbs = [i for i, p in model.edges if not p and _dofs_beyond(model, i) >= LIMB_DOFS]
+    if root_link != WORLD and len(limbs) >= BOLTED_LIMBS:
+        warnings.warn(
+            f"{source}: the root link {shown(root_link)}, on which {len(limbs)} limbs hang, is fixed to the ground: "
+            "root=FloatingBase() lets the robot move, root=Fixed() fixes it without this warning",
+            ModelWarning,
+            stacklevel=4 if source != "URDF text" else 3,
+        )
+
+
+def _dofs_beyond(model: Model, root: int) -> int:
+    """Number of dofs of a body's joint and of all joints that it carries."""
+    return sum(model.joints[i].nv for i, _ in model.edges if root in model.path(i))
 
 
 def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:

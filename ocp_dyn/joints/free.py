@@ -8,14 +8,16 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Expr, is_one_of, shown, split
+from .._types import Array, Expr, is_one_of, meant, shown, split
 from ..spatial_algebra.rotations import (
+    exp3,
     quaternion_conjugate,
     quaternion_exp,
     quaternion_log,
     quaternion_matrix,
     quaternion_multiply,
     quaternion_rate,
+    rotation_vector_jacobian,
     rotation_vector_rate,
 )
 from ..spatial_algebra.spatial import ZERO3, Transform
@@ -50,6 +52,9 @@ class Spherical(Joint):
 
     def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
         return rotation_vector_rate(theta, v)
+
+    def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        return exp3(v).T, rotation_vector_jacobian(v)
 
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0])
@@ -105,6 +110,18 @@ class _TranslateRotate(Joint):
         (_, turned), (pd, vr) = self._parts(theta), self._parts(v)
         return ca.vertcat(pd, self._rotation.tangent_rate(turned, vr))
 
+    def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        (_, qr), (shift, vr) = self._parts(q), self._parts(v)
+        D_q, D_v = self._rotation.d_integrate(qr, vr)
+        along = DM.eye(shift.shape[0])
+        return ca.diagcat(along, D_q), ca.diagcat(along, D_v)
+
+    def d_difference(self, q0: Expr, q1: Expr) -> tuple[Expr, Expr]:
+        (shift, r0), (_, r1) = self._parts(q0), self._parts(q1)
+        D_0, D_1 = self._rotation.d_difference(r0, r1)
+        along = DM.eye(shift.shape[0])
+        return ca.diagcat(-along, D_0), ca.diagcat(along, D_1)
+
     def neutral(self) -> Array:
         return np.concatenate([np.zeros(self._along.shape[1]), self._rotation.neutral()])
 
@@ -156,7 +173,10 @@ class FloatingBase(_TranslateRotate):
     def __post_init__(self) -> None:
         kinds = ("quaternion", *(f"euler_{order}" for order in EULER_ORDERS))
         if not is_one_of(self.rotation, kinds):
-            raise ValueError(f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}")
+            raise ValueError(
+                f"FloatingBase rotation must be one of {', '.join(kinds)}, got {shown(self.rotation)}"
+                f"{meant(self.rotation, kinds)}"
+            )
         rotation = Spherical() if self.rotation == "quaternion" else Euler(self.rotation.removeprefix("euler_"))
         object.__setattr__(self, "_rotation", rotation)
         self._label("xyz")

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, Vector, is_one_of, shown, split
+from .._types import Expr, Vector, is_one_of, meant, shown, split
 from ..spatial_algebra.rotations import rotation_about, unit_axis
 from ..spatial_algebra.spatial import Transform, crm
 from .one_dof import Helical, Prismatic, Revolute, one_dof
@@ -106,7 +106,10 @@ class Euler(_Chained):
 
     def __post_init__(self) -> None:
         if not is_one_of(self.order, EULER_ORDERS):
-            raise ValueError(f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}")
+            raise ValueError(
+                f"Euler order must be one of {', '.join(EULER_ORDERS)}, got {shown(self.order)}"
+                f"{meant(self.order, EULER_ORDERS)}"
+            )
         labels = tuple(f"r{axis}" for axis in self.order)
         object.__setattr__(self, "q_labels", labels)
         object.__setattr__(self, "qd_labels", labels)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 from casadi import DM
 from numpy.typing import NDArray
@@ -108,6 +109,33 @@ class Joint(ABC):
     def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
         """d(theta)/dt (nv) along `q = integrate(q0, theta)`, q0 fixed, where the velocity is v."""
         return v
+
+    # The Jacobians below follow from `tangent_rate` for every joint; a joint may have shorter expressions.
+
+    def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """(D_q, D_v) (nv x nv each): the tangent step of `integrate(q, v)` per tangent step of q, and per change of v.
+
+        With `tangent_rate(v, u) = T(v) u`, D_v = T(v)^-1 and D_q = T(v)^-1 T(-v): the difference v of q and
+        `integrate(q, v)` stays the same when both move, see `d_difference`.
+        """
+        if type(self).tangent_rate is Joint.tangent_rate:
+            return DM.eye(self.nv), DM.eye(self.nv)
+        T = self._tangent_rates(v)
+        return ca.solve(T, self._tangent_rates(-v)), ca.solve(T, DM.eye(self.nv))
+
+    def d_difference(self, q0: Expr, q1: Expr) -> tuple[Expr, Expr]:
+        """(D_0, D_1) (nv x nv each): the change of `v = difference(q0, q1)` per tangent step of q0, and of q1.
+
+        D_1 = T(v), and D_0 = -T(-v) because `difference(q0, q1) = -difference(q1, q0)`.
+        """
+        if type(self).tangent_rate is Joint.tangent_rate:
+            return -DM.eye(self.nv), DM.eye(self.nv)
+        v = self.difference(q0, q1)
+        return -self._tangent_rates(-v), self._tangent_rates(v)
+
+    def _tangent_rates(self, v: Expr) -> Expr:
+        """T (nv x nv) with `tangent_rate(v, u) = T u`."""
+        return ca.horzcat(*(self.tangent_rate(v, column) for column in ca.horzsplit(DM.eye(self.nv))))
 
     def neutral(self) -> Array:
         """The position in which the moved frame coincides with the fixed one."""

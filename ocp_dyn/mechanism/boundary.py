@@ -2,6 +2,9 @@
 
 An algorithm is a plain function of `(model, ..., q, qd, ...)` without checks. The decorator `boundary` adds the checks,
 the same for all algorithms, by the names of their parameters: none runs in a loop, and none enters a graph.
+
+Numbers in, numbers out: a DM, a NumPy array, a list or a tuple may stand for any matrix, and the results are DM, of
+which `.full()` makes an array. Expressions in, expressions of the same kind (SX or MX) out.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from casadi import DM, MX, SX
 
-from .._types import check_kind, numbers, shown, truth
+from .._types import Expr, check_kind, listed, matrix, numbers, shown, truth
 from . import Model
 from .loads import check_loads, refuse_parts
 
@@ -27,17 +30,17 @@ ROW_COUNTS: dict[str, Callable[[Model], int]] = {
 """Number of rows of the matrices that algorithms take, by name."""
 OTHER_EXPRESSIONS = ("e", "t", "point", "normal")
 """Arguments, besides the matrices, that may be expressions."""
-FLAG_NAMES = ("residual", "relaxed", "limits")
+FLAG_NAMES = ("residual", "relaxed", "limits", "classical")
 """Arguments that are True or False."""
 
 
 def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Callable[[F], F]:
     """A decorator for functions of a model: TypeError, ValueError or KeyError for arguments that they cannot take.
 
-    Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): CasADi types of one kind, one column each; loads and their
-    frames; flags; t, where there are constraints. None passes where it is the default. several: matrices that may have
-    several columns. own: arguments that the function checks itself. Cost: some microseconds per call, no operation of a
-    graph.
+    Checked by name: `model`; matrices (`ROW_COUNTS`, f_ext): numbers, which the function gets as a DM, or expressions
+    of one kind, one column each; loads and their frames; flags; t, where there are constraints. None passes where it is
+    the default. several: matrices that may have several columns. own: arguments that the function checks itself. Cost:
+    some microseconds per call, no operation of a graph.
     """
 
     def decorate(function: F) -> F:
@@ -55,9 +58,10 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
             # missing, surplus and misspelled arguments are reported by the call itself
             given = {**dict(zip(names, args, strict=False)), **kwargs}
             given = {name: value for name, value in given.items() if value is not None or name not in optional}
+            made: dict[str, Expr] = {}
             if "model" in given:
                 _check_model(given["model"])
-                _check_matrices({name: given[name] for name in matrices if name in given}, given, several)
+                made = _matrices({name: given[name] for name in matrices if name in given}, given, several)
             for name in flags:
                 if name in given:
                     truth(given[name], name)
@@ -66,6 +70,9 @@ def boundary(*, several: Collection[str] = (), own: Collection[str] = ()) -> Cal
                     given["model"].frame(frame)
             if timed and "t" in given:
                 _check_time(given["t"])
+            if made:
+                args = *(made.get(name, value) for name, value in zip(names, args, strict=False)), *args[len(names) :]
+                kwargs = {name: made.get(name, value) for name, value in kwargs.items()}
             return function(*args, **kwargs)
 
         return cast(F, checked)
@@ -88,18 +95,31 @@ def _check_model(model: Any) -> None:
         raise TypeError(f"model must be a Model, such as od.load_urdf(...) returns, got {shown(model)}")
 
 
-def _check_matrices(matrices: dict[str, Any], given: dict[str, Any], several: Collection[str]) -> None:
-    """Checks that all matrices are CasADi's, of the model's sizes, and expressions of one kind."""
-    for name, value in matrices.items():
-        if not isinstance(value, (SX, MX, DM)):
-            got = type(value).__name__ if isinstance(value, np.ndarray) else shown(value)
-            raise TypeError(f"{name} must be a casadi SX, MX or DM, got {got}: write casadi.DM({name})")
-        rows = ROW_COUNTS[name](given["model"]) if name in ROW_COUNTS else 6
+def _matrices(given: dict[str, Any], others: dict[str, Any], several: Collection[str]) -> dict[str, Expr]:
+    """The matrices that were given as numbers, as DM; checks that all have the model's sizes and are of one kind."""
+    found = {name: matrix(value, name) for name, value in given.items()}
+    for name, value in found.items():
+        rows = ROW_COUNTS[name](others["model"]) if name in ROW_COUNTS else 6
         if value.shape[0] != rows:
-            raise ValueError(f"{name} must have {rows} rows in this model, got shape {value.shape}")
+            expected = f"{rows} rows{_named(name, others['model'])}"
+            raise ValueError(f"{name} must have {expected} in this model, got {_got(given[name], value)}")
         if name in ROW_COUNTS and name not in several and value.shape[1] != 1:
             raise ValueError(f"{name} must be one column of {rows} entries, got shape {value.shape}")
-    check_kind(*matrices.values(), *(given[name] for name in OTHER_EXPRESSIONS if name in given))
+    check_kind(*found.values(), *(others[name] for name in OTHER_EXPRESSIONS if name in others))
+    return {name: value for name, value in found.items() if value is not given[name]}
+
+
+def _named(name: str, model: Model) -> str:
+    """Names of the rows of a matrix, for a message: " (nq: hip, knee)"."""
+    if name not in ROW_COUNTS:
+        return ""
+    size, names = ("nq", model.q_names) if name == "q" else ("nv", model.qd_names)
+    return f" ({size}: {listed(names, 6)})"
+
+
+def _got(given: Any, value: Expr) -> str:
+    """Shape of a matrix, for a message; one number by itself, because it does not stand for all entries."""
+    return f"the number {shown(given)}" if isinstance(given, (int, float, np.number)) else f"shape {value.shape}"
 
 
 def _check_time(t: Any) -> None:

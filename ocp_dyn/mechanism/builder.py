@@ -270,7 +270,11 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
     given: dict[str, Any] = dict(options)
     unknown = sorted(given.keys() - DofOptions.__annotations__.keys())
     if unknown:
-        known, hint = ", ".join(DofOptions.__annotations__), meant(unknown[0], DofOptions.__annotations__)
+        known, body = (
+            ", ".join(DofOptions.__annotations__),
+            ("mass", "com", "inertia", "origin", "rotation", "joint_name"),
+        )
+        hint = meant(unknown[0], (*DofOptions.__annotations__, *body))
         raise TypeError(f"{where}: add_body has no option {', '.join(unknown)}; options of dofs are: {known}{hint}")
 
     def spread(option: str, size: int) -> Array:

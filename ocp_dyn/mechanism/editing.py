@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
 from .._types import (
     LARGEST_MAGNITUDE,
     Array,
     ModelError,
+    ModelWarning,
     Vector,
     finite_vector,
     is_one_of,
@@ -82,13 +85,21 @@ def with_limits(model: T, **given: object) -> T:
 def _limit(model: Tree, option: str, value: object) -> Array:
     """The model's limits of one kind, with the changes that `value` gives."""
     found = np.array(getattr(model.dofs, LIMIT_FIELDS[option]))
-    if not isinstance(value, Mapping):
-        found[:] = _spread(value, found.size, f"with_limits: {option}", option)
-        return found
-    for name, limit in value.items():
-        part = _entries(model, name, option)
-        found[part] = _spread(limit, found[part].size, f"with_limits: {option} of {shown(name)}", option)
+    parts: dict[str, tuple[slice, object]] = {"": (slice(None), value)}
+    if isinstance(value, Mapping):
+        parts = {f" of {shown(name)}": (_entries(model, name, option), limit) for name, limit in value.items()}
+    spared = _in_quaternions(model) if LIMIT_FIELDS[option] in SIZE_NQ else np.zeros(found.size, dtype=bool)
+    for name, (part, limit) in parts.items():
+        x = _spread(limit, found[part].size, f"with_limits: {option}{name}", option)
+        one_for_several = x.size == 1 < found[part].size
+        found[part] = np.where(spared[part] & one_for_several, found[part], x)
     return found
+
+
+def _in_quaternions(model: Tree) -> NDArray[np.bool_]:
+    """Truth values for entries of q: True for those of quaternions, which a limit in rad or m does not fit."""
+    parts = [np.arange(joint.nq) >= joint.nq - 4 * joint.has_quaternion for joint in model.joints[1:]]
+    return np.concatenate([np.zeros(0, dtype=bool), *parts])
 
 
 def _entries(model: Tree, name: object, option: str) -> slice:
@@ -187,11 +198,15 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
     if not isinstance(positions, Mapping):
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
+    outside: list[str] = []
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
         q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
+        outside += _outside(model, name, np.array(q.full()).ravel())
+    if outside:
+        warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
     if len(locked) == model.nb:
         raise ModelError("lock_joints: no moving body is left; leave at least one joint free")
 
@@ -211,6 +226,17 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
     )
+
+
+def _outside(model: Tree, name: str, q: Array) -> list[str]:
+    """A sentence for every entry of a joint's position that is outside its limits by more than rounding."""
+    part = model.q_slice(name)
+    limits = zip(model.q_names[part], q, model.dofs.q_lower[part], model.dofs.q_upper[part], strict=True)
+    return [
+        f"{entry} is locked at {x:.6g}, outside its limits {lower:.6g} to {upper:.6g}"
+        for entry, x, lower, upper in limits
+        if not lower - 1e-9 * (1 + abs(lower)) <= x <= upper + 1e-9 * (1 + abs(upper))
+    ]
 
 
 def _mounted_on(model: Tree, locked: Iterable[int]) -> tuple[FileJoint, ...]:

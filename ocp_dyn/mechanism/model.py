@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 
+from .._display import Displayed, folded, heading, table
 from .._types import Vector
 from . import editing
 from .parts import Limits
-from .tree import Tree
+from .tree import HEAD, Tree
+
+MOST_ROWS_SHOWN = 12
+"""Largest number of bodies whose table a notebook shows unfolded."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Tree):
+class Model(Tree, Displayed):
     """An articulated mechanism. Build one with `ModelBuilder`, `load_urdf` or `ocp_dyn.models`.
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
-    body_names` by moving body. The methods here give edited copies; with `with_parameters` gravity, inertias and
+    body_names` by moving body. Methods that take q, qd or a tangent step take numbers, also as arrays and lists, and
+    give a DM; of expressions they give an expression of the same kind. The methods here give edited copies; with `with_parameters` gravity, inertias and
     positions of a copy may be symbols.
     """
 
@@ -42,7 +48,8 @@ class Model(Tree):
 
         lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
         of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
-        override earlier ones, or values for all entries; values are one number or one per entry:
+        override earlier ones, or values for all entries; values are one number or one per entry. One number for several
+        entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
         `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
@@ -68,7 +75,7 @@ class Model(Tree):
 
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
         mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
-        no longer follows.
+        no longer follows. A `ModelWarning` names positions outside the limits of the joints.
         """
         return editing.lock_joints(self, positions)
 
@@ -83,3 +90,11 @@ class Model(Tree):
         the drives and do not change.
         """
         return editing.scale(self, length, mass)
+
+    def _card_html(self) -> str:
+        """Sizes, and the tree as a table, for notebooks."""
+        rows, depth = self._rows()
+        head = heading(self.name or "model", f": {self._sizes()}")
+        tree = folded("tree of bodies", table(HEAD, rows, depth), self.nb <= MOST_ROWS_SHOWN)
+        notes = "<br>".join(map(escape, self._notes()))
+        return head + tree + (folded("other frames, joints that mimic others", notes) if notes else "")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, numbers, shown, sparse, sparse_beside
+from .._types import Array, ModelError, Vector, finite_vector, meant, numbers, shown, sparse, sparse_beside
 from ..spatial_algebra.spatial import Inertia, Summed, Transform, largest
 
 WORLD = "world"
@@ -65,6 +65,7 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
                 raise ModelError(
                     f"joint {shown(mimic.joint)} mimics {shown(mimic.other)}: no joint {shown(name)} moves in this "
                     "model; correct the name, or fix a joint that follows one that does not move"
+                    f"{meant(name, dofs)}"
                 )
             if dofs[name] != 1:
                 raise ModelError(

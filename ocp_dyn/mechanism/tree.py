@@ -7,7 +7,7 @@ after `ModelBuilder.build`, and no algorithm leaves anything in it. `Model` is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -18,10 +18,13 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, check_kind, listed, meant, numbers, shown, sparse_beside, split
+from .._types import Array, Expr, M, as_type, check_kind, listed, matrix, meant, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from .parts import DofData, FileJoint, Frame, Mimic
+
+HEAD = ("body", "joint", "kind", "q", "qd", "mass [kg]")
+"""Head of the table of a tree."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +215,7 @@ class Tree:
         """The frame of a body, moving or merged, for contacts and points."""
         return self.frame(name)
 
-    # The configuration manifold
+    # The configuration manifold. Numbers (DM, arrays, lists) give a DM, expressions an expression of their kind.
 
     def split_q(self, q: Expr) -> list[Expr]:
         """q joint by joint, indexed by body."""
@@ -229,35 +232,78 @@ class Tree:
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
-        q, qd = self.column(q, self.nq, "q"), self.column(qd, self.nv, "qd")
-        return self._joint_wise("q_dot", self.split_q(q), self.split_qd(qd))
+        return self._joint_wise("q_dot", self._q_by_joint(q, "q"), self._v_by_joint(qd, "qd"))
 
     def integrate(self, q: Expr, v: Expr) -> Expr:
         """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold."""
-        q, v = self.column(q, self.nq, "q"), self.column(v, self.nv, "v")
-        return self._joint_wise("integrate", self.split_q(q), self.split_qd(v))
+        return self._joint_wise("integrate", self._q_by_joint(q, "q"), self._v_by_joint(v, "v"))
 
     def difference(self, q0: Expr, q1: Expr) -> Expr:
         """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way."""
-        q0, q1 = self.column(q0, self.nq, "q0"), self.column(q1, self.nq, "q1")
-        return self._joint_wise("difference", self.split_q(q0), self.split_q(q1))
+        return self._joint_wise("difference", self._q_by_joint(q0, "q0"), self._q_by_joint(q1, "q1"))
+
+    def interpolate(self, q0: Expr, q1: Expr, s: Expr) -> Expr:
+        """The configuration (nq) at the fraction s of the way from q0 to q1: `integrate(q0, s difference(q0, q1))`.
+
+        Every joint moves at constant velocity in s; rotations go the shorter way. s = 0 gives q0, s = 1 gives q1, other
+        numbers extrapolate.
+        """
+        fraction = matrix(s, "s")
+        if fraction.shape != (1, 1):
+            raise ValueError(f"s must be one fraction of the way from q0 to q1, got {shown(s)}")
+        check_kind(fraction, q0, q1)
+        return self.integrate(q0, fraction * self.difference(q0, q1))
 
     def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
         """d(theta)/dt (nv) along `q = integrate(q0, theta)` with velocity variables v; v itself but for quaternions."""
-        theta, v = self.column(theta, self.nv, "theta"), self.column(v, self.nv, "v")
-        return self._joint_wise("tangent_rate", self.split_qd(theta), self.split_qd(v))
+        return self._joint_wise("tangent_rate", self._v_by_joint(theta, "theta"), self._v_by_joint(v, "v"))
+
+    def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+        """(dq'/dq, dq'/dv) (nv x nv each), the Jacobians of `q' = integrate(q, v)` by tangent steps of q and by v.
+
+        Rows and columns are tangent directions: a small step delta of q, or a change of v, moves q' by the tangent step
+        D delta. Both are the identity but for joints with a quaternion: there dq'/dq = R(v)' and dq'/dv = Jr(v), the
+        right Jacobian of the exponential map, see `ocp_dyn.spatial_algebra.rotations`. Block diagonal.
+        """
+        return self._jacobians("d_integrate", self._q_by_joint(q, "q"), self._v_by_joint(v, "v"))
+
+    def d_difference(self, q0: Expr, q1: Expr) -> tuple[Expr, Expr]:
+        """(dv/dq0, dv/dq1) (nv x nv each), the Jacobians of `v = difference(q0, q1)` by tangent steps of q0 and of q1.
+
+        Minus the identity and the identity but for joints with a quaternion: there -Jr(-v)^-1 and Jr(v)^-1, singular
+        where the rotations differ by a full turn. Block diagonal.
+        """
+        return self._jacobians("d_difference", self._q_by_joint(q0, "q0"), self._q_by_joint(q1, "q1"))
+
+    def _q_by_joint(self, q: Any, what: str) -> list[Expr]:
+        """One configuration, numbers too, joint by joint, indexed by body."""
+        return self.split_q(self.column(q, self.nq, what, self.q_names))
+
+    def _v_by_joint(self, v: Any, what: str) -> list[Expr]:
+        """One velocity or tangent step, numbers too, joint by joint, indexed by body."""
+        return self.split_qd(self.column(v, self.nv, what, self.qd_names))
 
     def _joint_wise(self, operation: str, a: list[Expr], b: list[Expr]) -> Expr:
         check_kind(*a[-1:], *b[-1:])
         parts = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
         return ca.vertcat(*parts) if parts else DM(0, 1)
 
+    def _jacobians(self, operation: str, a: list[Expr], b: list[Expr]) -> tuple[Expr, Expr]:
+        """Two Jacobians (nv x nv) of an operation on two tangent or configuration vectors, block diagonal."""
+        check_kind(*a[-1:], *b[-1:])
+        pairs = [getattr(self.joints[i], operation)(a[i], b[i]) for i, _ in self.edges]
+        by_a, by_b = (ca.diagcat(DM(0, 0), *blocks) for blocks in zip(*pairs, strict=True)) if pairs else [DM(0, 0)] * 2
+        like = b[-1] if isinstance(a[-1], DM) else a[-1]
+        return as_type(by_a, like), as_type(by_b, like)
+
     @staticmethod
-    def column(x: Any, size: int, what: str) -> Expr:
-        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM."""
+    def column(x: Any, size: int, what: str, names: Sequence[str] = ()) -> Expr:
+        """`x` as a column of `size` entries: CasADi types pass, numbers become a DM. names: of the entries, for the
+        message about another size."""
         value = x if isinstance(x, (SX, MX, DM)) else DM(_entries(x, size, what))
         if value.shape != (size, 1):
-            raise ValueError(f"{what} must have {size} entries in one column, got shape {value.shape}")
+            named = f" ({listed(names, 6)})" if names else ""
+            raise ValueError(f"{what} must have {size} entries{named} in one column, got shape {value.shape}")
         return value
 
     def neutral(self) -> Array:
@@ -294,31 +340,44 @@ class Tree:
         """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
         return sparse_beside(self.gravity) if self._numeric_gravity else ca.vertcat(*self.gravity)
 
-    def __str__(self) -> str:
-        rows = [("body", "joint", "kind", "q", "qd", "mass [kg]")]
-        depth = [0]
+    def _rows(self) -> tuple[list[tuple[str, ...]], list[int]]:
+        """A table of the bodies, a row for each with its joint, its entries of q and qd and its mass; and the depth of
+        each in the tree."""
+        table: list[tuple[str, ...]] = []
+        depth = [-1]
         for i, p in self.edges:
+            joint, dofs = self.joints[i], f" ({self.joints[i].nv} dof)"
             depth.append(depth[p] + 1)
-            joint, nq, nv = self.joints[i], self.q_index[i], self.v_index[i]
-            rows.append(
+            table.append(
                 (
-                    "  " * depth[p] + self.body_names[i - 1],
+                    self.body_names[i - 1],
                     self.joint_names[i - 1],
-                    type(joint).__name__ + (f" ({len(joint.qd_labels)} dof)" if joint.nv > 1 else ""),
-                    _range(nq, joint.nq),
-                    _range(nv, joint.nv),
+                    type(joint).__name__ + (dofs if joint.nv > 1 else ""),
+                    _range(self.q_index[i], joint.nq),
+                    _range(self.v_index[i], joint.nv),
                     _figure(self.I[i].m, 4),
                 )
             )
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
-        merged = [n for n in self.frame_names if n not in self.body_names]
-        sizes = f"{self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
-        head = f"{self.name or 'model'}: {sizes}"
-        tail = f"\nother frames: {', '.join(merged)}" if merged else ""
-        if self.mimics:
-            tail += "\n" + "\n".join(f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics)
-        return f"{head}\n{table}{tail}"
+        return table, depth[1:]
+
+    def _sizes(self) -> str:
+        """Numbers of bodies, coordinates and dofs, and the mass, as a text."""
+        return f"{self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
+
+    def _notes(self) -> list[str]:
+        """Lines of text about frames that are no moving bodies, and about joints that mimic others."""
+        grounded = [name for name, frame in self.frames.items() if not frame.body]
+        merged = [n for n in self.frame_names if n not in self.body_names and n not in grounded]
+        found = [f"fixed to the ground: {', '.join(grounded)}"] if grounded else []
+        found += [f"other frames: {', '.join(merged)}"] if merged else []
+        return found + [f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics]
+
+    def __str__(self) -> str:
+        table, depth = self._rows()
+        rows = [HEAD, *(("  " * d + name, *rest) for (name, *rest), d in zip(table, depth, strict=True))]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([f"{self.name or 'model'}: {self._sizes()}", *lines, *self._notes()])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
@@ -333,11 +392,10 @@ def _entries(x: Any, size: int, what: str) -> Array:
 
 
 def _sized(x: Any, rows: int, what: str) -> Any:
-    if not isinstance(x, (SX, MX, DM)):
-        raise TypeError(f"{what} must be a casadi SX, MX or DM, got {type(x).__name__}: write casadi.DM({what})")
-    if x.shape[0] != rows:
-        raise ValueError(f"{what} must have {rows} rows in this model, got shape {x.shape}")
-    return x
+    found = matrix(x, what)
+    if found.shape[0] != rows:
+        raise ValueError(f"{what} must have {rows} rows in this model, got shape {found.shape}")
+    return found
 
 
 def _figure(x: Any, digits: int) -> str:

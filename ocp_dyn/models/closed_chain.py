@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
+from .._display import Displayed, folded
 from .._types import Array, finite_vector, shown
 from ..constrained_motion.assembly import assemble_q, assemble_qd
 from ..constraints import Constraints, as_set, constraint_jacobian, constraint_names, constraint_position
+from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
 
@@ -22,13 +24,13 @@ CLOSED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedChain:
+class ClosedChain(Displayed):
     """A mechanism with closed loops, cut into an open tree.
 
     model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints, one
-    or a tuple.
-    q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left out; where a
-    published problem has a start, q and qd are that start. The arrays are read-only. ValueError where a loop is open at q.
+    or a tuple. q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left
+    out; where a published problem has a start, q and qd are that start. The arrays are read-only. ValueError where a
+    loop is open at q.
 
         chain = od.models.bricard()
         qdd, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(chain.q, chain.qd, tau)
@@ -66,6 +68,10 @@ class ClosedChain:
     def name(self) -> str:
         """The name of the model."""
         return self.model.name
+
+    def _card_html(self) -> str:
+        loops = folded("loops", card_html(self.loops), opened=True)
+        return self.model._card_html() + f"<div>{self.degrees_of_freedom()} degrees of freedom</div>" + loops
 
     def degrees_of_freedom(self, q: Any = None) -> int:
         """nv - rank(G) at q (default: the chain's own): the number of independent velocities.

@@ -11,14 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._arguments import named_fields
+from .._display import Displayed, picture_of
+from ..viz.pictures.spy import Pattern
 from .solution import Solution
 from .statement.statement import Statement
+from .workflows import display
+from .workflows.kkt import kkt_pattern
 from .workflows.real_time import RealTimeIteration, rti
 from .workflows.solve import check, solve_as_stated
 
 
-@dataclass(frozen=True, eq=False)
-class Problem(Statement):
+@named_fields
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Statement, Displayed):
     """An optimal control problem for a model. All input is checked when it is made.
 
     `dataclasses.replace(problem, form="explicit")` makes a changed problem. Fields stay as they were written, and
@@ -59,3 +65,16 @@ class Problem(Statement):
     def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
         """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`."""
         return rti(self, start, **options)
+
+    def kkt_pattern(self, order: str = "kkt") -> Pattern:
+        """The pattern of the KKT matrix, with the names of the phases, for `od.viz.spy`; see
+        `ocp_dyn.ocp.workflows.kkt`."""
+        return kkt_pattern(self, order)
+
+    def _card_html(self) -> str:
+        return display.card_html(self)
+
+
+@picture_of.register(Problem)
+def _strip_of_phases(problem: Problem) -> Any:
+    return display.strip(problem)

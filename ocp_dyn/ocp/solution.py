@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._display import Picture
 from .._types import Array, truth
 from .analysis import active_set, defects, summary
 from .analysis.active_set import ActiveSet
@@ -107,7 +108,8 @@ class Solution(Motion):
         return floquet(self, **options).multipliers
 
     def animate(self, path: str | Path, **options: Any) -> Path:
-        """Writes an animation (.gif, .html, .mp4) and returns its path; see `ocp_dyn.viz.animate` for the options."""
+        """Writes an animation (.gif, .html, .mp4) and returns its path, which a notebook shows as the animation; see
+        `ocp_dyn.viz.animate` for the options."""
         from ..viz import animate
 
         return animate(self, path, **options)
@@ -122,7 +124,7 @@ class Solution(Motion):
     def _repr_html_(self) -> str:
         return notebook.card(self, self.summary(defects=False).rows())
 
-    def _repr_png_(self) -> bytes | None:
+    def _repr_png_(self) -> Picture | None:
         return notebook.picture(self)
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, MX, SX
+from casadi import DM
 
-from .._types import Array, Expr, Vector, finite_vector, numbers, shown, sparse, split
+from .._types import Array, Expr, Vector, check_kind, finite_vector, matrix, numbers, shown, sparse, split
 from .spatial import skew
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -68,10 +69,9 @@ def quaternion_matrix(quat: Expr) -> Expr:
 
     Off-unit quaternions, an optimizer's iterates, still give a rotation.
     """
-    if not isinstance(quat, (DM, SX, MX)) or quat.shape != (4, 1):
-        raise TypeError(f"a quaternion must be a casadi column (x, y, z, w), got {shown(quat)}")
-    x, y, z, w = split(quat)
-    s = 2 / ca.sumsqr(quat)
+    column = _column(quat, 4, "a quaternion (x, y, z, w)")
+    x, y, z, w = split(column)
+    s = 2 / ca.sumsqr(column)
     sx, sy, sz = s * x, s * y, s * z
     xx, yy, zz, xy, xz, yz = sx * x, sy * y, sz * z, sx * y, sx * z, sy * z
     wx, wy, wz = sx * w, sy * w, sz * w
@@ -156,6 +156,110 @@ def rotation_vector_rate(phi: Expr, omega: Expr) -> Expr:
     return omega + turned / 2 + factor * ca.cross(phi, turned)
 
 
+def exp3(phi: Any) -> Expr:
+    """R = exp(phi x), the rotation matrix (3x3) of the rotation vector phi [rad] (3), by Rodrigues' formula
+
+        R = 1 + sin(t)/t phi x + (1 - cos(t))/t^2 (phi x)^2,    t = |phi|.
+
+    R is active and turns about phi by the angle t. Smooth everywhere, zero included: derivatives of every order are
+    finite. Numbers, also lists and arrays, give a DM; an expression gives one of its kind.
+    """
+    phi = _column(phi, 3, "phi")
+    sine, cosine, _ = _exponential(ca.sumsqr(phi))
+    return _polynomial(phi, sine, cosine)
+
+
+def log3(R: Any) -> Expr:
+    """phi (3) [rad], |phi| <= pi, with exp3(phi) = R: the rotation vector of a rotation matrix (3x3).
+
+    By the largest column of the products of the quaternion's entries, as `matrix_quaternion`: exact to rounding at every
+    angle, half a turn too, where phi and -phi give the same R and one of the two is returned. ValueError for numbers
+    that are no rotation.
+    """
+    A = matrix(R, "R")
+    if A.shape != (3, 3):
+        raise ValueError(f"a rotation matrix (3x3) is needed, got shape {A.shape}")
+    if isinstance(A, DM):
+        _check_rotation(np.array(A.full()), R)
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (split(row.T) for row in split(A))
+    x, y, z, w = 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz
+    columns = [  # 4 quat_k quat, quat = (x, y, z, w): for each k a multiple of the quaternion
+        ca.vertcat(x, yx + xy, xz + zx, zy - yz),
+        ca.vertcat(yx + xy, y, zy + yz, xz - zx),
+        ca.vertcat(xz + zx, zy + yz, z, yx - xy),
+        ca.vertcat(zy - yz, xz - zx, yx - xy, w),
+    ]
+    largest, quaternion = w, columns[3]
+    for size, column in zip((x, y, z), columns, strict=False):
+        larger = size > largest
+        quaternion, largest = ca.if_else(larger, column, quaternion), ca.fmax(largest, size)
+    return quaternion_log(quaternion)
+
+
+def exp6(twist: Any) -> tuple[Expr, Expr]:
+    """(R, p): active rotation (3x3) and origin [m] (3) of a frame that moves by a constant twist for unit time.
+
+    twist (6): [phi; rho], angular velocity and velocity of the origin times the time [rad; m], in axes of the moving
+    frame:
+
+        R = exp3(phi),   p = V rho,   V = 1 + (1 - cos(t))/t^2 phi x + (t - sin(t))/t^3 (phi x)^2,   t = |phi|
+
+    [Lynch & Park, Modern Robotics, 2017, 3.3]. A screw motion; smooth everywhere. Types as those of `exp3`.
+    """
+    phi, rho = split(_column(twist, 6, "twist"), 3, 3)
+    sine, cosine, cubic = _exponential(ca.sumsqr(phi))
+    return _polynomial(phi, sine, cosine), _polynomial(phi, cosine, cubic) @ rho
+
+
+def log6(R: Any, p: Any) -> Expr:
+    """[phi; rho] (6) with exp6([phi; rho]) = (R, p), |phi| <= pi: the twist of a pose.
+
+    rho = V^-1 p. R (3x3) active, p (3) [m]; see `exp6` and `log3`.
+    """
+    phi, place = log3(R), _column(p, 3, "p")
+    check_kind(phi, place)
+    return ca.vertcat(phi, rotation_vector_rate(-phi, place))
+
+
+def rotation_vector_jacobian(phi: Expr) -> Expr:
+    """Jr (3x3), the right Jacobian of exp3: R(phi) turns with omega = Jr(phi) d(phi)/dt [rad/s] in body axes.
+
+    Jr = 1 - (1 - cos(t))/t^2 phi x + (t - sin(t))/t^3 (phi x)^2, t = |phi|; its inverse is in `rotation_vector_rate`.
+    """
+    _, cosine, cubic = _exponential(ca.sumsqr(phi))
+    return _polynomial(-phi, cosine, cubic)
+
+
+def _exponential(t2: Expr) -> tuple[Expr, Expr, Expr]:
+    """sin(t)/t, (1 - cos(t))/t^2 and (t - sin(t))/t^3 of t^2; below t = 0.5 by their series (next terms under 1e-18)."""
+    small = t2 < 0.25
+    t = ca.sqrt(ca.if_else(small, 1.0, t2))
+    half = ca.sin(t / 2) / t
+    exact = (ca.sin(t) / t, 2 * half * half, (t - ca.sin(t)) / (t * t * t))
+    first = [[(-1) ** k / math.factorial(2 * k + n) for k in range(8)] for n in (1, 2, 3)]
+    sine, cosine, cubic = (ca.if_else(small, _series(t2, c), x) for c, x in zip(first, exact, strict=True))
+    return sine, cosine, cubic
+
+
+def _polynomial(phi: Expr, a: Expr, b: Expr) -> Expr:
+    """1 + a phi x + b (phi x)^2, with (phi x)^2 = phi phi' - |phi|^2 1."""
+    return (1 - b * ca.sumsqr(phi)) * DM.eye(3) + a * skew(phi) + b * (phi @ phi.T)
+
+
+def _column(x: Any, size: int, what: str) -> Expr:
+    """Numbers or an expression as one column."""
+    column = matrix(x, what)
+    if column.shape != (size, 1):
+        raise ValueError(f"{what} must be a column of {size} entries, got shape {column.shape}")
+    return column
+
+
+def _check_rotation(A: Array, given: object) -> None:
+    """ValueError unless a 3x3 array is a rotation."""
+    if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
+        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(given)}")
+
+
 def matrix_quaternion(R: object) -> Array:
     """Unit quaternion (x, y, z, w), w >= 0, of a rotation matrix of numbers; sound at every angle, 180 degrees too.
 
@@ -163,8 +267,7 @@ def matrix_quaternion(R: object) -> Array:
     """
     flat = numbers(R)
     A = flat.reshape(3, 3) if flat.size == 9 and np.asarray(R).shape == (3, 3) else np.full((3, 3), np.nan)
-    if not np.all(np.abs(A) < 2) or not np.allclose(A @ A.T, np.eye(3), atol=1e-6) or np.linalg.det(A) < 0:
-        raise ValueError(f"a rotation matrix (3x3, orthonormal, determinant +1) is needed, got {shown(R)}")
+    _check_rotation(A, R)
     d = np.array([A[0, 0], A[1, 1], A[2, 2], np.trace(A)])
     k = int(np.argmax(d))
     if k == 3:

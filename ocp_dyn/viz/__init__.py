@@ -1,14 +1,21 @@
-"""Pictures of solved motions: animations, plots over the gait cycle, strips of stick figures.
+"""Pictures of models and of solved motions: animations, plots over the gait cycle, strips of stick figures; patterns of
+matrices.
 
-The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn.
+The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn. Notebooks
+show the figures and animations that they return.
 """
 
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
+from .panels import Band as Band
+from .pictures.model import plot_model as plot_model
+from .pictures.spy import spy as spy
 from .plots import plot as plot
 from .plots import plot_angles as plot_angles
 from .plots import plot_forces as plot_forces
+from .plots import plot_motion as plot_motion
+from .plots import plot_powers as plot_powers
 from .plots import plot_torques as plot_torques
 from .portrait import plot_multipliers as plot_multipliers
 from .portrait import plot_phase_portrait as plot_phase_portrait

@@ -15,8 +15,9 @@ import numpy as np
 from .._files import path_of
 from .._types import Array, finite, is_one_of, is_whole, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
-from .gait import Motion, Stretch, check_motion, ground_forces, unroll, weight
+from .gait import Motion, Stretch, check_finite, check_motion, ground_forces, unroll, weight
 from .player import Scene, page
+from .shown.path import AnimationPath
 from .skeleton import Segment, locate, side_words, size, skeleton
 
 Progress = Callable[[int, int], None]
@@ -46,8 +47,10 @@ def animate(
     speed: float = 1.0,
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
-) -> Path:
-    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path.
+) -> AnimationPath:
+    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a notebook
+    shows as the animation.
+
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
@@ -72,12 +75,10 @@ def animate(
     _check(steps, fps, view, speed, size)
     if progress is not None and not callable(progress):
         raise TypeError(f"animate: progress must be a function of (frames done, frames in all), got {shown(progress)}")
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
-        raise ValueError(
-            "animate needs finite times and positions, and some of this motion are not finite: solve again"
-        )
+    check_finite(solution, "animate")
     if path.suffix.lower() == ".html":
-        return _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
+        _write_html(path, _film(solution, steps, 1 / fps, speed, view), size, progress)
+        return AnimationPath(path)
     ticks = max(2, round(100 / fps))  # hundredths of a second per frame
     film = _film(solution, steps, ticks / 100 * speed, speed, view)
     canvas = _Canvas(film, size)
@@ -95,7 +96,7 @@ def animate(
         else:
             few = [canvas.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
             _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * pause))
-    return path
+    return AnimationPath(path)
 
 
 def _writer(path: Path) -> str | None:
@@ -278,7 +279,7 @@ def _layout(film: _Film, size: tuple[int, int], grounded: bool) -> list[tuple[An
     return found
 
 
-def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> Path:
+def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progress | None) -> None:
     """Writes the page that plays the motion; it opens with the side view unless only the front view is requested."""
     model, count = film.motion.model, len(film.times)
     scene = Scene(
@@ -298,7 +299,6 @@ def _write_html(path: Path, film: _Film, size: tuple[int, int], progress: Progre
         partial.write_text(page(scene, size, film.speed), encoding="utf-8")
     if progress is not None:
         progress(count, count)
-    return path
 
 
 def _palette(frames: list[Array]) -> Any:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import Array, truth
+from .._types import Array, is_one_of, sequence, shown, truth
 from .drawing import COLORS, FAINT, INK, figure, legend, picture_format, save, tinted
-from .gait import Motion, Stretch
-from .plots import Chart, dress
+from .gait import Motion, touch_down
+from .panels import Bands, Chart, checked_bands, dress
 from .skeleton import Side
 
 if TYPE_CHECKING:
@@ -32,78 +33,120 @@ recordings: they contain no variation between people.
 ROUNDING = 5.0
 """Half the length of the landmarks' bars [degrees]: the rounding of the values, not a standard deviation."""
 
-TITLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
+TITLES = {
+    "angles": {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"},
+    "moments": {
+        "hip": "hip extension moment",
+        "knee": "knee extension moment",
+        "ankle": "ankle plantar flexion moment",
+    },
+    "powers": {"hip": "hip power", "knee": "knee power", "ankle": "ankle power"},
+}
+"""Titles of the panels, by quantity and joint; extending and plantar flexing moments are positive."""
+
+UNITS = {"angles": "degrees", "moments": "N m/kg", "powers": "W/kg"}
 
 
-def plot_gait_cycle(solution: Motion, path: str | Path | None = None, *, landmarks: bool = True) -> Figure:
+def plot_gait_cycle(
+    solution: Motion,
+    path: str | Path | None = None,
+    *,
+    landmarks: bool = True,
+    quantities: Sequence[str] = ("angles",),
+    bands: Bands | None = None,
+) -> Figure:
     """Flexion of hip, knee and ankle [degrees] of both legs, from the leg's touch-down to its next one (0 to 100 %).
 
     The broad curve is the left leg; dotted lines mark the times at which a leg leaves the ground. landmarks: whether to
-    draw gray bars for normal walking (see `LANDMARKS`). Written to `path` (.png, .pdf, .svg) if given. ValueError for a
-    motion that is not periodic, a model without hips, knees and ankles, or a leg that does not leave the ground and
-    touch down once per cycle.
+    draw gray bars for normal walking (see `LANDMARKS`) behind angles without a band. quantities: rows of panels, some
+    of "angles", "moments" [N m per kg of body mass] and "powers" [W/kg], positive where a muscle or motor gives energy.
+    bands: measured curves by the titles of panels, {"knee flexion": (percent, low, high)}, see `Band`.
+
+    Written to `path` (.png, .pdf, .svg) if given. ValueError for a motion that is not periodic, a model without hips,
+    knees and ankles, or a leg that does not leave the ground and touch down once per cycle; KeyError for a band of an
+    unknown panel.
     """
     picture_format(path)
     truth(landmarks, "landmarks")
+    rows = [quantities] if isinstance(quantities, str) else sequence(quantities, "quantities must be names")
+    if not rows or any(not is_one_of(row, TITLES) for row in rows):
+        raise ValueError(f"quantities must be some of {', '.join(TITLES)}, got {shown(quantities)}")
+    measured = checked_bands(bands, (title for row in rows for title in TITLES[row].values()))
     chart = Chart(solution)
     if not chart.cycle or not chart.joints:
         raise ValueError(
             "plot_gait_cycle needs a periodic motion of a model with hips, knees and ankles: use plot for other motions"
         )
-    strikes = {side: touch_down(chart.stretches, side, chart.end) for side in ("left", "right")}
-    wide, height = 10.4, 3.1
+    strikes = {side: touch_down(chart.stretches, side, chart.end) for side in SIDES}
+    wide, height = 10.4, 0.5 + 2.6 * len(rows)
     made = figure(wide, height)
-    for k, (joint, title) in enumerate(TITLES.items()):
-        axes = made.add_axes(((0.6 + 3.35 * k) / wide, 0.56 / height, 2.85 / wide, 1.92 / height))
-        if landmarks:
-            _bars(axes, joint)
-        for c in chart.joints[joint]:
-            down, off = strikes[c.side]
-            x, y = chart.positions(c.q_index)
-            # the curves of two equal legs coincide: the broad left one shows beneath the right one
-            strength, width = (0.5, 4.2) if c.side == "left" else (1.0, 1.5)
-            x, y = from_strike(x, np.degrees(c.sign * y), down)
-            axes.plot(x, y, color=tinted(COLORS[c.side], strength), linewidth=width, zorder=3)
-            axes.axvline((off - down) % 100, color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
-        dress(axes, title, "degrees", "gait cycle of the leg [%]", (0.0, 100.0))
-        axes.set_xticks([0, 25, 50, 75, 100])
-        if not k:
-            lift = (strikes["right"][1] - strikes["right"][0]) % 100
-            low, high = axes.get_ylim()
-            axes.text(lift + 1.5, high, "lift-off", fontsize=7, color=INK, ha="left", va="top")
-            axes.set_ylim(low, high)
-    top = 1 - 0.24 / height
-    made.text(0.2 / wide, top, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
-    right = 1 - 0.2 / wide
-    if landmarks:
-        words = made.text(right, top, "normal walking, landmarks ± 5°", color=INK, fontsize=9, ha="right", va="center")
-        box = words.get_window_extent(made.canvas.get_renderer())  # type: ignore[attr-defined]
-        right -= box.width / made.bbox.width + 0.14 / wide
-        made.text(right, top, "▮", color=FAINT, fontsize=11, ha="right", va="center")
-        right -= 0.34 / wide
-    legend(made, chart.words, right, top, force=False)
+    for i, row in enumerate(rows):
+        for k, (joint, title) in enumerate(TITLES[row].items()):
+            bottom = height - 0.7 - 1.84 - 2.6 * i
+            axes = made.add_axes(((0.68 + 3.35 * k) / wide, bottom / height, 2.7 / wide, 1.84 / height))
+            if title in measured:
+                band = measured[title]
+                axes.fill_between(band.percent, band.low, band.high, color=FAINT, alpha=0.3, linewidth=0, zorder=1)
+            elif landmarks and row == "angles":
+                _bars(axes, joint)
+            _legs(axes, chart, row, joint, strikes)
+            below = "gait cycle of the leg [%]" if i == len(rows) - 1 else ""
+            dress(axes, title, UNITS[row], below, (0.0, 100.0))
+            axes.set_xticks([0, 25, 50, 75, 100])
+            if not k and not i:
+                lift = (strikes["right"][1] - strikes["right"][0]) % 100
+                low, high = axes.get_ylim()
+                axes.text(lift + 1.5, high, "lift-off", fontsize=7, color=INK, ha="left", va="top")
+                axes.set_ylim(low, high)
+    _headline(made, chart, landmarks and "angles" in rows and not set(TITLES["angles"].values()) <= set(measured),
+              bool(measured))  # fmt: skip
     save(made, path)
     return made
 
 
-def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
-    """Times at which a side touches down and leaves the ground [% of the cycle]."""
-    stands = [any(s.side == side for s in stretch.supports) for stretch in stretches]
-    down = [k for k, on_ground in enumerate(stands) if on_ground and not stands[k - 1]]
-    off = [k for k, on_ground in enumerate(stands) if not on_ground and stands[k - 1]]
-    if len(down) != 1 or len(off) != 1:
-        raise ValueError(
-            f"plot_gait_cycle needs legs that leave the ground once per cycle, the {side} one leaves it {len(off)} "
-            "times: use plot"
-        )
-    landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
-    return landing, lifting
+SIDES: tuple[Side, ...] = ("left", "right")
 
 
-def from_strike(x: Array, y: Array, strike: float) -> tuple[Array, Array]:
-    """A curve over the cycle [%] that starts at the strike; its first point is repeated at 100 %."""
+def _legs(axes: Axes, chart: Chart, row: str, joint: str, strikes: Mapping[Side, tuple[float, float]]) -> None:
+    """Draws a quantity of a joint of both legs, each from its touch-down on."""
+    for c in chart.joints[joint]:
+        down, off = strikes[c.side]
+        if row == "angles":
+            x, y = chart.positions(c.q_index)
+            y = np.degrees(c.sign * y)
+        else:
+            x, y = chart.torques(c.qd_index) if row == "moments" else chart.powers(c.qd_index)
+            y = y * (-c.sign if row == "moments" else 1.0) / (float(chart.model.mass) or 1.0)
+        # the curves of two equal legs coincide: the broad left one shows beneath the right one
+        strength, width = (0.5, 4.2) if c.side == "left" else (1.0, 1.5)
+        x, y = from_strike(x, y, down, closed=row == "angles")
+        axes.plot(x, y, color=tinted(COLORS[c.side], strength), linewidth=width, zorder=3)
+        axes.axvline((off - down) % 100, color=FAINT, linewidth=0.9, linestyle=(0, (1.2, 1.6)), zorder=2)
+
+
+def _headline(made: Any, chart: Chart, bars: bool, measured: bool) -> None:
+    """Writes the title, and the meaning of colors, bars and bands."""
+    wide, height = made.get_size_inches()
+    top = 1 - 0.24 / height
+    made.text(0.2 / wide, top, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
+    right = 1 - 0.2 / wide
+    entries = [("measured", 0.3)] if measured else []
+    entries += [("normal walking, landmarks ± 5°", 1.0)] if bars else []
+    for text, alpha in entries:
+        words = made.text(right, top, text, color=INK, fontsize=9, ha="right", va="center")
+        box = words.get_window_extent(made.canvas.get_renderer())
+        right -= box.width / made.bbox.width + 0.14 / wide
+        made.text(right, top, "▮", color=FAINT, alpha=alpha, fontsize=11, ha="right", va="center")
+        right -= 0.34 / wide
+    legend(made, chart.words, right, top, force=False)
+
+
+def from_strike(x: Array, y: Array, strike: float, closed: bool = True) -> tuple[Array, Array]:
+    """A curve over the cycle [%] that starts at the strike; closed: its first point is repeated at 100 %."""
     shifted = (x - strike) % 100
     order = np.argsort(shifted, kind="stable")
+    if not closed:
+        return shifted[order], y[order]
     return np.append(shifted[order], 100.0), np.append(y[order], y[order[0]])
 
 

@@ -31,13 +31,10 @@ _DIRECTIONS = np.column_stack([np.cos(_ROUND), np.sin(_ROUND)])
 
 
 def figure(width: float, height: float, dpi: float = 100.0) -> Figure:
-    """A new figure of this size [inches], outside matplotlib's global list of figures and without a window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """A new figure of this size [inches], outside matplotlib's global list of figures; a notebook shows it."""
+    from .shown.figure import ShownFigure
 
-    made = Figure(figsize=(width, height), dpi=dpi, facecolor="white")
-    FigureCanvasAgg(made)
-    return made
+    return ShownFigure(figsize=(width, height), dpi=dpi, facecolor="white")
 
 
 def picture_format(path: str | Path | None) -> str:
@@ -142,7 +139,8 @@ class Puppet:
         seen, depth = flat(places, self.plane), (-places[:, 1] if self.plane == "side" else places[:, 0])
         outlines = [hull_of_discs(seen[k], r) for k, r in zip(self.slices, self.radii, strict=True)]
         depths = np.array([depth[k].mean() for k in self.slices])
-        order = np.lexsort((self.rank, np.round(depths, 3)))
+        span = float(np.ptp(places, axis=0).max()) or 1.0
+        order = np.lexsort((self.rank, np.round(depths / span, 3)))
         self.shapes.set_verts([outlines[k] for k in order], closed=True)
         self.shapes.set_facecolor([tuple(c) for c in self.colors[order]])
 

@@ -109,6 +109,14 @@ def check_motion(motion: Any) -> None:
         )
 
 
+def check_finite(motion: Motion, what: str) -> None:
+    """ValueError unless all times and positions of the motion are finite; what: the function that needs them."""
+    if not all(np.all(np.isfinite(x)) for phase in motion.phases for x in (phase.t, phase.q)):
+        raise ValueError(
+            f"{what} needs finite times and positions, and some of this motion are not finite: solve again"
+        )
+
+
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
     """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step."""
     mirror = motion.mirror() if motion.step_length else None
@@ -148,6 +156,20 @@ def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[S
             place = place + np.array([step * motion.step_length, 0.0, 0.0])
         found.append(Support(frame.name, side[frame.body], wrench, place, float(height)))
     return tuple(found)
+
+
+def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
+    """Times at which a side touches down and leaves the ground [% of the cycle]."""
+    stands = [any(s.side == side for s in stretch.supports) for stretch in stretches]
+    down = [k for k, on_ground in enumerate(stands) if on_ground and not stands[k - 1]]
+    off = [k for k, on_ground in enumerate(stands) if not on_ground and stands[k - 1]]
+    if len(down) != 1 or len(off) != 1:
+        raise ValueError(
+            f"curves over the gait cycle need legs that leave the ground once per cycle, the {side} one "
+            f"leaves it {len(off)} times: use plot without bands"
+        )
+    landing, lifting = (100 * float(stretches[k[0]].t[0]) / end for k in (down, off))
+    return landing, lifting
 
 
 def weight(model: Model) -> float:

@@ -27,7 +27,7 @@ LEGS = ("hip", "knee", "ankle")
 class Coordinate:
     """One joint coordinate: its indices in q and in qd, its side, and whether it is a rotation or a translation.
 
-    sign: factor (1 or -1) that makes q the anatomical angle.
+    sign: factor (1 or -1) that makes q the anatomical angle. name: the entry of `model.qd_names`.
     """
 
     label: str
@@ -36,6 +36,7 @@ class Coordinate:
     side: Side
     is_rotation: bool = True
     sign: float = 1.0
+    name: str = ""
 
 
 def coordinates(model: Model) -> list[Coordinate]:
@@ -49,7 +50,8 @@ def coordinates(model: Model) -> list[Coordinate]:
         for k, dof in enumerate(model.dofs_of(i)):
             label = model.qd_names[dof].replace("_", " ").replace(".", " ")
             is_rotation = bool(np.linalg.norm(axes[dof]) > 1e-9)
-            found.append(Coordinate(label, model.q_index[i] + k, dof, side[i], is_rotation))
+            name = model.qd_names[dof]
+            found.append(Coordinate(label, model.q_index[i] + k, dof, side[i], is_rotation, name=name))
     return found
 
 

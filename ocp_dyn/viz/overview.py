@@ -26,7 +26,7 @@ from .drawing import (
 )
 from .gait import Motion, check_motion, weight
 from .joints import Coordinate, coordinates
-from .plots import Chart, dress
+from .panels import Chart, dress
 from .skeleton import Point, locate, size, skeleton
 
 if TYPE_CHECKING:

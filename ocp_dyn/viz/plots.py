@@ -1,194 +1,257 @@
-"""Plots of solved motions: joint angles, torques and ground reaction forces over the gait cycle."""
+"""Plots of solved motions: joint angles, torques, powers and ground reaction forces over the gait cycle; `plot`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._types import Array
-from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Support, check_motion, unroll, weight
-from .joints import coordinates, gait_coordinates
-from .skeleton import Side, side_words
+from .._types import Array, is_one_of, sequence, shown, truth
+from ..mechanism import Model
+from ..models import ClosedChain
+from .gait import Motion, Support, weight
+from .joints import Coordinate, coordinates
+from .limbs import Limb, Pair, chosen, limbs
+from .panels import Bands, Chart, Panel, Section, lines, page
+from .pictures.model import plot_chain, plot_model
+from .skeleton import Side
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROUNDING_ERROR = 1e-9
-"""Curves below this value are zero up to rounding errors: they are drawn as a line at zero."""
+QUANTITIES = ("angles", "rates", "torques", "powers", "forces")
+"""Quantities of `plot_motion`; the last are the ground reaction forces."""
 
-Paint = Callable[["Axes", "Chart"], None]
+FEW_COORDINATES = 6
+"""Largest number of joint coordinates that are drawn with a row for each; those of more are drawn limb by limb."""
+
+MOST_ABREAST = 6
+"""Largest number of panels in a row of a limb."""
+
+STILL_ANGLE, STILL_LENGTH = 2e-3, 2e-4
+"""Ranges of motion [rad, m] below which a joint stands still, and is left out unless it is chosen."""
+
+TITLES = {
+    "hip": ("hip flexion", "hip extension", "hip"),
+    "knee": ("knee flexion", "knee extension", "knee"),
+    "ankle": ("ankle dorsiflexion", "ankle plantar flexion", "ankle"),
+}
+"""Titles of the panels of a leg: of the angle, of the torque, of the power."""
 
 
-def plot(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Figure of a motion, written to `path` (.png, .pdf, .svg) if given.
+def plot_motion(
+    solution: Motion,
+    path: str | Path | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    quantities: Sequence[str] | None = None,
+    per_mass: bool = False,
+    bands: Bands | None = None,
+) -> Figure:
+    """Curves of a motion, written to `path` (.png, .pdf, .svg) if given.
 
     For a model with hips, knees and ankles on both sides: angles [degrees] and torques [N m] of both legs, ground
-    reaction forces [% of body weight], center of pressure, trunk and arms. For other models: position, velocity and
-    torque of every joint. The abscissa is the gait cycle of a periodic motion (of a mirrored one, two steps), otherwise
-    the time. Double support is shaded. `ValueError` for another suffix.
+    reaction forces [% of body weight], center of pressure, trunk and arms; flexion and dorsiflexion are positive
+    angles, extending and plantar flexing torques are positive. Robots are drawn limb by limb, the left and the right in
+    one panel, in the coordinates of their joints: angles and torques of limbs with feet, angles of the others; joints
+    that stand still are named below. Small models: angle, rate and torque of every joint. The abscissa is the gait
+    cycle of a periodic motion (of a mirrored one, two steps), otherwise the time. Double support is shaded.
+
+    joints: names of joints or limbs ("legs", "arms", "trunk and head", as the headings say), drawn in the coordinates
+    of the joints. quantities: some of "angles", "rates", "torques", "powers" [W] (torque times rate; positive if the
+    motor gives energy) and "forces", the ground reaction forces. per_mass: torques, forces and powers are divided by
+    the body mass. bands: measured curves by the titles of panels, {"knee flexion": (percent, low, high)}, drawn behind
+    both legs from their touch-downs on, see `Band`.
+
+    `KeyError` for unknown joints or panels, `ValueError` for another suffix or unknown quantities.
     """
-    chart = Chart(solution)
-    if not chart.joints:
-        return _everything(chart, path)
-    rows = [_angle_panels(chart), _torque_panels(chart)]
-    rows += [_force_panels(chart)] if chart.feet else []
-    upper = _upper_panels(chart)
-    return _page(chart, rows + ([upper] if upper else []), path)
+    wanted = _quantities(quantities)
+    chart = _Chart(solution, truth(per_mass, "per_mass"))
+    if chart.joints and joints is None:
+        return page(chart, [Section("", _gait_rows(chart, wanted or ("angles", "torques", "forces", "upper")))], path,
+                    bands=bands)  # fmt: skip
+    of_model = limbs(chart.model)
+    few = sum(len(pair.members) for limb in of_model for pair in limb.pairs) <= FEW_COORDINATES
+    if joints is None and few:
+        return _everything(chart, path, wanted or ("angles", "rates", "torques"), bands)
+    return _limb_page(chart, of_model, path, joints, wanted, bands)
 
 
-def plot_angles(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Flexion angles of hip, knee and ankle of both legs [degrees], or positions of all joints of other models; see
-    `plot`."""
-    chart = Chart(solution)
-    return _page(chart, [_angle_panels(chart)], path) if chart.joints else _everything(chart, path, (0,))
+@overload
+def plot(
+    solution: Motion,
+    /,
+    path: str | Path | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    quantities: Sequence[str] | None = None,
+    per_mass: bool = False,
+    bands: Bands | None = None,
+) -> Figure: ...
+@overload
+def plot(
+    model: Model | ClosedChain,
+    /,
+    q: Any = None,
+    path: str | Path | None = None,
+    *,
+    view: str | None = None,
+    labels: str = "",
+) -> Figure: ...
+def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
+    """Figure of a solved motion, or of a model in one configuration, written to a path (.png, .pdf, .svg) if given.
+
+        plot(solution)                          # curves of a motion over time, see `plot_motion`
+        plot(solution, "walk.png", joints=["legs"], quantities=["angles", "powers"])
+        plot(model)                             # a picture of a model, see `plot_model`
+        plot(model, q, "model.png", view="side+front", labels="joints")
+
+    A mechanism with closed loops (`od.models.ClosedChain`) is drawn with its loops, assembled unless q is given.
+    `TypeError` for anything else.
+    """
+    if isinstance(subject, Model):
+        return plot_model(subject, *arguments, **options)
+    if isinstance(subject, ClosedChain):
+        return plot_chain(subject, *arguments, **options)
+    if not hasattr(subject, "phases") or not hasattr(subject, "step_length"):
+        raise TypeError(
+            "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a mechanism "
+            f"with closed loops, got {shown(subject)}"
+        )
+    return plot_motion(subject, *arguments, **options)
 
 
-def plot_torques(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Torques of hip, knee and ankle of both legs [N m], or of all joints of other models; see `plot`."""
-    chart = Chart(solution)
-    return _page(chart, [_torque_panels(chart)], path) if chart.joints else _everything(chart, path, (2,))
+def plot_angles(
+    solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None, bands: Bands | None = None
+) -> Figure:
+    """Flexion angles of hip, knee and ankle of both legs [degrees], or positions of the joints of other models; options
+    as for `plot_motion`."""
+    return plot_motion(solution, path, joints=joints, quantities=("angles",), bands=bands)
 
 
-def plot_forces(solution: Motion, path: str | Path | None = None) -> Figure:
-    """Ground reaction forces [% of body weight] and center of pressure [cm]; `ValueError` for a motion without
-    contacts."""
-    chart = Chart(solution)
+def plot_torques(
+    solution: Motion,
+    path: str | Path | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    per_mass: bool = False,
+    bands: Bands | None = None,
+) -> Figure:
+    """Torques of hip, knee and ankle of both legs [N m], or of the joints of other models; options as for
+    `plot_motion`."""
+    return plot_motion(solution, path, joints=joints, quantities=("torques",), per_mass=per_mass, bands=bands)
+
+
+def plot_powers(
+    solution: Motion,
+    path: str | Path | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    per_mass: bool = False,
+    bands: Bands | None = None,
+) -> Figure:
+    """Powers of hip, knee and ankle of both legs [W], or of the joints of other models: mean torque times mean rate of
+    every interval, positive if the motor gives energy; options as for `plot_motion`."""
+    return plot_motion(solution, path, joints=joints, quantities=("powers",), per_mass=per_mass, bands=bands)
+
+
+def plot_forces(
+    solution: Motion, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
+) -> Figure:
+    """Ground reaction forces [% of body weight, or N/kg] and center of pressure [cm]; options as for `plot_motion`.
+    `ValueError` for a motion without contacts."""
+    chart = _Chart(solution, truth(per_mass, "per_mass"))
     if not chart.feet:
         raise ValueError("plot_forces needs contacts with the ground, and this motion has no contacts with the ground")
-    return _page(chart, [_force_panels(chart)], path)
+    return page(chart, [Section("", [_force_panels(chart)])], path, bands=bands)
 
 
-class Chart:
-    """The curves of a motion, over a full gait cycle if it is periodic, otherwise over time."""
+class _Chart(Chart):
+    """The curves of a motion; per_mass: whether torques, powers and forces are divided by the body mass."""
 
-    def __init__(self, motion: Motion) -> None:
-        check_motion(motion)
-        self.motion, self.model = motion, motion.model
-        steps = 1 if not motion.step_length else 2 if motion.mirror() is not None else 1
-        self.stretches = unroll(motion, steps)
-        self.end = self.stretches[-1].t[-1]
-        self.cycle = bool(motion.step_length)
-        self.label = "gait cycle [%]" if self.cycle else "time [s]"
-        self.joints = gait_coordinates(self.model)
-        self.feet = list(dict.fromkeys(s.name for stretch in self.stretches for s in stretch.supports))
-        self.words = side_words(self.model)
+    def __init__(self, motion: Motion, per_mass: bool = False) -> None:
+        super().__init__(motion)
+        self.per_mass = per_mass
+        self.divisor = (float(self.model.mass) or 1.0) if per_mass else 1.0
 
-    def abscissa(self, t: Array) -> Array:
-        """Times t [s] in the unit of the abscissa: percent of the cycle of a periodic motion, otherwise seconds."""
-        return 100 * t / self.end if self.cycle else t
+    def curve(self, quantity: str, c: Coordinate) -> tuple[Array, Array]:
+        """(abscissa, values) of a quantity of a coordinate, in the units of `unit`; angles and rates by its sign."""
+        if quantity in ("angles", "rates"):
+            x, y = self.positions(c.q_index) if quantity == "angles" else self.velocities(c.qd_index)
+            return x, c.sign * (np.degrees(y) if c.is_rotation else y)
+        x, y = self.torques(c.qd_index) if quantity == "torques" else self.powers(c.qd_index)
+        return x, y / self.divisor
 
-    @property
-    def title(self) -> str:
-        name = (self.model.name or "motion").replace("_", " ")
-        if not self.cycle:
-            return f"{name}: {self.end:.2f} s"
-        speed = self.motion.step_length / self.motion.duration
-        return f"{name} at {speed:.2f} m/s, steps of {self.motion.step_length:.2f} m in {self.motion.duration:.2f} s"
-
-    def positions(self, k: int) -> tuple[Array, Array]:
-        """(abscissa, values) of entry k of q at all nodes."""
-        return self._joined((s.t, s.q[:, k]) for s in self.stretches)
-
-    def velocities(self, k: int) -> tuple[Array, Array]:
-        """(abscissa, values) of entry k of qd at all nodes."""
-        return self._joined((s.t, s.qd[:, k]) for s in self.stretches)
-
-    def torques(self, k: int) -> tuple[Array, Array]:
-        """(abscissa, values) of entry k of tau at the midpoints of the intervals."""
-        return self._joined((s.middle, s.tau[:, k]) for s in self.stretches)
-
-    def contact(self, name: str, value: Callable[[Support], Array]) -> tuple[Array, Array]:
-        """(abscissa, values) of a quantity of a foot at the midpoints of the intervals; nan, a gap, while it is in the
-        air."""
-
-        def pieces() -> Iterable[tuple[Array, Array]]:
-            for stretch in self.stretches:
-                support = [s for s in stretch.supports if s.name == name]
-                yield (stretch.middle, value(support[0])) if support else (stretch.middle[:1], np.array([np.nan]))
-
-        return self._joined(pieces())
-
-    def _joined(self, pieces: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
-        times, values = zip(*pieces, strict=True)
-        return self.abscissa(np.concatenate(times)), np.concatenate(values)
+    def unit(self, quantity: str, is_rotation: bool) -> str:
+        if quantity in ("angles", "rates"):
+            return ("degrees" if is_rotation else "m") + ("/s" if quantity == "rates" else "")
+        unit = "W" if quantity == "powers" else "N m" if is_rotation else "N"
+        return unit + ("/kg" if self.per_mass else "")
 
 
-class _Panel:
-    """One panel of a page: its title, the unit of its ordinate, and the function that draws its curves."""
-
-    def __init__(self, title: str, unit: str, paint: Paint) -> None:
-        self.title, self.unit, self.paint = title, unit, paint
-
-
-def _coincide(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
-    """Whether two curves differ by less than a hundredth of their range, so that one hides the other."""
-    if one[0].shape != other[0].shape or not np.array_equal(one[0], other[0], equal_nan=True):
-        return False
-    width = np.ptp(one[1][np.isfinite(one[1])]) if np.any(np.isfinite(one[1])) else 0.0
-    return bool(np.allclose(one[1], other[1], rtol=0.0, atol=0.01 * width + 1e-9, equal_nan=True))
+def _quantities(quantities: Any) -> tuple[str, ...]:
+    """The quantities that are chosen, () for None."""
+    if quantities is None:
+        return ()
+    given = (quantities,) if isinstance(quantities, str) else tuple(sequence(quantities, "quantities must be names"))
+    if not given or any(not is_one_of(name, QUANTITIES) for name in given):
+        raise ValueError(f"quantities must be some of {', '.join(QUANTITIES)}, got {shown(quantities)}")
+    return given
 
 
-def _lines(curves: list[tuple[Array, Array, Side, str]]) -> Paint:
-    """Lines in the colors of their sides; several lines of one side differ in their dashes and have a legend."""
-
-    def paint(axes: Axes, _: Chart) -> None:
-        styles = ("-", (0, (4.5, 1.6)), (0, (1.2, 1.4)))
-        seen: dict[Side, int] = {}
-        for k, (x, y, side, label) in enumerate(curves):
-            n = seen.get(side, 0)
-            seen[side] = n + 1
-            hidden = any(side != other[2] and _coincide((x, y), other[:2]) for other in curves[k + 1 :])
-            width = 4.2 if hidden else 1.7  # a curve below an equal one of the other leg is drawn broader
-            axes.plot(x, y, color=COLORS[side], linewidth=width, linestyle=styles[n % 3], label=label or None)
-        if any(label for *_, label in curves):
-            low, high = axes.get_ylim()
-            axes.set_ylim(low, high + 0.22 * (high - low))  # space for the legend above the curves
-            axes.legend(
-                fontsize=7, frameon=False, loc="upper left", ncols=3, handlelength=2.2, borderpad=0.1, columnspacing=1.2
-            )
-
-    return paint
+# Bodies with hips, knees and ankles
 
 
-def _angle_panels(chart: Chart) -> list[_Panel]:
-    """Panels of joint angles with clinical signs: flexion and dorsiflexion are positive."""
-    found = []
-    for joint, words in (("hip", "hip flexion"), ("knee", "knee flexion"), ("ankle", "ankle dorsiflexion")):
-        found.append(_Panel(words, "degrees", _lines(_degrees(chart, joint))))
+def _gait_rows(chart: _Chart, wanted: Sequence[str]) -> list[list[Panel]]:
+    """A row of panels for every quantity, with clinical signs."""
+    rows = []
+    for quantity in wanted:
+        if quantity == "forces":
+            rows.append(_force_panels(chart) if chart.feet else [])
+        elif quantity == "upper":
+            rows.append(_upper_panels(chart))
+        else:
+            rows.append([_gait_panel(chart, quantity, joint) for joint in TITLES])
+    found = [row for row in rows if row]
+    if not found:
+        raise ValueError("quantities: this motion has no contacts with the ground, so that no forces can be drawn")
     return found
 
 
-def _torque_panels(chart: Chart) -> list[_Panel]:
-    """Panels of torques with clinical signs: extending and plantar flexing torques are positive."""
-    found = []
-    for joint, words in (("hip", "hip extension"), ("knee", "knee extension"), ("ankle", "ankle plantar flexion")):
-        curves = []
-        for c in chart.joints[joint]:
-            x, y = chart.torques(c.qd_index)
-            curves.append((x, -c.sign * y, c.side, ""))
-        found.append(_Panel(f"{words} torque", "N m", _lines(curves)))
-    return found
-
-
-def _degrees(chart: Chart, joint: str) -> list[tuple[Array, Array, Side, str]]:
+def _gait_panel(chart: _Chart, quantity: str, joint: str) -> Panel:
+    """One quantity of a joint of both legs; extending and plantar flexing torques are positive."""
+    flexion, extension, name = TITLES[joint]
+    sign_of = -1.0 if quantity == "torques" else 1.0
     curves = []
-    for c in chart.joints.get(joint, []):
-        x, y = chart.positions(c.q_index)
-        curves.append((x, np.degrees(c.sign * y), c.side, c.label))
-    return curves
+    for c in chart.joints[joint]:
+        x, y = chart.curve(quantity, c)
+        sign = sign_of * c.sign if quantity == "torques" else 1.0
+        curves.append((x, sign * y, c.side, ""))
+    title = {"angles": flexion, "rates": f"{flexion} rate", "torques": f"{extension} torque", "powers": f"{name} power"}
+    return Panel(title[quantity], chart.unit(quantity, True), lines(curves))
 
 
-def _force_panels(chart: Chart) -> list[_Panel]:
+def _upper_panels(chart: _Chart) -> list[Panel]:
+    titles = (("lumbar", "lumbar joint"), ("shoulder", "shoulder flexion"), ("elbow", "elbow flexion"))
+    return [
+        Panel(t, "degrees", lines([(*chart.curve("angles", c), c.side, c.label) for c in chart.joints[joint]]))
+        for joint, t in titles
+        if chart.joints.get(joint)
+    ]
+
+
+def _force_panels(chart: _Chart) -> list[Panel]:
     body_weight = weight(chart.model)
+    scale, unit = (1 / chart.divisor, "N/kg") if chart.per_mass else (100 / body_weight, "% of body weight")
     sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
 
-    def curves(value: Callable[[Support], Array]) -> list[tuple[Array, Array, Side, str]]:
-        return [(*chart.contact(name, value), sides[name], "") for name in chart.feet]
+    feet = _feet(chart)
+    several = len({sides[names[0]] for names in feet}) < len(feet)
+
+    def curves(value: Callable[[Support], Array], named: bool = False) -> list[tuple[Array, Array, Side, str]]:
+        return [(*chart.contact(names, value), sides[names[0]], names[0] if named else "") for names in feet]
 
     def along(support: Support) -> Array:
         yaw = 0.0 if support.place is None else support.place[2]
@@ -197,111 +260,96 @@ def _force_panels(chart: Chart) -> list[_Panel]:
 
     flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
     found = [
-        _Panel(
-            "vertical ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 2] / body_weight))
-        ),
-        _Panel(
-            "fore-aft ground force", "% of body weight", _lines(curves(lambda s: 100 * s.force[:, 0] / body_weight))
-        ),
+        Panel("vertical ground force", unit, lines(curves(lambda s: scale * s.force[:, 2], several))),
+        Panel("fore-aft ground force", unit, lines(curves(lambda s: scale * s.force[:, 0]))),
     ]
     if flat:  # the center of pressure of a point foot is always the contact point
-        found.append(_Panel("center of pressure along the foot", "cm", _lines(curves(along))))
+        found.append(Panel("center of pressure along the foot", "cm", lines(curves(along))))
     else:
-        lateral = curves(lambda s: 100 * s.force[:, 1] / body_weight)
-        found.append(_Panel("lateral ground force", "% of body weight", _lines(lateral)))
+        found.append(Panel("lateral ground force", unit, lines(curves(lambda s: scale * s.force[:, 1]))))
     return found
 
 
-def _upper_panels(chart: Chart) -> list[_Panel]:
-    titles = (("lumbar", "lumbar joint"), ("shoulder", "shoulder flexion"), ("elbow", "elbow flexion"))
-    return [_Panel(t, "degrees", _lines(_degrees(chart, joint))) for joint, t in titles if chart.joints.get(joint)]
+def _feet(chart: _Chart) -> list[list[str]]:
+    """Names of the contacts, foot by foot: those on one body are one foot, if it never stands on two of them."""
+    by_body: dict[int, list[str]] = {}
+    for name in chart.feet:
+        by_body.setdefault(chart.model.frame(name).body, []).append(name)
+    stands = [{s.name for s in stretch.supports} for stretch in chart.stretches]
+    found = []
+    for names in by_body.values():
+        single = all(len(on_ground & set(names)) <= 1 for on_ground in stands)
+        found += [names] if single else [[name] for name in names]
+    return found
 
 
-def _everything(chart: Chart, path: str | Path | None, columns: tuple[int, ...] = (0, 1, 2)) -> Figure:
-    """A page with position, velocity and torque of every joint coordinate; columns: which of these three to draw."""
-    rows = []
-    for c in coordinates(chart.model):
-        factor, unit = (180 / np.pi, "degrees") if c.is_rotation else (1.0, "m")
-        x, y = chart.positions(c.q_index)
-        x_rate, rate = chart.velocities(c.qd_index)
-        panels = [
-            _Panel(c.label, unit, _lines([(x, factor * y, c.side, "")])),
-            _Panel(f"{c.label} rate", f"{unit}/s", _lines([(x_rate, factor * rate, c.side, "")])),
-            _Panel(f"{c.label} torque" if c.is_rotation else f"{c.label} force", "N m" if c.is_rotation else "N",
-                   _lines([(*chart.torques(c.qd_index), c.side, "")])),
-        ]  # fmt: skip
-        rows.append([panels[k] for k in columns])
-    if len(columns) == 1:  # one kind of panel: three side by side
-        flat = [panel for row in rows for panel in row]
-        rows = [flat[k : k + 3] for k in range(0, len(flat), 3)]
-    else:  # several coordinates side by side keep the page from becoming too long
-        abreast = min(3, 1 + (len(rows) - 1) // 12)
-        rows = [[p for row in rows[k : k + abreast] for p in row] for k in range(0, len(rows), abreast)]
+# Robots, limb by limb
+
+
+def _limb_page(
+    chart: _Chart,
+    of_model: list[Limb],
+    path: str | Path | None,
+    joints: Sequence[str] | None,
+    wanted: tuple[str, ...],
+    bands: Bands | None,
+) -> Figure:
+    """A page with a section for every limb, those with feet first, and one for the ground forces."""
+    shown_limbs = of_model if joints is None else chosen(of_model, joints)
+    standing = {chart.model.frame(s).body for s in chart.feet}
+    still = [] if joints is not None else [p for limb in shown_limbs for p in limb.pairs if _is_still(chart, p)]
+    first: list[Section] = []
+    others: list[Section] = []
+    for limb in shown_limbs:
+        has_feet = bool(limb.bodies & standing) or not standing
+        kinds = wanted or (("angles", "torques") if has_feet or joints is not None else ("angles",))
+        pairs = [p for p in limb.pairs if p not in still]
+        rows = [row for kind in kinds if kind != "forces" for row in _rows(chart, kind, pairs)]
+        if rows:
+            (first if has_feet else others).append(Section(limb.name, rows))
+    forces = chart.feet and ("forces" in wanted if wanted else joints is None)
+    ground = [Section("ground", [_force_panels(chart)])] if forces else []
+    sections = [*first, *ground, *others]
+    if not sections:
+        raise ValueError(f"{chart.model!r} has no joint coordinates that move (joints with quaternions have none)")
+    note = f"standing still: {', '.join(p.label for p in still)}" if still else ""
+    return page(chart, sections, path, height=1.62, width=2.5, bands=bands, note=note)
+
+
+def _rows(chart: _Chart, quantity: str, pairs: Sequence[Pair]) -> list[list[Panel]]:
+    """Panels of one quantity of all pairs, in as few rows as are needed, of equal length."""
+    panels = [_pair_panel(chart, quantity, pair) for pair in pairs]
+    rows = max(1, -(-len(panels) // MOST_ABREAST))
+    abreast = max(1, -(-len(panels) // rows))
+    return [panels[k : k + abreast] for k in range(0, len(panels), abreast)]
+
+
+def _pair_panel(chart: _Chart, quantity: str, pair: Pair) -> Panel:
+    rotation = pair.members[0].is_rotation
+    what = {"angles": "", "rates": " rate", "torques": " torque" if rotation else " force", "powers": " power"}
+    curves = [(*chart.curve(quantity, c), c.side, "") for c in pair.members]
+    return Panel(f"{pair.label}{what[quantity]}", chart.unit(quantity, rotation), lines(curves))
+
+
+def _is_still(chart: _Chart, pair: Pair) -> bool:
+    """Whether all joints of a pair stand still."""
+    ranges = [(float(np.ptp(chart.positions(c.q_index)[1])), c.is_rotation) for c in pair.members]
+    return all(extent < (STILL_ANGLE if rotation else STILL_LENGTH) for extent, rotation in ranges)
+
+
+# Small models
+
+
+def _everything(chart: _Chart, path: str | Path | None, wanted: Sequence[str], bands: Bands | None) -> Figure:
+    """A page with the quantities of every joint coordinate, a row for each; three abreast for a single quantity."""
+    kinds = [kind for kind in wanted if kind != "forces"]
+    found = coordinates(chart.model) if kinds else []
+    rows = [[_pair_panel(chart, kind, Pair(c.label, (c,))) for kind in kinds] for c in found]
+    if len(kinds) == 1:
+        panels = [panel for row in rows for panel in row]
+        rows = [panels[k : k + 3] for k in range(0, len(panels), 3)]
+    if "forces" in wanted and chart.feet:
+        rows.append(_force_panels(chart))
     if not rows:
         raise ValueError(f"{chart.model!r} has no joint coordinates to plot (joints with quaternions have none)")
-    return _page(chart, rows, path, height=1.45)
-
-
-def _page(chart: Chart, rows: list[list[_Panel]], path: str | Path | None, height: float = 2.05) -> Figure:
-    """A figure of panels, row by row, with one title and one legend."""
-    picture_format(path)
-    columns, head, foot = max(len(row) for row in rows), 0.32, 0.42
-    size = (3.35 * columns + 0.35, height * len(rows) + head + foot)
-    made = figure(*size)
-    left, gap = 0.62 / size[0], 0.66 / size[0]
-    width = (1 - left - 0.2 / size[0] - gap * (columns - 1)) / columns
-    for i, row in enumerate(rows):
-        for j, panel in enumerate(row):
-            bottom = 1 - (head + (i + 1) * height - 0.12) / size[1]
-            axes = made.add_axes((left + j * (width + gap), bottom, width, (height - 0.58) / size[1]))
-            panel.paint(axes, chart)
-            below = len(rows) > i + 1 and len(rows[i + 1]) > j
-            _dress(axes, chart, panel, not below)
-    _headline(made, chart, size)
-    save(made, path)
-    return made
-
-
-def _dress(axes: Axes, chart: Chart, panel: _Panel, last: bool) -> None:
-    """Styles a panel with `dress` and shades double support."""
-    for stretch in chart.stretches:
-        a, b = chart.abscissa(stretch.t[[0, -1]])
-        if len(stretch.supports) > 1:
-            axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
-    span = chart.abscissa(np.array([0.0, chart.end]))
-    dress(axes, panel.title, panel.unit, chart.label if last else "", (float(span[0]), float(span[1])))
-    if chart.cycle:
-        axes.set_xticks([0, 25, 50, 75, 100])
-
-
-def dress(axes: Axes, title: str, unit: str, below: str, span: tuple[float, float]) -> None:
-    """Sets title, units and ticks of axes; below: label of the abscissa, "" if a panel below has it; span: its
-    limits."""
-    if all(np.abs(line.get_ydata()).max(initial=0.0) < ROUNDING_ERROR for line in axes.lines):
-        axes.set_ylim(-1.0, 1.0)
-    low, high = axes.get_ylim()
-    if low < 0 < high:
-        axes.axhline(0.0, color=FAINT, linewidth=0.7, zorder=1)
-    axes.set_xlim(*span)
-    axes.set_title(title, fontsize=9, color=INK, loc="left", pad=4)
-    axes.set_ylabel(unit, fontsize=8, color=INK, labelpad=2)
-    axes.tick_params(labelsize=7.5, color=FAINT, labelcolor=INK, length=3, labelbottom=bool(below))
-    axes.locator_params(axis="y", nbins=5)
-    if below:
-        axes.set_xlabel(below, fontsize=8, color=INK, labelpad=2)
-    for name, spine in axes.spines.items():
-        spine.set_visible(name in ("left", "bottom"))
-        spine.set_color(FAINT)
-    axes.patch.set_visible(False)
-
-
-def _headline(made: Figure, chart: Chart, size: tuple[float, float]) -> None:
-    """Writes the title, and the meaning of colors and shading."""
-    y = 1 - 0.24 / size[1]
-    made.text(0.2 / size[0], y, chart.title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
-    x = 1 - 0.2 / size[0]
-    if any(len(s.supports) > 1 for s in chart.stretches):
-        made.text(x, y, "double support", color=INK, fontsize=9, ha="right", va="center")
-        made.text(x - 1.02 / size[0], y, "■", color="#CDD2D8", fontsize=13, ha="right", va="center")
-        x -= 1.42 / size[0]
-    legend(made, chart.words, x, y, force=False)
+    return page(chart, [Section("", rows)], path, height=1.45, bands=bands)

@@ -12,7 +12,7 @@ from .._types import LARGEST_MAGNITUDE, sequence, shown
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
 from .gait import Motion
 from .joints import Coordinate, coordinates
-from .plots import Chart, dress
+from .panels import Chart, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -108,10 +108,10 @@ def sides(model: Model) -> tuple[Side, ...]:
         by_place: Side = "middle"
         if abs(y) > tolerance and mirrored.any():
             by_place = "left" if y > 0 else "right"
-        by_name = _named_side(model.body_names[i - 1])
+        by_name = named_side(model.body_names[i - 1])
         found.append(next((s for s in (by_name, by_place, found[p]) if s != "middle"), "middle"))
     for i, p in reversed(list(model.edges)):  # a body that carries the other side, and whose name tells none
-        if found[i] != found[p] and _named_side(model.body_names[p - 1]) == "middle":
+        if found[i] != found[p] and named_side(model.body_names[p - 1]) == "middle":
             found[p] = "middle"
     return tuple(found)
 
@@ -141,7 +141,7 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)]
 
 
-def _named_side(name: str) -> Side:
+def named_side(name: str) -> Side:
     words = set(_words(name))
     left, right = bool(words & LEFT), bool(words & RIGHT)
     return "middle" if left == right else "left" if left else "right"

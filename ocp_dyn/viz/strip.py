@@ -10,7 +10,7 @@ import numpy as np
 from .._types import finite, is_whole, shown, truth
 from .animation import FORCE_HEIGHT
 from .drawing import INK, Arrows, Puppet, bare, figure, legend, picture_format, save, used_points
-from .gait import Motion, check_motion, ground_forces, unroll, weight
+from .gait import Motion, check_finite, check_motion, ground_forces, unroll, weight
 from .skeleton import locate, side_words, size, skeleton
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def stick_figure(
         raise ValueError(f"stick_figure: spacing must not be negative, got {shown(spacing)} m")
     truth(forces, "stick_figure: forces")
     picture_format(path)
-    if not all(np.all(np.isfinite(x)) for phase in solution.phases for x in (phase.t, phase.q)):
-        raise ValueError(
-            "stick_figure needs finite times and positions, and some of this motion are not finite: solve again"
-        )
+    check_finite(solution, "stick_figure")
     strip = _Strip(solution, poses or 9, ghosts, spacing)
     if poses is None and strip.is_long:
         strip = _Strip(solution, 5, ghosts, spacing)

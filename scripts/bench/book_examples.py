@@ -43,16 +43,19 @@ class Variant(NamedTuple):
     """A form of the equations.
 
     alpha: the penalty factor. augmentations: corrections of lam* in a step; -1 for the library's augmented form, which
-    corrects it in every iteration, with projections. damping: h / mu, None for that of the example.
+    corrects it in every iteration, with projections. damping: h / mu, None for that of the example. tolerance: largest
+    change in the last iteration; after some 10 s the motion of the pendulum depends on it, as a chaotic one does.
     """
 
     alpha: float
     augmentations: int = 0
     damping: float | None = None
+    tolerance: float = TOLERANCE
 
 
 VARIANTS = {
     "alpha 1e7": Variant(1e7),
+    "  tolerance 1e-8": Variant(1e7, tolerance=1e-8),
     "alpha 1e6": Variant(1e6),
     "alpha 1e6, augmented": Variant(1e6, 1),
     "  the same, mu = h/20": Variant(1e6, 1, 20.0),
@@ -108,7 +111,7 @@ def simulate(example: Example, variant: Variant, duration: float) -> Result:
         x0 = np.array(od.function(formulations.natural_from_q, example.model, natural)(example.q).full()).ravel()
         motion: Any = book_rule.integrate(
             terms, x0, h=example.h, duration=duration, alpha=variant.alpha, mu=mu, augmentations=variant.augmentations,
-            tolerance=TOLERANCE,
+            tolerance=variant.tolerance,
         )  # fmt: skip
         seconds = 0.0
     else:
@@ -120,7 +123,13 @@ def simulate(example: Example, variant: Variant, duration: float) -> Result:
         def timed(length: float) -> tuple[Any, float]:
             begin = time.thread_time()
             found = formulations.simulate(
-                example.model, natural, q=example.q, h=example.h, duration=length, tolerance=TOLERANCE, **options
+                example.model,
+                natural,
+                q=example.q,
+                h=example.h,
+                duration=length,
+                tolerance=variant.tolerance,
+                **options,
             )
             return found, time.thread_time() - begin
 

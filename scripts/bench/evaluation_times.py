@@ -63,8 +63,8 @@ QUICK = ("bricard", "five_bar_pendulum")
 
 def functions(made: Mechanism) -> dict[str, Callable[[], ca.Function]]:
     """Makers of the accelerations by every method, as functions of x, xd, tau in natural coordinates, of q, qd, tau in
-    joint coordinates. Loops are held by multipliers. "od.function" is the library's default: the shorter of two
-    algorithms, on an equivalent model with fewer inertial parameters."""
+    joint coordinates. Loops are held by multipliers unless the name tells another method. "od.function" is the library's
+    default: the shorter of two algorithms, on an equivalent model with fewer inertial parameters."""
     model, loops, _ = made
     natural = formulations.natural(model, loops)
 
@@ -78,6 +78,17 @@ def functions(made: Mechanism) -> dict[str, Callable[[], ca.Function]]:
     if loops:
         return found | {
             B: lambda: od.function(formulations.closed_chain_dynamics, model, loops),
+            f"{B}, penalty": lambda: od.function(
+                formulations.closed_chain_dynamics, model, loops, method="penalty", name="FDc_B_penalty"
+            ),
+            f"{B}, indep.": lambda: od.function(
+                formulations.closed_chain_dynamics,
+                model,
+                loops,
+                method="independent",
+                name="FDc_B_independent",
+                independent=formulations.independent_coordinates(model, loops, made.q),
+            ),
             CRBA: lambda: recursive(solver="range", name="FDc_range", reduce=False),
             ABA: lambda: recursive(solver="aba", name="FDc_aba", reduce=False),
             CHOSEN: lambda: recursive(),
@@ -127,7 +138,7 @@ def show(name: str, times: Mapping[str, Times]) -> None:
     """The table of a mechanism: microseconds and ratios to Formulation B, beside the book's."""
     book = TABLE_8_5.get(name)
     print(f"\n{name}: one evaluation of accelerations")
-    print(f"{'':15s}{'mult.':>9s}{'add.':>9s}{'interpreted':>13s}{'ratio':>8s}{'compiled':>10s}{'ratio':>8s}{'book':>10s}"
+    print(f"{'':23s}{'mult.':>9s}{'add.':>9s}{'interpreted':>13s}{'ratio':>8s}{'compiled':>10s}{'ratio':>8s}{'book':>10s}"
           f"{'ratio':>8s}")  # fmt: skip
     base = times.get(B)
     for method, row in times.items():
@@ -138,7 +149,7 @@ def show(name: str, times: Mapping[str, Times]) -> None:
             cells.append(f"{'-':>8s}" if value is None or not unit else f"{value / unit:8.2f}")
         if book is not None and method in BOOK:
             cells.append(f"{book[BOOK[method]]:7.2f} ms{book[BOOK[method]] / book[BOOK[B]]:8.2f}")
-        print(f"{method:15s}" + "".join(cells))
+        print(f"{method:23s}" + "".join(cells))
 
 
 def winners(tables: Mapping[str, Mapping[str, Times]]) -> None:

@@ -65,11 +65,11 @@ def valid() -> dict[str, Any]:
         "phi": lambda q: q[0], "wrench": ca.DM.ones(6), "lam": ca.DM.ones(3), "t": [0.0, 1.0], "R": np.eye(3), "rotation": np.eye(3),
         "targets": [od.PointTarget("tip", (0, 0, -1.5))], "n": 3, "quat": ca.DM([0, 0, 0, 1]), "values": {}, "text": URDF,
         "function": lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), "data": json.loads(model_data()), "name": "new",
-        "algorithm": od.mass_matrix, "positions": {"tip_joint": 0.1}, "v": v, "gravity": (0, 0, -1), "q1": q, "pitch": 0.1, "theta": v,
+        "algorithm": od.mass_matrix, "positions": {"tip_joint": 0.1}, "v": v, "twist": [0.1] * 6, "p": (1, 2, 3), "s": 0.5, "gravity": (0, 0, -1), "q1": q, "pitch": 0.1, "theta": v,
     }  # fmt: skip
 
 
-SKIPPED = {"AssemblyError", "ModelError", "Constraint", "Joint", "JointState", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
+SKIPPED = {"AssemblyError", "ModelError", "ModelWarning", "Constraint", "Joint", "JointState", "Frame", "Inertia", "InverseKinematics", "Model", "ModelBuilder",
            "Transform", "save_model", "load_model", "load_urdf", "model_from_dict", "Fixed", "function", "Signature",
            "algorithm"}  # fmt: skip
 """Names that are left out: classes that users do not make, functions that write files or that other inputs cover."""

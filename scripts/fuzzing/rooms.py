@@ -27,11 +27,13 @@ PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "Zer
 DRAWN = (
     "plot_angles",
     "plot_torques",
+    "plot_powers",
     "plot_forces",
     "plot_gait_cycle",
     "plot_phase_portrait",
     "stick_figure",
-    "plot",
+    "plot_motion",
+    "plot_model",
     "plot_multipliers",
 )
 

@@ -19,7 +19,7 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from tests.helpers import State, add_random, close, flat, tree
@@ -66,9 +66,26 @@ SIGNATURES = {
     "h_bias": "(q[19],qd[17])->(h_bias[6])",
     "zmp": "(q[19],qd[17],qdd[17])->(zmp[3])",
     "P": "(qd[17],tau[17])->(P[17])",
+    "tau_static": "(q[19])->(tau_static[17])",
+    "Y_T": "(q[19],qd[17])->(Y_T[1x60])",
+    "Y_V": "(q[19])->(Y_V[1x60,",
+    "vel_frame": "(q[19],qd[17])->(vel_frame[6])",
+    "acc_frame": "(q[19],qd[17],qdd[17])->(acc_frame[6])",
+    "J_frame": "(q[19])->(J_frame[6x17,",
+    "J_frame_dot": "(q[19],qd[17])->(J_frame_dot[6x17,",
+    "poses": "(q[19])->(R_all[3x18],p_all[3x6])",
+    "integrate": "(q[19],v[17])->(q_next[19])",
+    "difference": "(q0[19],q1[19])->(v[17])",
+    "interpolate": "(q0[19],q1[19],s)->(q_s[19])",
+    "d_integrate": "(q[19],v[17])->(dq_next_dq[17x17,",
+    "d_difference": "(q0[19],q1[19])->(dv_dq0[17x17,",
+    "A_G_dot": "(q[19],qd[17])->(A_G_dot[6x17",
 }
 CONSTRAINED = ("phi", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "phi_dot", "dFDc", "dimpact")
-FRAMED, FRAME = ("pose", "pos", "vel", "acc", "J", "J6", "J_dot"), "b5"
+FRAMED, FRAME = (
+    ("pose", "pos", "vel", "acc", "J", "J6", "J_dot", "vel_frame", "acc_frame", "J_frame", "J_frame_dot"),
+    "b5",
+)
 ENTRIES = {signature.name: algorithm for algorithm, signature in REGISTRY.items()}
 
 
@@ -100,9 +117,19 @@ every_entry = pytest.mark.parametrize("name", SIGNATURES)
 
 def inputs(function: ca.Function, rng: np.random.Generator, at_rest: bool = False) -> list[np.ndarray]:
     s = State.of(MODEL, rng)
-    values = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "tau": s.tau}
+    other = flat(MODEL.integrate(s.q, 0.3 * s.tau))  # less than half a turn away
+    values = {
+        "q": s.q,
+        "qd": s.qd,
+        "qdd": s.qdd,
+        "tau": s.tau,
+        "v": s.qdd,
+        "q0": s.q,
+        "q1": other,
+        "s": np.full(1, 0.3),
+    }
     if at_rest:
-        values |= {"q": MODEL.neutral(), "qd": 0 * s.qd}
+        values |= {"q": MODEL.neutral(), "qd": 0 * s.qd, "v": 0 * s.qd, "q0": MODEL.neutral(), "q1": MODEL.neutral()}
     return [values[name] for name in function.name_in()]
 
 

@@ -18,7 +18,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable

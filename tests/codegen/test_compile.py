@@ -25,6 +25,7 @@ from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
 from tests.helpers import mostly_slow, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
 REPOSITORY = Path(od.__file__).parents[1]
 
 
@@ -172,8 +173,12 @@ def test_shapes_none_and_single_arguments(rng, compiled, request):
     assert repr(fast.f).startswith("f:(A[2, 3], x[1])->(Ax[2, 3], sums[2], nothing[3, 2]) float64")
 
 
-def test_results_do_not_need_a_compiler(rng, no_compiler, recwarn):
-    fast = od.codegen.compile([ID, H])
+def test_results_do_not_need_a_compiler_and_who_asks_for_one_is_told(rng, no_compiler, recwarn):
+    with pytest.warns(
+        RuntimeWarning, match=r"found no C compiler: .* virtual machine.*install gcc or clang.* CC"
+    ) as told:
+        fast = od.codegen.compile([ID, H])
+    assert [Path(warning.filename).name for warning in told] == ["test_compile.py"]
     assert (fast.backend, fast.compiler) == ("virtual machine", None)
     inputs = states(ID, MODEL, 5, rng)
     got, matrices = fast.ID(*inputs), fast.H(inputs[0])
@@ -181,7 +186,32 @@ def test_results_do_not_need_a_compiler(rng, no_compiler, recwarn):
         agree(got[k], reference(ID, inputs, k)[0])
         agree(matrices[k], reference(H, inputs[:1], k)[0])
     assert od.codegen.compile([H], precision="single").H(inputs[0]).dtype == np.float32
-    assert len(recwarn) == 0
+
+
+def test_arguments_may_be_dm(rng, no_compiler):
+    """A DM of one column is one state; a DM with a row per state is a batch; matrices as they are."""
+    fast = od.codegen.compile([ID, H])
+    batch = states(ID, MODEL, 3, rng)
+    one = [x[0] for x in batch]
+    expected = fast.ID(*one)
+    np.testing.assert_array_equal(fast.ID(*map(ca.DM, one)), expected)
+    np.testing.assert_array_equal(fast.ID(ca.DM(one[0]), *one[1:]), expected)
+    np.testing.assert_array_equal(fast.ID(*map(ca.DM, batch)), fast.ID(*batch))
+    np.testing.assert_array_equal(fast.ID.buffer()(*map(ca.DM, one)), expected)
+    sparse = ca.DM(4, 1)
+    np.testing.assert_array_equal(fast.H(sparse), fast.H(np.zeros(4)))
+    A = ca.SX.sym("A", 2, 3)
+    turned = od.codegen.compile([ca.Function("f", [A], [2 * A])]).f
+    np.testing.assert_array_equal(turned(ca.DM([[1, 2, 3], [4, 5, 6]])), [[2, 4, 6], [8, 10, 12]])
+    for wrong, message in (
+        (ca.SX.sym("q", 4), "ID: q must hold real numbers, got <?SX"),
+        (ca.DM(4, 4)[:, :3], r"ID: q has the shape \(4, 3\)"),
+        (ca.DM(1, 3), r"ID: q has the shape \(1, 3\), expected .* for N: nq = 4, b1_joint, b2_joint"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            fast.ID(wrong, *one[1:])
+    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(3, 1\), expected \(4,\)"):
+        fast.ID.buffer()(ca.DM(3, 1), *one[1:])
 
 
 @pytest.mark.parametrize("compiled", [True, False])

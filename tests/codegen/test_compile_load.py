@@ -23,6 +23,7 @@ from ocp_dyn.codegen.machine_code.toolchain import find_compiler
 from tests.helpers import REPOSITORY, mostly_slow
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="process groups are those of POSIX")
 
 MODEL = od.models.pendulum(2)

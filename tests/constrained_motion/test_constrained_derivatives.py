@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.constrained_motion import rows
 from ocp_dyn.constrained_motion.frames import Motions
 from tests.dynamics.test_passive import BOTH

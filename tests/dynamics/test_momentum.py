@@ -207,3 +207,18 @@ def test_a_model_without_mass_is_refused():
     ):
         with pytest.raises(ValueError, match="has no mass, so no center of mass"):
             call()
+
+
+@every_tree
+def test_rates_of_the_momentum_matrices(rng, key):
+    """dA_O/dt and dA_G/dt entry by entry against automatic differentiation; times qd, the bias."""
+    model, s = tree(key), State.of(tree(key), rng)
+    q, qd, _ = symbols(model)
+    A_O, A_G = od.momentum_matrix(model, q), od.centroidal_momentum_matrix(model, q)
+    f = ca.Function("f", [q, qd], [rate_of(A_O, model, q, qd), rate_of(A_G, model, q, qd)])
+    expected_O, expected_G = f(s.q, s.qd)
+    close(od.momentum_matrix_dot(model, s.q, s.qd), expected_O)
+    close(od.centroidal_momentum_matrix_dot(model, s.q, s.qd), expected_G)
+    found = evaluate(od.centroidal_momentum_matrix_dot, model, args=(s.q, s.qd))
+    close(found, expected_G)
+    close(found @ s.qd, od.centroidal_momentum_bias(model, s.q, s.qd))

@@ -23,6 +23,31 @@ def test_inverse_dynamics_is_linear_in_the_parameters(rng, key):
     close(od.inverse_dynamics_regressor(model, *(DM(x) for x in args)), Y)
 
 
+@pytest.mark.parametrize("key", TREES)
+def test_energies_are_linear_in_the_parameters(rng, key):
+    """On every joint; the regressors hold for other inertias too."""
+    model = tree(key)
+    s = State.of(model, rng)
+    Y_T, Y_V = od.kinetic_energy_regressor(model, s.q, s.qd), od.potential_energy_regressor(model, s.q)
+    assert Y_T.shape == Y_V.shape == (1, 10 * model.nb)
+    other = model
+    for name in model.body_names:
+        other = other.with_inertia(name, mass=rng.uniform(1, 2), com=rng.uniform(-0.1, 0.1, 3), inertia=(0.2, 0.3, 0.4))
+    for one in (model, other):
+        pi = od.inertial_parameters(one)
+        close(Y_T @ pi, od.kinetic_energy(one, s.q, s.qd))
+        close(Y_V @ pi, od.potential_energy(one, s.q))
+        close(evaluate(od.kinetic_energy_regressor, one, args=(s.q, s.qd)), Y_T)
+        close(evaluate(od.potential_energy_regressor, one, args=(s.q,)), Y_V)
+
+
+def test_patterns_of_energy_regressors():
+    """Inertias have no potential energy."""
+    V = DM(od.function(od.potential_energy_regressor, tree("chain")).sparsity_out(0), 1).full().astype(bool).ravel()
+    assert not any(V[10 * i + 4 : 10 * i + 10].any() for i in range(4))
+    assert all(V[10 * i] for i in range(1, 4))
+
+
 def test_the_regressor_knows_no_inertias(rng):
     """Y of a model gives tau of the same model with other inertias."""
     model = tree("forest")

@@ -128,6 +128,25 @@ def test_samples_between_nodes_follow_the_shortest_step() -> None:
     assert np.abs(step.full()).max() < 1e-12
 
 
+def test_times_and_energies_of_a_trajectory() -> None:
+    model = od.models.pendulum(2)
+    t, q, qd = np.array([0.5, 0.7, 1.5]), RNG.uniform(-1, 1, (3, 2)), RNG.uniform(1, 2, (3, 2))
+    found = Trajectory(model, t, q, qd)
+    kinetic, potential = (
+        np.array([float(f(model, *x)) for x in zip(*([ca.DM(row) for row in part] for part in parts), strict=True)])
+        for f, parts in ((od.kinetic_energy, (q, qd)), (od.potential_energy, (q,)))
+    )
+    total = kinetic + potential
+    assert found.duration == 1.0
+    assert np.allclose(found.energy, total, rtol=1e-13)
+    change = max(abs(total[1] - total[0]), abs(total[2] - total[0]))
+    assert found.energy_error == pytest.approx(change / (kinetic.max() - kinetic.min()), rel=1e-12)
+
+
+def test_a_motion_ends_at_the_nearest_node() -> None:
+    assert [len(motion(1e-3, duration=T, every=5).t) for T in (0.0128, 0.0122, 1e-4)] == [4, 3, 2]
+
+
 def test_samples_before_and_after_the_motion_rest_at_its_ends() -> None:
     found = motion(1e-2, duration=0.1)
     assert np.allclose(found.sample([-1.0, 2.0]), found.q[[0, -1]], rtol=0, atol=1e-14)

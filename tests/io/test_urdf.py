@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -214,6 +215,36 @@ def test_roots():
     assert (named.nq, named.joint_names) == (7, ("base", "j"))
     assert parse_urdf(text, od.Fixed()).nq == 1
     assert parse_urdf(text, gravity=(0, 0, -1.62)).gravity == (0, 0, -1.62)
+
+
+def legged(limbs: int, dofs: int, root: str = "pelvis") -> str:
+    """A root link that carries so many limbs of so many joints."""
+    parts = [link(root, INERTIAL)]
+    for limb in range(limbs):
+        names = [root, *(f"link_{limb}_{k}" for k in range(dofs))]
+        for parent, child in pairwise(names):
+            parts += [link(child, INERTIAL), joint(f"j_{child}", parent, child)]
+    return robot(*parts)
+
+
+def test_a_robot_on_legs_that_is_bolted_to_the_ground_is_told(tmp_path):
+    """A warning at the caller's line and a line of the table; none if a root is given, for arms, or for "world"."""
+    path = tmp_path / "walker.urdf"
+    path.write_text(legged(3, 3))
+    for load, place in (
+        (lambda **o: parse_urdf(legged(3, 3), **o), "URDF text"),
+        (lambda **o: load_urdf(path, **o), "walker"),
+    ):
+        with pytest.warns(
+            od.ModelWarning, match=rf"{place}.*: the root link 'pelvis', on which 3 limbs .* root=Fixed\(\)"
+        ) as told:
+            model = load()
+        assert [Path(warning.filename).name for warning in told] == ["test_urdf.py"]
+        assert "\nfixed to the ground: pelvis" in str(model)
+        assert "fixed to the ground: pelvis" in str(load(root=od.Fixed()))
+        assert "fixed to the ground" not in str(load(root=od.FloatingBase()))
+    for arms in (legged(2, 7), legged(5, 2), legged(1, 20), legged(4, 3, "world")):
+        parse_urdf(arms)
 
 
 def test_root_link_called_world():
@@ -504,6 +535,7 @@ MIMIC_OR_INERTIA = r"mimics joint|no body has principal moments"
 
 @pytest.mark.slow
 @needs_robots
+@pytest.mark.filterwarnings("ignore:.*is fixed to the ground:ocp_dyn.ModelWarning")
 def test_real_robots_load_or_are_refused_for_a_reason(capfd):
     loaded = 0
     for file in FILES:
@@ -526,6 +558,7 @@ def test_real_robots_load_or_are_refused_for_a_reason(capfd):
 @needs_robots
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*is fixed to the ground:ocp_dyn.ModelWarning")
 def test_real_robots_against_pinocchio(floating):
     pin = pytest.importorskip("pinocchio")
     rng = np.random.default_rng(5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -242,6 +243,18 @@ def test_locking_any_joint_leaves_the_other_dynamics(key, rng):
     close(evaluate(od.bias_force, locked, args=(q, qd[keep])), evaluate(od.bias_force, model, args=(s.q, qd))[keep])
     for body in model.frame_names:
         close(*(od.point_velocity_6d(m, body, DM(x), DM(v)) for m, x, v in ((model, s.q, qd), (locked, q, qd[keep]))))
+
+
+def test_locking_outside_limits_is_told(rng):
+    """One warning for all, at the caller's line; none for rounding, at a limit, and for joints without limits."""
+    model = seeded().with_limits(lower={"j_a": -0.1, "j_b": 0.0}, upper={"j_a": 0.5, "j_b": 1.0})
+    outside = "j_a is locked at 0.6, outside its limits -0.1 to 0.5; j_b is locked at -1, outside its limits 0 to 1$"
+    with pytest.warns(od.ModelWarning, match=f"^lock_joints: {outside}") as told:
+        locked = model.lock_joints({"j_a": 0.6, "j_b": -1.0})
+    assert [Path(warning.filename).name for warning in told] == ["test_model_editing.py"]
+    assert locked.nv == model.nv - 2
+    model.lock_joints({"j_a": 0.5 + 1e-12, "j_b": -1e-12})
+    seeded().with_limits(lower={"j_a": -np.inf}, upper={"j_a": np.inf}).lock_joints({"j_a": 100.0})
 
 
 def test_locking_refuses():

@@ -8,7 +8,7 @@ import pytest
 from casadi import DM, MX, SX
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.constrained_motion import constrained_equations
 from ocp_dyn.dynamics.regressor import inertial_parameters
 from ocp_dyn.mechanism.parameters import (

@@ -8,7 +8,7 @@ import casadi as ca
 import pytest
 
 import ocp_dyn as od
-from ocp_dyn.casadi_functions.function import describe
+from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from tests.helpers import State, close, tree
 

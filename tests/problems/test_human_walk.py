@@ -107,6 +107,11 @@ def test_people_walk_like_this(walk):
     assert 0.08 < found["step_width_m"] < 0.22
 
 
+@pytest.mark.slow
+def test_check_is_silent():
+    assert human_walk.problem(intervals=human_walk.QUICK).check() == []
+
+
 def test_speeds_are_checked():
     with pytest.raises(ValueError, match=r"between 0\.5 and 2\.2 m/s"):
         human_walk.problem(5.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, SX
+from casadi import DM, MX, SX
 
 from ocp_dyn.spatial_algebra import rotations as ro
 from tests.helpers import close, flat, turn, turn_of_quaternion, turns
@@ -152,3 +152,108 @@ def test_matrix_quaternion_refuses_what_is_no_rotation(R):
 def test_rpy_refuses_wrong_sizes():
     with pytest.raises(ValueError, match="roll, pitch, yaw must be 3"):
         ro.rpy_matrix((1.0, 2.0))
+
+
+# The exponential maps of SO(3) and SE(3)
+
+
+def screw(twist):
+    """The pose of a twist by the matrix exponential of [phi x, rho; 0, 0], sixty terms after halving three times."""
+    x, y, z = np.asarray(twist[:3], dtype=float) / 8
+    A = np.zeros((4, 4))
+    A[:3, :3], A[:3, 3] = [[0, -z, y], [z, 0, -x], [-y, x, 0]], np.asarray(twist[3:]) / 8
+    E, term = np.eye(4), np.eye(4)
+    for k in range(1, 60):
+        term = term @ A / k
+        E = E + term
+    for _ in range(3):
+        E = E @ E
+    return E[:3, :3], E[:3, 3]
+
+
+@pytest.mark.parametrize("angle", [*ANGLES, 0.5 - 1e-12, 0.5 + 1e-12, 5.0])
+def test_exponential_and_logarithm_of_rotations_and_poses(rng, angle):
+    """exp against the matrix exponential at every angle; log gives the rotation vector back up to half a turn."""
+    for axis in directions(rng):
+        phi = angle * axis
+        for scale in (1e-6, 1.0, 1e6):
+            twist = np.concatenate([phi, scale * rng.normal(size=3)])
+            R, p = ro.exp6(twist)
+            R_ref, p_ref = screw(twist)
+            close(ro.exp3(phi), R_ref)
+            close(R, R_ref)
+            close(p / scale, p_ref / scale)
+            if angle <= np.pi:
+                back, turned = flat(ro.log6(R, p)), flat(ro.log3(R))
+                close(back[:3], turned, 0)
+                if angle < np.pi:
+                    close(turned, phi)
+                    close(back[3:] / scale, twist[3:] / scale)
+                else:  # phi and -phi are the same half turn
+                    close(np.abs(turned @ axis), np.pi)
+                R_again, p_again = ro.exp6(back)
+                close(R_again, R)
+                close(p_again / scale, p / scale)
+
+
+def test_logarithms_of_small_and_of_nearly_half_turns_keep_their_digits():
+    """Relative to the angle, and to what is left of half a turn."""
+    for angle in (1e-300, 1e-150, 1e-12, 1e-3):
+        phi = angle * np.array([0.6, 0.0, -0.8])
+        assert np.allclose(flat(ro.log3(ro.exp3(phi))), phi, rtol=1e-13, atol=0)
+    for left in (1e-3, 1e-6, 1e-9):
+        phi = (np.pi - left) * np.array([0.36, 0.48, -0.8])
+        assert abs(np.linalg.norm(flat(ro.log3(ro.exp3(phi)))) - (np.pi - left)) < 1e-15 * 8
+
+
+def test_right_jacobian(rng):
+    """omega = Jr d(phi)/dt against dR/dt = R omega x; its inverse is `rotation_vector_rate`."""
+    phi = SX.sym("phi", 3)
+    for angle in (0.0, 1e-8, 0.4, 0.5 - 1e-12, 0.5 + 1e-12, 2.0, 6.0):
+        for axis in directions(rng):
+            x, rate = angle * axis, rng.normal(size=3)
+            R = ro.exp3(phi)
+            dR = ca.reshape(ca.jacobian(ca.vec(R), phi) @ rate, 3, 3)
+            W = ca.Function("W", [phi], [R.T @ dR])(x).full()
+            omega = ro.rotation_vector_jacobian(DM(x)) @ rate
+            close(omega, [W[2, 1], W[0, 2], W[1, 0]])
+            close(ro.rotation_vector_rate(DM(x), omega), rate, 1e-9)  # divides by 2 - 2 cos, 0.08 at 6 rad
+
+
+@pytest.mark.parametrize("kind", [SX, MX])
+def test_exponential_maps_of_symbols(rng, kind):
+    """The values of DM; first and second derivatives finite, at zero and at half a turn too."""
+    x = kind.sym("x", 6)
+    R, p = ro.exp6(x)
+    back = ro.log6(R, p)
+    assert all(isinstance(y, kind) for y in (R, p, back))
+    f = ca.Function("f", [x], [R, p, back])
+    half = ca.Function("J", [x], [ca.jacobian(back, x)])
+    H = ca.Function("H", [x], [ca.hessian(ca.sumsqr(back) + ca.sum1(p), x)[0]])
+    for twist in (np.zeros(6), np.concatenate([np.zeros(3), [1, 2, 3]]), rng.normal(size=6)):
+        numbers = ro.exp6(twist)
+        for a, b in zip(f(twist), (*numbers, twist), strict=True):
+            close(a, b)
+        close(half(twist), np.eye(6))
+        assert np.all(np.isfinite(H(twist).full()))
+    assert np.all(np.isfinite(half(np.array([np.pi, 0, 0, 1, 2, 3])).full()))
+    at_zero, near = (H(np.concatenate([angle * np.array([0.6, 0.0, -0.8]), [1, 2, 3]])) for angle in (0.0, 1e-6))
+    close(near, at_zero, 1e-5)  # ten times the angle
+
+
+def test_exponential_maps_take_lists_and_refuse_in_words():
+    assert isinstance(ro.exp3([0.1, 0.2, 0.3]), DM)
+    assert isinstance(ro.log6(np.eye(3), (1, 2, 3)), DM)
+    for call, message in (
+        (lambda: ro.exp3([1, 2]), "phi must be a column of 3 entries, got shape"),
+        (lambda: ro.exp6([1, 2, 3]), "twist must be a column of 6 entries"),
+        (lambda: ro.log3(2 * np.eye(3)), "a rotation matrix .* is needed, got"),
+        (lambda: ro.log3(np.eye(4)), r"a rotation matrix \(3x3\) is needed, got shape \(4, 4\)"),
+        (lambda: ro.log6(np.eye(3), [1, 2]), "p must be a column of 3 entries"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="phi must be numbers, or a casadi SX, MX or DM, got 'x'"):
+        ro.exp3("x")
+    with pytest.raises(TypeError, match="one kind, got SX and MX"):
+        ro.log6(SX.sym("R", 3, 3), MX.sym("p", 3))

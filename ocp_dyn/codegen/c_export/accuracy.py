@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import casadi as ca
 import numpy as np
 
-from ...casadi_functions.function import describe
+from ...casadi_functions.description import describe
 from ...joints import Joint
 from ..machine_code.batch import Array
 from ..machine_code.compile import compile as compile_functions

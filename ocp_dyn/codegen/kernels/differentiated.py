@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..._types import is_one_of, sequence, shown
+from ..._types import is_one_of, meant, sequence, shown
 
 DERIVATIVE_KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
 """Jacobian; forward and reverse derivative along one direction; Jacobian of the reverse derivative, for Hessians."""
@@ -20,7 +20,8 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(sequence(derivatives, "derivatives must be True or a tuple of names")))
     for kind in names:
         if not is_one_of(kind, DERIVATIVE_KINDS):
-            raise ValueError(f"derivatives are {', '.join(map(repr, DERIVATIVE_KINDS))}, got {shown(kind)}")
+            known = ", ".join(map(repr, DERIVATIVE_KINDS))
+            raise ValueError(f"derivatives are {known}, got {shown(kind)}{meant(kind, DERIVATIVE_KINDS)}")
     if "jac_adj1" in names and "adj1" not in names:
         raise ValueError("the derivative 'jac_adj1' is the Jacobian of 'adj1': choose both, ('adj1', 'jac_adj1')")
     return names

@@ -12,7 +12,7 @@ import numpy as np
 from casadi import DM
 
 from ..._types import sequence, shown
-from ...casadi_functions.function import Description, describe
+from ...casadi_functions.description import Description, describe
 from ...casadi_functions.quantities import Label
 from .differentiated import differentiated
 from .names import macro_stems, parameters

@@ -12,7 +12,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._display import table
 from ..._types import shown
+from ...casadi_functions.checked import CheckedFunction
 from ..kernels.emit import instructions
 from ..kernels.interface import row_major
 
@@ -21,6 +23,9 @@ Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments that make an object again, for pickles."""
 
 DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "single": np.dtype(np.float32)}
+HEAD = ("function", "inputs", "outputs", "operations", "numbers", "backend")
+"""Head of the table in which a notebook shows compiled functions."""
+
 WORK_PER_THREAD = 4_000_000
 """Smallest work, instructions times states, for which another thread pays off; about a millisecond without lanes."""
 
@@ -165,6 +170,7 @@ class CompiledFunction:
         self.backend = backend.name
         self._backend, self._threads = backend, threads
         self._instructions, self._recipe = instructions(f), recipe
+        self._rows = f.rows if isinstance(f, CheckedFunction) else {}
 
     def __reduce__(self) -> Recipe:
         return self._recipe
@@ -175,6 +181,18 @@ class CompiledFunction:
             for side in ((self.name_in, self.shape_in), (self.name_out, self.shape_out))
         )
         return f"{self.name}:({given})->({made}) {self.dtype}, {self.backend}"
+
+    def cells(self) -> tuple[str, ...]:
+        """Cells of a row in a table with the head HEAD."""
+        given, made = (
+            ", ".join(f"{name} {_size(shape)}" for name, shape in zip(*side, strict=True))
+            for side in ((self.name_in, self.shape_in), (self.name_out, self.shape_out))
+        )
+        lanes = f", {self._backend.lanes} states at once" if self._backend.lanes > 1 else ""
+        return self.name, given, made, f"{self._instructions:,}".replace(",", " "), f"{self.dtype}{lanes}", self.backend
+
+    def _repr_html_(self) -> str:
+        return table(HEAD, [self.cells()])
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Results for one state, or for N states if an argument has N; a tuple if there are several outputs.
@@ -235,17 +253,18 @@ class CompiledFunction:
     def _array(self, i: int, value: Any) -> Array | None:
         if value is None:
             return None
-        array = np.asarray(value)
+        name, shape = self.name_in[i], self.shape_in[i]
+        array = value if isinstance(value, np.ndarray) else _array(value, shape)
         if array.dtype.kind not in "biuf":
-            raise TypeError(f"{self.name}: {self.name_in[i]} must hold real numbers, got an array of {array.dtype}")
-        shape = self.shape_in[i]
+            raise TypeError(f"{self.name}: {name} must hold real numbers, got {_kind(value, array)}")
         if array.ndim == 0 and shape == (1,):
             array = array.reshape(1)
         if array.shape != shape and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
             one = ", ".join(map(str, shape))
             raise ValueError(
-                f"{self.name}: {self.name_in[i]} has the shape {array.shape}, expected "
+                f"{self.name}: {name} has the shape {array.shape}, expected "
                 f"({one}{',' * (len(shape) == 1)}) for one state or (N, {one}) for N"
+                f"{self._rows[name].text if name in self._rows else ''}"
             )
         return np.ascontiguousarray(array, self.dtype)
 
@@ -309,11 +328,26 @@ class CompiledFunction:
         return min(self._threads, work // WORK_PER_THREAD) if self.backend == Library.name else 1
 
 
+def _array(value: Any, shape: tuple[int, ...]) -> Array:
+    """`value` as an array; a DM of one column fits an input of the shape (n,)."""
+    if isinstance(value, (ca.SX, ca.MX)):
+        return np.asarray(None)
+    if isinstance(value, ca.DM):
+        full = np.array(value.full())
+        return full.ravel() if len(shape) == 1 and full.shape == (*shape, 1) else full
+    return np.asarray(value)
+
+
+def _kind(value: Any, array: Array) -> str:
+    """An argument that holds no real numbers, for a message."""
+    return f"an array of {array.dtype}" if isinstance(value, np.ndarray) else shown(value)
+
+
 def _fitting(value: Any, target: Array, what: str) -> Array:
     """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated."""
-    array = np.asarray(value)
+    array = _array(value, target.shape)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what} must hold real numbers, got {shown(value)}")
+        raise TypeError(f"{what} must hold real numbers, got {_kind(value, array)}")
     if array.shape != target.shape and not array.size == target.size == 1:
         raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}")
     return array.reshape(target.shape)
@@ -327,3 +361,8 @@ def _pointers(arrays: Sequence[Array | None]) -> ctypes.Array[ctypes.c_void_p]:
 
 def _shape(size: tuple[int, int]) -> tuple[int, ...]:
     return size[:1] if size[1] == 1 else size
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    """A shape as a text: "(7)" or "(6 × 7)"."""
+    return f"({' × '.join(map(str, shape))})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from ..._display import Progress
 from ..kernels import driver
 from ..kernels.emit import emit, instructions
 from . import cache, processes
@@ -78,17 +78,15 @@ def _object(compiler: Compiler, group: processes.Group, source: Path, text: str,
 
 
 class _Progress:
-    """Reports on stderr about a build that takes longer than REPORT_INTERVAL."""
+    """Reports about a build that takes longer than REPORT_INTERVAL."""
 
     def __init__(self, functions: int) -> None:
         self.functions, self.done = functions, 0
         self._begin = self._said = time.monotonic()
+        self._say = Progress()
 
     def tell(self, what: str) -> None:
         now = time.monotonic()
         if now - self._said > REPORT_INTERVAL:
             self._said = now
-            print(
-                f"ocp_dyn: {what}; {self.done} of {self.functions} functions, {now - self._begin:.0f} s",
-                file=sys.stderr,
-            )
+            self._say(f"ocp_dyn: {what}; {self.done} of {self.functions} functions, {now - self._begin:.0f} s")

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
 
+from ..._display import heading, table
 from ..._types import is_one_of, is_whole, meant, sequence, shown, truth
 from . import cache
-from .batch import Backend, CompiledFunction, Library, Recipe, VirtualMachine
+from .batch import HEAD, Backend, CompiledFunction, Library, Recipe, VirtualMachine
 from .build import Kind, build
 from .identity import digest, made_by
 from .toolchain import Compiler, find_compiler
 
 MAKERS = (build.__module__,)
 """Modules that write the C code and call the compiler; keys of the cache cover them and all modules they import."""
+
+NO_COMPILER = (
+    "compile found no C compiler: the functions run in CasADi's virtual machine, several times slower; install gcc or "
+    "clang, or name a compiler in the environment variable CC"
+)
 
 MOST_THREADS = 4096
 """Largest number of threads; more than a machine has processors."""
@@ -61,6 +68,10 @@ class Compiled(Mapping[str, CompiledFunction]):
     def __repr__(self) -> str:
         return f"Compiled({', '.join(self)}; {self.compiler or self.backend})"
 
+    def _repr_html_(self) -> str:
+        by = f"by {self.compiler}" if self.compiler else "no compiler was found: evaluated by CasADi's virtual machine"
+        return heading("Compiled", f": {len(self)} functions, {by}") + table(HEAD, [f.cells() for f in self.values()])
+
 
 def _unknown(name: object, functions: Iterable[str]) -> str:
     names = list(functions)
@@ -94,7 +105,7 @@ def compile(
     The compiler is the one that the environment variable CC names, or cc, gcc or clang. Libraries are stored in the
     directory ocp_dyn of XDG_CACHE_HOME or ~/.cache, which only the user may read; beyond 512 MB, or OCP_DYN_CACHE_MB,
     the least recently used ones are removed. Builds of more than two seconds report their progress on stderr. Without a
-    compiler CasADi's virtual machine gives the same results (see `Compiled.backend`).
+    compiler a RuntimeWarning says so, and CasADi's virtual machine gives the same results (see `Compiled.backend`).
 
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
     about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler
@@ -107,6 +118,7 @@ def compile(
     compiler, options = find_compiler(), _Options(lanes, precision, threads, single)
     recipe = (_again, (distinct, options, keys))
     if compiler is None:
+        warnings.warn(NO_COMPILER, RuntimeWarning, stacklevel=2)
         backends: list[Backend] = [VirtualMachine(f) for f in distinct]
     else:
         kind = Kind(width, precision, single or width == 1)
@@ -232,7 +244,8 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
 def check_lanes(lanes: int | None, precision: str) -> int:
     """The number of lanes, for None the largest one; ValueError for a number or precision that is not available."""
     if not is_one_of(precision, LANE_COUNTS):
-        raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}")
+        hint = meant(precision, LANE_COUNTS)
+        raise ValueError(f"precision is 'double' or 'single', got {shown(precision)}{hint}")
     known = LANE_COUNTS[precision]
     if lanes is not None and not (is_whole(lanes) and lanes in known):
         raise ValueError(f"lanes in {precision} precision are {', '.join(map(str, known))} or None, got {shown(lanes)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
@@ -10,6 +9,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from ..._arguments import choice, known, not_negative, truth
+from ..._display import table
 from ..._types import Array, Indices
 from ..motion.motion import Motion
 from ..motion.program_table import ProgramTable
@@ -87,10 +87,7 @@ class ActiveSet(Sequence[Active]):
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table)
 
     def _repr_html_(self) -> str:
-        def line(row: tuple[str, ...], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
-
-        return f"<table>{line(HEAD, 'th')}{''.join(line(row, 'td') for row in self.lines())}</table>"
+        return table(HEAD, self.lines())
 
 
 HEAD = ("kind", "name", "entry", "side", "phase", "from [s]", "to [s]", "count", "multiplier")

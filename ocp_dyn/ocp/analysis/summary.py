@@ -97,9 +97,17 @@ class Summary:
         yield Figure("solve seconds", self.solve_seconds)
 
     def numbers(self) -> dict[str, Any]:
-        """Status and figures by name and unit, such as "speed_m_per_s" and "stance_s"; all values fit into JSON."""
-        outcome = {"converged": self.converged, "status": self.status, "objective": self.objective}
-        return outcome | {figure.key: figure.value for figure in self.figures()}
+        """Status and figures by name and unit, such as "speed_m_per_s" and "stance_s"; all values fit into JSON.
+
+        A phase whose name is that of another figure has "phase" in front: "phase_duration_s".
+        """
+        found: dict[str, Any] = {"converged": self.converged, "status": self.status, "objective": self.objective}
+        for figure in self.figures():
+            key = figure.key
+            while key in found:
+                key = f"phase_{key}"
+            found[key] = figure.value
+        return found
 
     def rows(self) -> list[tuple[str, str]]:
         """Names, and values with units, in the order of the table."""

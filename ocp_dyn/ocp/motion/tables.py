@@ -9,7 +9,7 @@ import numpy as np
 from casadi import DM
 
 from ..._files import path_of, whole_file
-from ..._types import Array, is_one_of, shown
+from ..._types import Array, is_one_of, meant, shown
 from ...io.layouts import Layout
 from .motion import Motion, PhaseMotion
 
@@ -25,7 +25,7 @@ def table(solution: Motion, layout: str = "") -> dict[str, Array]:
     (`qpos0`, ..., `qvel0`, ..., `qfrc0`, ...), "pinocchio" or "rbdl": see `ocp_dyn.io.layouts`, without contact forces.
     """
     if not is_one_of(layout, ("", *HEADS)):
-        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}")
+        raise ValueError(f"layout must be '' or one of {', '.join(HEADS)}, got {shown(layout)}{meant(layout, HEADS)}")
     phases = [_lines(solution, phase, layout) for phase in solution.phases]
     t = np.concatenate([phase.t for phase in solution.phases])
     number = np.concatenate([np.full(len(phase.t), k) for k, phase in enumerate(solution.phases)])

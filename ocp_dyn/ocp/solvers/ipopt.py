@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._types import shown
+from ..._types import meant, shown
 from ..nlp.assembled import Assembled
 from .interface import Orders, Settings, SolverResult, Start
 from .monitor import Monitor, violation
@@ -50,6 +50,11 @@ GIVEN_UP = ("Error_In_Step_Computation", "Restoration_Failed")
 NOT_BEGUN = ("Invalid_Option", "Invalid_Problem_Definition", "Internal_Error", "NonIpopt_Exception_Thrown")
 """Statuses of a run that has not begun."""
 
+COMMON_OPTIONS = (
+    *("progress", "tolerance", "max_iterations", "threads", "compile", "start", "guess", "values", "solver"),
+    *("max_iter", "tol", "mu_init", "mu_strategy", "linear_solver", "hessian_approximation", "print_level", "hsllib"),
+)
+"""Arguments of `ocp.solve`, and options of IPOPT that are often set: suggestions for misspelled ones."""
 PRINTING_OPTIONS = ("output_file", "print_user_options", "print_options_documentation", "print_advanced_options")
 """Options that make IPOPT write; the check of options leaves them out."""
 
@@ -71,7 +76,8 @@ def check_ipopt_options(options: Mapping[str, Any]) -> None:
         probe(x0=0.0, lbg=0.0, ubg=2.0)
     except (RuntimeError, TypeError, NotImplementedError) as error:
         reason = str(error).strip().splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
-        raise ValueError(f"the solver 'ipopt' refuses its options {shown(dict(options))}: {reason}") from None
+        hint = "".join(meant(name, COMMON_OPTIONS) for name in options if name in reason and name not in COMMON_OPTIONS)
+        raise ValueError(f"the solver 'ipopt' refuses its options {shown(dict(options))}: {reason}{hint}") from None
     if probe.stats()["return_status"] in NOT_BEGUN:
         solver = options.get("linear_solver")
         remedy = (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from ..._display import Progress
 from ..._types import Array
 from ..nlp.assembled import Assembled
 
@@ -28,23 +28,16 @@ def violation(program: Assembled, g: Array) -> float:
     return float(np.max(np.maximum(program.row_lower - g, g - program.row_upper), initial=0.0))
 
 
-def tell(progress: bool, line: str) -> None:
-    """Shows a line on standard error if progress is True; a closed stream does not end the run."""
-    if progress:
-        with contextlib.suppress(OSError, ValueError):
-            print(line, file=sys.stderr, flush=True)
-
-
 class Monitor(ca.Callback):
-    """Called with every iterate: shows progress on a stream (None: nowhere), keeps the best iterate, stops on demand.
+    """Called with every iterate: shows progress, keeps the best iterate, stops on demand.
 
     best: of all iterates that violate no row by more than `tolerance`, the one of least cost; if there is none, the
     iterate of least violation. stop: set to True, ends the run after the current iteration.
     """
 
-    def __init__(self, program: Assembled, tolerance: float, stream: TextIO | None = None) -> None:
+    def __init__(self, program: Assembled, tolerance: float, say: Progress) -> None:
         ca.Callback.__init__(self)
-        self._program, self._tolerance, self._stream = program, tolerance, stream
+        self._program, self._tolerance, self._say = program, tolerance, say
         self._begin = self._said = time.perf_counter()
         self._last: Array | None = None
         self._merit = (np.inf, np.inf)
@@ -75,9 +68,7 @@ class Monitor(ca.Callback):
         if merit < self._merit:
             self._merit, self.best = merit, {"x": x, "lam_x": lam_x, "lam_g": lam_g}
         now = time.perf_counter()
-        if self._stream is not None and (
-            self.iteration % ITERATIONS_PER_LINE == 0 or now - self._said > SECONDS_PER_LINE
-        ):
+        if self._say.on and (self.iteration % ITERATIONS_PER_LINE == 0 or now - self._said > SECONDS_PER_LINE):
             self._said = now
             self._show(f, infeasibility, step)
         self._last = x
@@ -86,12 +77,7 @@ class Monitor(ca.Callback):
 
     def say(self, line: str) -> None:
         """Shows a line."""
-        if self._stream is None:
-            return
-        try:
-            print(f"  {line}", file=self._stream, flush=True)
-        except (OSError, ValueError):  # a closed stream must not end the run
-            self._stream = None
+        self._say(f"  {line}")
 
     def _show(self, f: float, infeasibility: float, step: float) -> None:
         seconds = time.perf_counter() - self._begin
@@ -112,7 +98,7 @@ def interruptible(monitor: Monitor) -> Iterator[None]:
     def request_stop(number: int, frame: Any) -> None:
         monitor.stop = True
         signal.signal(signal.SIGINT, before)
-        print("stopping after this iteration; the best iterate is kept", file=sys.stderr, flush=True)
+        Progress()("stopping after this iteration; the best iterate is kept")
 
     before = signal.signal(signal.SIGINT, request_stop)
     try:

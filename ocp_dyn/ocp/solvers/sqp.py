@@ -17,7 +17,7 @@ from typing import Any, cast
 import casadi as ca
 import numpy as np
 
-from ..._types import Array, Indices, shown
+from ..._types import Array, Indices, meant, shown
 from ..nlp.assembled import Assembled
 from ..nlp.scatter import chosen_nonzeros, symmetric_nonzeros
 from ..nlp.stage_orders import StageOrder
@@ -50,7 +50,8 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
     """Raises ValueError for a QP solver that is not installed, for options that it refuses, and for an unknown
     Hessian."""
     if not isinstance(hessian, str) or hessian not in HESSIANS:
-        raise ValueError(f"hessian is {' or '.join(map(repr, HESSIANS))}, got {shown(hessian)}")
+        known = " or ".join(map(repr, HESSIANS))
+        raise ValueError(f"hessian is {known}, got {shown(hessian)}{meant(hessian, HESSIANS)}")
     if not (isinstance(qp, str) and ca.has_conic(qp)):
         raise ValueError(f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'")
     if not options or qp in CHAIN_QPS:

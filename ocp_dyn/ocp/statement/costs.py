@@ -28,7 +28,7 @@ from ..._arguments import (
     scaled,
     truth,
 )
-from ..._types import Array, Expr, Vector, shown
+from ..._types import Array, Expr, Vector, meant, shown
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
 from ...mechanism import Model
@@ -392,4 +392,5 @@ def middle_of_feet(instant: Instant) -> Expr:
 
 def _check_kind(kind: str) -> None:
     if not isinstance(kind, str) or kind not in ("absolute", "positive"):
-        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {shown(kind)}")
+        hint = meant(kind, ("absolute", "positive"))
+        raise ValueError(f"kind of work must be 'absolute' or 'positive', got {shown(kind)}{hint}")

@@ -189,6 +189,14 @@ class Phase:
             self, "held", (*self.footholds, *(PhaseConstraint(constraint) for constraint in self.constraints))
         )
 
+    def outline(self) -> str:
+        """A line of text: name, intervals, duration [s] and contacts."""
+        low, high = self.duration_bounds
+        span = f"{low:.3g} s" if low == high else f"{low:.3g} to {high:.3g} s"
+        held = [f.name for f in self.footholds] + [getattr(c, "name", type(c).__name__) for c in self.constraints]
+        on = f"on {', '.join(held)}" if held else "on no contact"
+        return f"{self.name!r}: {self.intervals} interval{'s' * (self.intervals > 1)}, {span}, {on}"
+
     @property
     def shared_duration(self) -> Parameter | None:
         """The Parameter that was given as the duration."""

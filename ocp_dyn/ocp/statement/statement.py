@@ -21,6 +21,7 @@ from .footholds import Foothold
 from .guesses import FootPlan
 from .names import check_names
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
+from .rates import check_rates
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""
@@ -51,7 +52,7 @@ class Resolved(NamedTuple):
     """The parameters, and those that are durations of phases."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statement:
     """The fields of a `Problem`, whose docstring describes them. All input is checked here."""
 
@@ -107,6 +108,10 @@ class Statement:
         self._check_transcription()
         self._check_parameters()
         check_names(self.model, self.phases, self.resolved.unactuated, self.resolved.parameters)
+        check_rates(
+            self.model, self.phases, self.resolved.parameters,
+            linear=self.torque == "linear", periodic=self.periodic is not None,
+        )  # fmt: skip
         self._check_period()
         self._check_guess()
         self._check_dependent()
@@ -260,6 +265,12 @@ class Statement:
         """The mirror map of a mirrored periodic problem, None for others; ModelError if the model is not symmetric."""
         mirrored = self.periodic is not None and self.periodic.mirror
         return mirror_map(self.model, loads=self.loads) if mirrored else None
+
+    def __repr__(self) -> str:
+        """A line for the problem, and one for each phase: intervals, duration [s], contacts."""
+        ends = "" if self.periodic is None else ", periodic" + (" and mirrored" if self.periodic.mirror else "")
+        head = f"{type(self).__name__} of {self.model!r}: {self.form}, {self.scheme.name}{ends}, phases"
+        return "\n  ".join([head, *(phase.outline() for phase in self.phases)])
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for copies and pickles, without the program that was built."""

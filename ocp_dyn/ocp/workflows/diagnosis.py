@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._types import Array, Indices
+from ..._types import Array, Indices, listed
 from ...constraints import constraint_jacobian
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
@@ -29,6 +30,21 @@ others."""
 
 LONGEST_STABLE_STEP = 2.7
 """Longest stable step of rk4 in units of the fastest time constant; other explicit schemes need shorter steps."""
+
+LITTLE = 0.02
+"""Fraction of a variable's range, or of its scale, by which a first value may be out of its bounds without a word: any
+solver moves it inside, and a guess of straight legs bends a knee by that much the wrong way."""
+
+QUANTITIES = {
+    "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque or force", "lam": "contact force"
+}  # fmt: skip
+"""Kinds of variables in words."""
+PLACE = ("x", "y", "yaw")
+"""Entries of the place of a foothold."""
+OF_DOFS = (
+    "dynamics", "velocity step", "position step", "continuous torque", "periodic position", "periodic velocity"
+)  # fmt: skip
+"""Names of the rows that there are for every dof, every entry of q, or every motor."""
 
 RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest one, or of 1 if that is larger, count as zero."""
@@ -104,9 +120,17 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
 
 
 def _root_motors(transcription: Transcription) -> Iterator[str]:
-    """A model with footholds whose root joint has motors."""
+    """A model with footholds whose root joint has motors, perhaps because a part of it is fixed to the ground."""
     model, problem = transcription.problem.model, transcription.problem
-    if problem.footholds and set(range(model.joints[1].nv)) & set(problem.actuated):
+    if not problem.footholds or not set(range(model.joints[1].nv)) & set(problem.actuated):
+        return
+    grounded = [name for name, frame in model.frames.items() if not frame.body]
+    if grounded:
+        yield (
+            f"the model is fixed to the ground at {listed(grounded, 3)}, which carries it in place of its feet: unless "
+            "this is intended, give it a root that moves, as by od.load_urdf(..., root=od.FloatingBase())"
+        )
+    else:
         yield (
             f"the root joint {model.joint_names[0]!r} has a motor, which can carry the model in place of its feet: "
             "unless this is intended, name it, and the joints after it that have no motor, in Problem(unactuated=...)"
@@ -114,29 +138,50 @@ def _root_motors(transcription: Transcription) -> Iterator[str]:
 
 
 def _starts_out_of_bounds(transcription: Transcription) -> Iterator[str]:
-    """First values that are out of their bounds."""
+    """First values that are out of their bounds by more than a little, one sentence for each joint, contact row or other
+    quantity."""
     program = transcription.program
     labels = variable_labels(transcription, program.start)
+    found: dict[str, list[_Outside]] = {}
     for variable in program.variables:
         x, low, up = (
             values[variable.index] * variable.scale for values in (program.start, program.x_lower, program.x_upper)
         )
+        span = np.where(np.isfinite(up - low), up - low, variable.scale)
         far = np.maximum(low - x, x - up)
-        if np.max(far, initial=0.0) > 1e-9:
-            k = int(np.argmax(far))
-            name = _entry_name(variable, k, labels.get(variable), transcription)
-            yield (
-                f"the first guess of {name} is {x[k]:.4g}, out of its bounds {low[k]:.4g} to {up[k]:.4g}: the solver "
-                "moves it; give another guess or posture, or wider bounds"
-            )
+        for k in np.flatnonzero(far > np.where(span > 0, LITTLE * span, 1e-9)):
+            name, phase, time = _entry_name(variable, int(k), labels.get(variable), transcription)
+            found.setdefault(name, []).append(_Outside(phase, time, x[k], low[k], up[k]))
+    for name, values in found.items():
+        worst = max(values, key=lambda value: max(value.low - value.x, value.x - value.up))
+        phases = list(dict.fromkeys(value.phase for value in values))
+        when = f" at t = {worst.time:.3f} s of {worst.phase}" if worst.phase else ""
+        more = f" (and at {len(values) - 1} other times of {listed(phases, 4)})" if len(values) > 1 else ""
+        yield (
+            f"the first guess of the {name}{when} is {worst.x:.4g}, out of its bounds {worst.low:.4g} to "
+            f"{worst.up:.4g}{more}: the solver moves it; give another guess or posture, or wider bounds"
+        )
 
 
-def _entry_name(variable: Variable, k: int, label: VariableLabel | None, transcription: Transcription) -> str:
-    """Entry k of a variable in words: kind, joint or contact row, phase and time if they are known."""
+class _Outside(NamedTuple):
+    """A first value out of its bounds; phase "" for a quantity of no single time."""
+
+    phase: str
+    time: float
+    x: float
+    low: float
+    up: float
+
+
+def _entry_name(
+    variable: Variable, k: int, label: VariableLabel | None, transcription: Transcription
+) -> tuple[str, str, float]:
+    """(name, phase, time) of entry k of a variable in words: "position of knee", "stance", 0.1."""
     if label is None or not label.entries:
-        return f"{variable.name}, entry {k}," if variable.size > 1 else variable.name
+        entry = f", {PLACE[k]}" if variable.name.startswith("place of") else f", number {k + 1}"
+        return variable.name.replace("_", " ") + (entry if variable.size > 1 else ""), "", 0.0
     kind, phase = variable.name.split()[0], transcription.problem.phases[label.phase].name
-    return f"{kind} of {label.entries[k % len(label.entries)]} at t = {label.time:.3f} s of {phase}"
+    return f"{QUANTITIES.get(kind, kind)} of {label.entries[k % len(label.entries)]}", phase, label.time
 
 
 def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str]:
@@ -145,7 +190,7 @@ def _undefined(transcription: Transcription, program: Assembled) -> Iterator[str
     bad = ~np.isfinite(e.constraints(x, p))
     rows = np.array(e.jacobian_pattern.row(), dtype=int)
     bad[rows[~np.isfinite(e.jacobian(x, p))]] = True
-    described = _described(transcription, program, x)
+    described = _described(transcription, program, x, by_joint=True)
     names = list(_names_and_places([described[int(row)] for row in np.flatnonzero(bad)]))
     if not (np.isfinite(e.objective(x, p)) and np.all(np.isfinite(e.gradient(x, p)))):
         names.append("the cost")
@@ -167,7 +212,7 @@ def _unsatisfiable(transcription: Transcription, program: Assembled) -> Iterator
     free = np.zeros(program.row_lower.size, dtype=bool)
     free[np.array(pattern.row(), dtype=int)[~fixed[columns]]] = True
     rows = np.flatnonzero(~free & (violation > 1e-6))
-    described = _described(transcription, program, x) if rows.size else {}
+    described = _described(transcription, program, x, by_joint=True) if rows.size else {}
     for row in rows:
         yield (
             f"{''.join(described[int(row)])} is out of its bounds by {violation[row]:.2g}, and every variable in it is "
@@ -226,10 +271,19 @@ def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:
     pattern, _ = program.evaluator.jacobian_pattern.sub(rows.tolist(), free.tolist())
     rank = ca.sprank(ca.DM(pattern, 1))
     if rank < len(rows):
+        described = _described(transcription, program, transcription.program.start, by_joint=True)
+        names = _names_and_places([described[int(rows[k])] for k in _overdetermined(pattern)])
         yield (
             f"{len(rows)} equalities on {len(free)} free variables have rank {rank} by their pattern alone: at least "
-            f"{len(rows) - rank} contradict or repeat others; leave out conditions that others imply"
+            f"{len(rows) - rank} contradict or repeat others, among {_shortened(names)}; leave out conditions that "
+            "others imply"
         )
+
+
+def _overdetermined(pattern: ca.Sparsity) -> list[int]:
+    """Rows of a pattern that have fewer columns than rows between them [Dulmage & Mendelsohn 1958]."""
+    _, rows, _, _, _, coarse, _ = pattern.btf()
+    return sorted(rows[: coarse[2]])
 
 
 def repetitions(transcription: Transcription, program: Assembled, x: Array) -> list[str]:
@@ -254,11 +308,16 @@ def repetitions(transcription: Transcription, program: Assembled, x: Array) -> l
 
 
 def _repetition(names: tuple[str, ...], count: int) -> str:
-    among = "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
     return (
-        f"{count} of these equalities {'depends' if count == 1 else 'depend'} on the others: {among}: multipliers are "
+        f"{count} of these equalities {'depends' if count == 1 else 'depend'} on the others: {_shortened(names)}: "
+        "multipliers are "
         f"not unique, and the solver may fail; leave out {'one' if count == 1 else count} of them"
     )
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    """The first names, and the number of the others."""
+    return "; ".join(names[:ROWS_SHOWN]) + (f"; {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else "")
 
 
 def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
@@ -273,15 +332,36 @@ def _names_and_places(rows: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{name}{min(at)}" if len(at) == 1 else f"{name} at {len(at)} times" for name, at in ranked)
 
 
-def _described(transcription: Transcription, program: Assembled, x: Array) -> dict[int, tuple[str, str]]:
-    """Name of every row of g, and a text on its phase and time; empty if it belongs to no single time."""
+def _described(
+    transcription: Transcription, program: Assembled, x: Array, by_joint: bool = False
+) -> dict[int, tuple[str, str]]:
+    """Name of every row of g, and a text on its phase and time; empty if it belongs to no single time.
+
+    by_joint: names of rows that there are for every dof have the dof's name: "dynamics of knee".
+    """
     labels = variable_labels(transcription, x)
     phases = transcription.problem.phases
     described: dict[int, tuple[str, str]] = {}
     for k, rows in _kinds(program):
         b = program.blocks[k]
+        names = _by_joint(transcription, b.row_names) if by_joint else b.row_names
         for variables, indices in zip(b.instances, rows, strict=True):
             places = [labels[v] for v in variables if v in labels] if b.name != "ends" else []
             when = f" at t = {places[0].time:.3f} s of {phases[places[0].phase].name}" if places else ""
-            described |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(indices, b.row_names, strict=True)}
+            described |= {int(row): (f"{b.name}: {name}", when) for row, name in zip(indices, names, strict=True)}
     return described
+
+
+def _by_joint(transcription: Transcription, names: Sequence[str]) -> list[str]:
+    """Names of rows; those of which there is one for each entry of q or qd, or each motor, with the entry's name."""
+    model = transcription.problem.model
+    motors = [model.qd_names[k] for k in transcription.problem.actuated]
+    found = list(names)
+    for name in dict.fromkeys(names):
+        places = [k for k, other in enumerate(names) if other == name]
+        for entries in (model.qd_names, model.q_names, motors):
+            if name in OF_DOFS and entries and len(places) % len(entries) == 0:
+                for k, place in enumerate(places):
+                    found[place] = f"{name} of {entries[k % len(entries)]}"
+                break
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._arguments import positive, truth, whole
+from ..._display import Progress
 from ..._types import is_one_of, shown
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
@@ -21,7 +21,7 @@ from ..solution import Solution
 from ..solvers.by_name import check_options, check_solver, run
 from ..solvers.heap import kept_memory
 from ..solvers.interface import Orders, Settings, SolverResult, Start
-from ..solvers.monitor import Monitor, interruptible, tell, violation
+from ..solvers.monitor import Monitor, interruptible, violation
 from ..statement.statement import Statement
 from ..transcription.collect import collect
 from ..transcription.shared_stage_order import shared_stage_order
@@ -35,7 +35,7 @@ FAULTS_SHOWN = 10
 """Largest number of violated constraints that are shown."""
 
 
-def prepare(problem: Statement, threads: int = 2, progress: bool = False) -> tuple[Transcription, Assembled]:
+def prepare(problem: Statement, threads: int = 2, say: Progress | None = None) -> tuple[Transcription, Assembled]:
     """The program of a problem; the program of an earlier call for the same number of threads is used again."""
     if not isinstance(problem, Statement):
         raise TypeError(f"a Problem is needed, got {shown(problem)}")
@@ -43,7 +43,8 @@ def prepare(problem: Statement, threads: int = 2, progress: bool = False) -> tup
     kept = problem._kept
     if kept is None or kept[0] != threads:
         t = transcribe(problem, threads)
-        tell(progress, f"building {len(t.program.blocks)} kinds of blocks ...")
+        if say is not None:
+            say(f"building {len(t.program.blocks)} kinds of blocks ...")
         kept = threads, t, t.program.assemble()
         object.__setattr__(problem, "_kept", kept)  # a cache, no part of the problem's data
     return kept[1], kept[2]
@@ -92,14 +93,14 @@ def solve(
     settings = Settings(positive(tolerance, "tolerance"), whole(max_iterations, "max_iterations"), options)
     truth(progress, "progress")
     values = by_name(values)
-    t, program = prepare(problem, threads, progress)
-    say = partial(tell, progress)
+    say = Progress(progress)
+    t, program = prepare(problem, threads, say)
     with program.lock:  # one solve at a time: parameters and the evaluator's memory belong to the program
         say(f"evaluating by {use_machine_code(program, compile, say)}")
         begin_at = starting_point(t, guess, start, values)
         built = time.perf_counter()
         say(f"solving for {program.n} variables under {program.row_lower.size} constraints by {solver} ...")
-        monitor = Monitor(program, settings.tolerance, sys.stderr if progress else None)
+        monitor = Monitor(program, settings.tolerance, say)
         with interruptible(monitor), kept_memory():
             result = run(solver, program, orders_of(t, program), begin_at, settings, monitor)
         stats = {"solver": solver, "build_seconds": built - begin, "solve_seconds": time.perf_counter() - built}
@@ -111,10 +112,10 @@ def solve(
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
     """Reports the end of a run, and the violated constraints if it did not converge."""
     figures = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
-    say(f"{solution.status} after {solution.stats['iterations']} iterations: {figures}")
+    lines = [f"{solution.status} after {solution.stats['iterations']} iterations: {figures}"]
     if not solution.converged:
-        for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"]):
-            say(f"  {fault}")
+        lines += [f"  {fault}" for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"])]
+    say("\n".join(lines))
 
 
 def solve_as_stated(problem: Statement, **options: Any) -> Solution:

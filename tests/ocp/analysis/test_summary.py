@@ -68,6 +68,16 @@ def test_numbers_bear_their_units(hop: ocp.Solution) -> None:
     }  # fmt: skip
 
 
+def test_a_phase_may_be_called_like_another_figure(hop: ocp.Solution) -> None:
+    """Every figure keeps a key of its own; the other figures keep theirs."""
+    stance, flight = hop.phases
+    named = replace(hop, phases=(replace(stance, name="duration"), replace(flight, name="phase duration")))
+    numbers = named.summary(defects=False).numbers()
+    assert numbers["duration_s"] == hop.duration
+    assert numbers["phase_duration_s"] == stance.duration
+    assert numbers["phase_phase_duration_s"] == flight.duration
+
+
 def test_a_table_shows_all_of_it(hop: ocp.Solution) -> None:
     lines = str(hop.summary(defects=False)).splitlines()
     assert lines[0].split() == ["status", hop.status]

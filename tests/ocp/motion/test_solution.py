@@ -562,5 +562,7 @@ def test_a_notebook_shows_poses_and_numbers(step: Solution) -> None:
     assert "data:image/png;base64," in text
     assert "Solve_Succeeded" in text
     assert "step length" in text
-    assert (step._repr_png_() or b"")[:4] == b"\x89PNG"
+    data, size = step._repr_png_()
+    assert data[:4] == b"\x89PNG"
+    assert 2 * size["width"] == pytest.approx(int.from_bytes(data[16:20]), abs=1)
     assert json.dumps(step.stats)

@@ -14,6 +14,8 @@ from ocp_dyn import ocp
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.solvers import heap, ipopt, monitor
 from ocp_dyn.ocp.workflows import solve as solver
+from ocp_dyn.ocp.workflows.diagnosis import _described
+from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close
 
 EFFORT = ocp.TorqueSquared()
@@ -249,16 +251,32 @@ def test_check_finds_what_is_wrong():
     low.add_body("block", od.Prismatic("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=1.0)
     phase = ocp.Phase("push", 3, 1.0)
     beyond = ocp.Problem(low.build(), phase, guess=lambda s: ([2.0], [0.0]))
-    assert any(
-        line.startswith("the first guess of q of block_joint at t = 0.000 s of push is 2, out of")
-        for line in ocp.check(beyond)
-    )
+    (line,) = ocp.check(beyond)
+    told = "the first guess of the position of block_joint at t = 0.000 s of push is 2, out of its bounds -1 to 1"
+    assert line.startswith(f"{told} (and at 3 other times of push): the solver moves it")
+    assert ocp.check(replace(beyond, guess=lambda s: ([1.03], [0.0]))) == []  # less than 2 % of the range
     never = ocp.Boundary(lambda s, e: (s.values["w"] - 1.0, 0, 0), name="never")
     hopeless = ocp.Problem(pendulum(1), phase, boundary=never, parameters=ocp.Parameter("w", 0.0))
     assert any("ends: never is out of its bounds by 1" in line for line in hopeless.check())
     assert not any("out of its bounds" in line for line in hopeless.check(values={"w": 1.0}))
     twice = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, s.q + s.qd), 0, 0), name="twice")
-    assert any("have rank" in line for line in ocp.Problem(pendulum(1), phase, boundary=twice).check())
+    (line, *_) = ocp.Problem(pendulum(1), phase, boundary=twice).check()
+    assert "have rank" in line
+    assert "contradict or repeat others, among ends: twice; leave out" in line
+
+
+def test_check_names_joints_and_phases():
+    """Rows that there are for every dof have its name; the place of a foothold its axis."""
+    builder = od.ModelBuilder("two")
+    builder.add_body("hip", od.Revolute("y"), mass=1, com=(0, 0, -0.5), inertia=(1, 1, 1))
+    builder.add_body("knee", od.Revolute("y"), "hip", origin=(0, 0, -1), mass=1, com=(0, 0, -0.5), inertia=(1, 1, 1))
+    held = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 1, e.qd), 0, 0), name="held")
+    phase = ocp.Phase("swing", 1, 0.5)
+    t, program = prepare(ocp.Problem(builder.build(), phase, boundary=held))
+    names = {name for name, _ in _described(t, program, t.program.start, by_joint=True).values()}
+    for row in ("dynamics", "velocity step", "position step"):
+        assert {f"swing: {row} of hip_joint", f"swing: {row} of knee_joint"} <= names
+    assert "ends: held" in names
 
 
 def test_check_finds_what_is_not_finite():
@@ -270,6 +288,22 @@ def test_check_finds_what_is_not_finite():
     told = [line.partition(": its value")[0] for line in lines if "not a finite number" in line]
     assert told == ["swing: Path at 3 times", "the cost"]
     assert ocp.Problem(pendulum(1), phase, guess=lambda s: ([2.0], [1.0])).check() == []
+
+
+def test_check_finds_a_walker_on_a_root_that_does_not_move():
+    builder = od.ModelBuilder("bolted")
+    builder.add_body("pelvis", od.Fixed(), mass=1)
+    builder.add_body("leg", od.Revolute("y"), "pelvis", mass=1, inertia=(1, 1, 1), com=(0, 0, -1))
+    builder.add_frame("sole", "leg", (0, 0, -1))
+    stand = ocp.Phase("stand", 2, 0.1, ocp.Foothold(od.Contact("sole", axes="xz")))
+    line = ocp.Problem(builder.build(), stand).check()[0]
+    assert line.startswith("the model is fixed to the ground at pelvis, which carries it in place of its feet")
+    assert "root=od.FloatingBase()" in line
+    builder = od.ModelBuilder("free")  # a frame of the ground alone bolts nothing
+    builder.add_body("base", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    builder.add_frame("wall", "world", (1, 0, 0))
+    stand = ocp.Phase("stand", 2, 0.1, ocp.Foothold(od.Contact("base", axes="xyz")))
+    assert not any("fixed to the ground" in line for line in ocp.Problem(builder.build(), stand).check())
 
 
 def test_check_finds_a_walker_carried_by_motors():

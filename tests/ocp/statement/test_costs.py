@@ -1,5 +1,7 @@
 """Objectives, limits, collisions and tracking: numbers worked out by hand, and small problems that use them."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -312,3 +314,39 @@ def test_references_are_those_of_every_stage(integrator, steps):
     x[t.program.x_lower == t.program.x_upper] = t.program.start[t.program.x_lower == t.program.x_upper]
     expected = 5 / 16 if integrator == "midpoint" else 1 / 3
     assert program.evaluator.objective(x, t.program.values) == pytest.approx(expected, rel=1e-12)
+
+
+RATE = "phase 'swing' has one interval, and the quantity of '{}' one value in it, so its rate would cost nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "term"),
+    [
+        ("TorqueRateSquared", ocp.TorqueRateSquared()),
+        ("JerkSquared", ocp.JerkSquared()),
+        ("of torques", ocp.Rate(lambda instant: instant.tau[0], name="of torques")),
+        ("of accelerations", ocp.Rate(lambda instant: instant.q[0] * instant.qdd[1], name="of accelerations")),
+    ],
+)
+def test_a_rate_in_a_phase_of_one_interval_is_refused(name, term):
+    with pytest.raises(ValueError, match=RATE.format(name) + ": give the phase two intervals or more"):
+        swing(term, intervals=1)
+    swing(term, intervals=2)
+
+
+def test_rates_that_cost_something_in_one_interval():
+    """Of the state, from node to node; of torques that are linear along the interval, or that go on into another phase."""
+    speed = ocp.Rate(lambda instant: instant.qd[0], name="of a speed")
+    swing(speed, intervals=1)
+    swing(ocp.TorqueRateSquared(), intervals=1, torque="linear")
+    first, last = (ocp.Phase(name, n, 0.5, objective=ocp.TorqueRateSquared()) for name, n in (("one", 1), ("two", 2)))
+    ocp.Problem(pendulum(1), (first, last))
+    ocp.Problem(pendulum(1), ocp.Phase("none", 1, 0.5, objective=ocp.ForceRateSquared()))
+    with pytest.raises(ValueError, match="phase 'last' has one interval"):
+        ocp.Problem(pendulum(1), (last, replace(first, name="last")))
+    held = ocp.Phase("stance", 1, 0.5, FOOT, objective=ocp.ForceRateSquared())
+    with pytest.raises(ValueError, match="phase 'stance' has one interval, and the quantity of 'ForceRateSquared'"):
+        ocp.Problem(hopper(), held)
+    own = ocp.Rate(lambda instant: instant.tau[0] * instant.values["unheard of"], name="own")
+    with pytest.raises(ValueError, match="quantity of 'own'"):
+        swing(own, intervals=1)

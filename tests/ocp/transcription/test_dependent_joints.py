@@ -368,6 +368,41 @@ def test_a_dead_center_is_refused() -> None:
     assert (fine.coordinates.q, fine.coordinates.qd) == ([0], [0])
 
 
+def test_nearly_at_a_dead_center() -> None:
+    """There G_d is regular up to rounding only."""
+    b = od.ModelBuilder("lever")
+    b.add_body("crank", od.Revolute("y"), mass=1)
+    b.add_body("slider", od.Prismatic("z"), origin=(0, 0, 0), mass=1)
+    lift = od.CustomConstraint(lambda q: q[1] ** 2 - ca.sin(q[0]) ** 2, name="lift")
+    follow = ocp.DependentJoints(lift, ["slider_joint"], ["crank_joint"], ca.sin)
+    second = od.CustomConstraint(lambda q: q[2] - q[0], name="second")
+    b.add_body("wheel", od.Revolute("y"), mass=1)
+    wheel = ocp.DependentJoints(second, ["wheel_joint"], ["crank_joint"], lambda q: q)
+    model, stated = b.build(), [ocp.Phase("turn", 3, 1.0)]
+    with pytest.raises(ValueError, match="determine slider_joint, wheel_joint at crank_joint = 0, a dead center"):
+        ocp.Problem(model, stated, dependent=[follow, wheel])
+    ocp.Problem(model, stated, dependent=[follow, wheel], posture=[0.1, 0, 0])
+
+
+def test_joints_that_follow_from_a_quaternion() -> None:
+    """dq/dt of the independent joint is not its velocity."""
+    b = od.ModelBuilder("head")
+    b.add_body("neck", od.Spherical(), mass=1, inertia=(0.1, 0.2, 0.3))
+    b.add_body("jaw", od.Revolute("y"), "neck", mass=1, inertia=(0.1, 0.1, 0.1))
+    model = b.build()
+    nod = od.CustomConstraint(lambda q: q[4] - q[0] * q[2] - q[1] ** 2, name="nod")
+    chosen = Coordinates(
+        model, (ocp.DependentJoints(nod, ["jaw_joint"], ["neck_joint"], lambda q: q[0] * q[2] + q[1] ** 2),)
+    )
+    rng = np.random.default_rng(4)
+    q, qd = model.random_q(rng), rng.normal(size=4)
+    full, rate = chosen.complete(DM(q), DM(qd))
+    h = 1e-5
+    later, earlier = (chosen.complete(model.integrate(full, sign * h * rate))[0] for sign in (1, -1))
+    assert float(later[4] - earlier[4]) / (2 * h) == pytest.approx(float(rate[3]), rel=1e-8)
+    assert np.abs(np.array(DM(nod.position(model, full)).full())).max() < 1e-15
+
+
 def test_mirror_images_of_dependent_joints_must_be_dependent() -> None:
     b = od.ModelBuilder("pair")
     b.add_body("trunk", od.FloatingBase("euler_zyx"), mass=8, inertia=(1, 1, 1))

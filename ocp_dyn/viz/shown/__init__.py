@@ -1,0 +1,1 @@
+"""Figures and animations that a notebook shows without any setting."""
