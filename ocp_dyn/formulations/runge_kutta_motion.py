@@ -146,6 +146,7 @@ def _trajectory(
 def _not_finite(motion: Trajectory) -> IntegrationError:
     return IntegrationError(
         f"the state of {motion.model.name or 'the model'} is not finite after t = {motion.t[-1]:.6g} s: "
-        "take a smaller step h; near a singular position of a closed chain take method='penalty' or od.formulations.simulate",
+        "take a smaller step h; near a singular position of a closed chain take method='penalty' or "
+        "od.formulations.simulate",
         motion,
     )

@@ -57,7 +57,7 @@ class ClosedChain(Displayed):
         if self.model.has_symbols:
             return
         for loop, name in zip(as_set(self.loops), constraint_names(self.loops), strict=True):
-            phi = np.array(constraint_position(self.model, loop, DM(self.q)).full()).ravel()
+            phi = np.array(constraint_position(self.model, (loop,), DM(self.q)).full()).ravel()
             if not np.all(np.abs(phi) <= CLOSED):
                 raise ValueError(
                     f"ClosedChain: loop {shown(name)} is open at q, by {np.abs(phi).max():.3g} [m, sine of an angle]: "

@@ -62,7 +62,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> Clos
     Six revolute joints in one loop leave no freedom by Gruebler's count, 5 - 5; because of the directions of their
     axes one row of the loop repeats the others everywhere, and the mechanism moves with one degree of freedom. The
     assembled position is the cube of `five_bar_pendulum` at q = 0, whose sixth edge is the ground. The loop joins the
-    frame `tip` to the frame `anchor` of the ground. The benchmark has gravity along -y; here it is turned about x to -z. For its uniform bars, give lumped=False.
+    frame `tip` to the frame `anchor` of the ground. The benchmark has gravity along -y; here it is turned about x to
+    -z. For its uniform bars, give lumped=False.
     """
     builder = _five_bars("bricard", length, mass, lumped)
     builder.add_frame("anchor", WORLD, (0.0, -length, 0.0), X_FROM_Z)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
 from ... import _arguments as arguments
 from ..._autodiff import as_function
@@ -215,7 +216,7 @@ class Conditions:
                 yield near
 
 
-def _length(size: Array, translations: Array) -> float:
+def _length(size: Array, translations: NDArray[np.bool_]) -> float:
     """A length of the mechanism: the largest ratio of an angle's part in a row to a translation's, 1 where no row has
     both."""
     turning, sliding = size[:, ~translations].max(axis=1, initial=0.0), size[:, translations].max(axis=1, initial=0.0)

@@ -28,8 +28,9 @@ class NaturalMotion:
 
     t (N) [s]; x, xd, xdd (N, n); lam (N, m), acting on the mechanism. iterations (N): the most of a step since the
     instant before; 0 at the start, and where a given step Function fixes their number. energy (N) [J]: kinetic
-    energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest |Phi_k| in the unit of its row, see `Scales`: on a
-    mechanism of 1 m an error of 1e-5 is about 10 um; velocity_errors (N) [1/s]: those of its rate.
+    energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest
+    |Phi_k| in the unit of its row, see `Scales`: on a mechanism of 1 m an error of 1e-5 is about 10 um;
+    velocity_errors (N) [1/s]: those of its rate.
     """
 
     model: Model = field(repr=False)
@@ -60,7 +61,7 @@ class NaturalMotion:
 
     def trajectory(self, constraints: Constraints = ()) -> Trajectory:
         """The motion in joint coordinates, for pictures and animations. constraints: the loops of the mechanism."""
-        return Trajectory(self.model, self.t, self.q, self.qd, tuple(constraints), self.loads)
+        return Trajectory(self.model, self.t, self.q, self.qd, constraints, self.loads)
 
     def __str__(self) -> str:
         return (
@@ -74,7 +75,8 @@ class NaturalMotion:
 class StepError(IntegrationError):
     """The error of a step whose iterations do not converge.
 
-    motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name of the constraint with the largest error.
+    motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name
+    of the constraint with the largest error.
     """
 
     def __init__(self, message: str, motion: NaturalMotion, time: float, residual: float, row: str) -> None:
