@@ -25,7 +25,7 @@ class System(NamedTuple):
     """A mechanism at its start, and its simulation by default: formulation, duration and step [s].
 
     torque: a function (q, qd) -> tau, None for none. shown [s], speed: part of the motion that an animation shows, and
-    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures, so that its plane is upright. slim:
+    its speed, 1 for real time. turn (3x3): rotation of the mechanism in pictures. slim:
     whether pictures draw all bars equally wide. wheels: radius of bodies called wheel_... in pictures [m]. penalty: alpha and omega [rad/s] of the penalty form.
     tolerance: largest change of a coordinate in the last iteration of the trapezoidal rule, below the rule's own error.
     """

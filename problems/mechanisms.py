@@ -99,9 +99,15 @@ def vehicle(chain: Any, radius: float, stiffness: float, damping: float, drop: f
     )  # fmt: skip
 
 
+OBLIQUE = np.array([[1, 0, 0], [0, np.cos(0.35), -np.sin(0.35)], [0, np.sin(0.35), np.cos(0.35)]]) @ np.array(
+    [[np.cos(0.5), -np.sin(0.5), 0], [np.sin(0.5), np.cos(0.5), 0], [0, 0, 1]]
+)
+"""A turn by 0.5 rad about z, then by 0.35 rad about x: mechanisms along the edges of a cube are seen in space."""
+
+
 SYSTEMS: dict[str, Callable[[], System]] = {
-    "five_bar": lambda: _system(od.models.five_bar_pendulum(), "trapezoidal", 20.0, 0.008),
-    "bricard": lambda: _system(od.models.bricard(), "trapezoidal", 40.0, 0.03),
+    "five_bar": lambda: _system(od.models.five_bar_pendulum(), "trapezoidal", 20.0, 0.008)._replace(turn=OBLIQUE),
+    "bricard": lambda: _system(od.models.bricard(), "trapezoidal", 40.0, 0.03)._replace(turn=OBLIQUE),
     "human_body": human_body,
     "truck": lambda: vehicle(od.models.heavy_truck(), 0.5, 1.2e6, 8e3, 0.1, 5e-4),
     "car": lambda: vehicle(od.models.car(), 0.3, 2e5, 1.5e3, 0.1, 5e-4),

@@ -138,6 +138,13 @@ def dimensions(model: od.Model, rows: np.ndarray, accelerated: bool, natural: An
         "lam_x_next": table(ENERGY - Phi),
         "Phi": table(Phi), "Phi_x": table(Phi, -x), "c": table(Phi - 2 * TIME),
         "h_com": table(momentum), "A_G": table(momentum, -v), "h_bias": table(momentum - TIME),
+        "A_G_dot": table(momentum - TIME, -v), "tau_static": table(f),
+        "Y_T": table(ENERGY, np.tile(-INERTIAL, (model.nb, 1))), "Y_V": table(ENERGY, np.tile(-INERTIAL, (model.nb, 1))),
+        "vel_frame": table(MOTION - TIME), "acc_frame": table(MOTION - 2 * TIME),
+        "J_frame": table(MOTION, -d), "J_frame_dot": table(MOTION - TIME, -d),
+        "R_all": table([ONE] * 3, [ONE] * (3 * model.nb)), "p_all": table([LENGTH] * 3, [ONE] * model.nb),
+        **dict.fromkeys(("q0", "q1", "q_next", "q_s"), table(of_q(model))), "s": table(ONE), "v": table(d),
+        **dict.fromkeys(("dq_next_dq", "dq_next_dv", "dv_dq0", "dv_dq1"), table(d, -d)),
     }  # fmt: skip
 
 
@@ -205,7 +212,9 @@ class Case:
         self.model = rebuilt(model, SI)
         self.contacts = tuple(contact.at(model, model.random_q(rng)) for contact in contacts)
         self.frame = model.frame_names[-1]
-        self.values = {**vars(State.of(model, rng)), "mu": rng.normal(size=model.nv)}
+        self.values = {**vars(State.of(model, rng)), "mu": rng.normal(size=model.nv), "s": np.array([0.3])}
+        step = rng.uniform(-1, 1, model.nv)
+        self.values |= {"v": step, "q0": self.values["q"], "q1": flat(model.integrate(self.values["q"], step))}
         self._kept: dict[Units, od.Model] = {SI: self.model}
 
     def in_units(self, units: Units) -> od.Model:
@@ -257,7 +266,7 @@ class Case:
 
 FRAMED = (
     od.pose, od.point_position, od.point_velocity, od.point_acceleration, od.point_jacobian, od.point_jacobian_6d,
-    od.point_jacobian_dot,
+    od.point_jacobian_dot, od.frame_velocity, od.frame_acceleration, od.frame_jacobian, od.frame_jacobian_dot,
 )  # fmt: skip
 CONSTRAINED = (
     od.constraint_position, od.constraint_velocity, od.constraint_jacobian, od.constraint_hessian,

@@ -9,8 +9,9 @@ from html import escape
 from .._display import Displayed, folded, heading, table
 from .._types import Vector
 from . import editing
+from .description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .parts import Limits
-from .tree import HEAD, Tree
+from .tree import Tree
 
 MOST_ROWS_SHOWN = 12
 """Largest number of bodies whose table a notebook shows unfolded."""
@@ -91,10 +92,13 @@ class Model(Tree, Displayed):
         """
         return editing.scale(self, length, mass)
 
+    def __str__(self) -> str:
+        return text_of(self)
+
     def _card_html(self) -> str:
         """Sizes, and the tree as a table, for notebooks."""
-        rows, depth = self._rows()
-        head = heading(self.name or "model", f": {self._sizes()}")
+        rows, depth = rows_of(self)
+        head = heading(self.name or "model", f": {sizes_of(self)}")
         tree = folded("tree of bodies", table(HEAD, rows, depth), self.nb <= MOST_ROWS_SHOWN)
-        notes = "<br>".join(map(escape, self._notes()))
+        notes = "<br>".join(map(escape, notes_of(self)))
         return head + tree + (folded("other frames, joints that mimic others", notes) if notes else "")

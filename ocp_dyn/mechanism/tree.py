@@ -23,7 +23,6 @@ from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from .parts import DofData, FileJoint, Frame, Mimic
 
-HEAD = ("body", "joint", "kind", "q", "qd", "mass [kg]")
 """Head of the table of a tree."""
 
 
@@ -340,45 +339,6 @@ class Tree:
         """Gravity [m/s^2] in ground axes as a structurally sparse column (3)."""
         return sparse_beside(self.gravity) if self._numeric_gravity else ca.vertcat(*self.gravity)
 
-    def _rows(self) -> tuple[list[tuple[str, ...]], list[int]]:
-        """A table of the bodies, a row for each with its joint, its entries of q and qd and its mass; and the depth of
-        each in the tree."""
-        table: list[tuple[str, ...]] = []
-        depth = [-1]
-        for i, p in self.edges:
-            joint, dofs = self.joints[i], f" ({self.joints[i].nv} dof)"
-            depth.append(depth[p] + 1)
-            table.append(
-                (
-                    self.body_names[i - 1],
-                    self.joint_names[i - 1],
-                    type(joint).__name__ + (dofs if joint.nv > 1 else ""),
-                    _range(self.q_index[i], joint.nq),
-                    _range(self.v_index[i], joint.nv),
-                    _figure(self.I[i].m, 4),
-                )
-            )
-        return table, depth[1:]
-
-    def _sizes(self) -> str:
-        """Numbers of bodies, coordinates and dofs, and the mass, as a text."""
-        return f"{self.nb} bodies, nq = {self.nq}, nv = {self.nv}, mass = {_figure(self.mass, 6)} kg"
-
-    def _notes(self) -> list[str]:
-        """Lines of text about frames that are no moving bodies, and about joints that mimic others."""
-        grounded = [name for name, frame in self.frames.items() if not frame.body]
-        merged = [n for n in self.frame_names if n not in self.body_names and n not in grounded]
-        found = [f"fixed to the ground: {', '.join(grounded)}"] if grounded else []
-        found += [f"other frames: {', '.join(merged)}"] if merged else []
-        return found + [f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in self.mimics]
-
-    def __str__(self) -> str:
-        table, depth = self._rows()
-        rows = [HEAD, *(("  " * d + name, *rest) for (name, *rest), d in zip(table, depth, strict=True))]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.name or 'model'}: {self._sizes()}", *lines, *self._notes()])
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
 
@@ -398,14 +358,5 @@ def _sized(x: Any, rows: int, what: str) -> Any:
     return found
 
 
-def _figure(x: Any, digits: int) -> str:
-    """A number to so many digits; "symbolic" for an expression."""
-    return f"{float(x):.{digits}g}" if isinstance(x, (float, DM)) else "symbolic"
-
-
 def _entry(joint: str, label: str) -> str:
     return f"{joint}.{label}" if label else joint
-
-
-def _range(start: int, size: int) -> str:
-    return str(start) if size == 1 else f"{start}..{start + size - 1}"

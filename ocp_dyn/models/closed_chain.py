@@ -11,7 +11,14 @@ from casadi import DM
 from .._display import Displayed, folded
 from .._types import Array, finite_vector, shown
 from ..constrained_motion.assembly import assemble_q, assemble_qd
-from ..constraints import Constraints, as_set, constraint_jacobian, constraint_names, constraint_position
+from ..constraints import (
+    Constraints,
+    ConstraintSet,
+    as_set,
+    constraint_jacobian,
+    constraint_names,
+    constraint_position,
+)
 from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
@@ -44,7 +51,7 @@ class ClosedChain(Displayed):
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise TypeError(f"ClosedChain model must be a Model, the open tree, got {shown(self.model)}")
-        object.__setattr__(self, "loops", as_set(self.loops))
+        object.__setattr__(self, "loops", ConstraintSet(as_set(self.loops)))
         q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
         qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
         for name, value in (("q", q), ("qd", qd.copy())):
@@ -71,7 +78,12 @@ class ClosedChain(Displayed):
 
     def _card_html(self) -> str:
         loops = folded("loops", card_html(self.loops), opened=True)
-        return self.model._card_html() + f"<div>{self.degrees_of_freedom()} degrees of freedom</div>" + loops
+        return self.model._card_html() + f"<div>{self.mobility()}</div>" + loops
+
+    def mobility(self) -> str:
+        """The degrees of freedom as a text."""
+        count = self.degrees_of_freedom()
+        return f"{count} degree{'s' if count > 1 else ''} of freedom"
 
     def degrees_of_freedom(self, q: Any = None) -> int:
         """nv - rank(G) at q (default: the chain's own): the number of independent velocities.

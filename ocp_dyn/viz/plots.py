@@ -56,8 +56,9 @@ def plot_motion(
     reaction forces [% of body weight], center of pressure, trunk and arms; flexion and dorsiflexion are positive
     angles, extending and plantar flexing torques are positive. Robots are drawn limb by limb, the left and the right in
     one panel, in the coordinates of their joints: angles and torques of limbs with feet, angles of the others; joints
-    that stand still are named below. Small models: angle, rate and torque of every joint. The abscissa is the gait
-    cycle of a periodic motion (of a mirrored one, two steps), otherwise the time. Double support is shaded.
+    that stand still are named below. Small models: angle, rate and torque of every joint. Torques are left out if all
+    are zero. The abscissa is the gait cycle of a periodic motion (of a mirrored one, two steps), otherwise the time.
+    Double support is shaded.
 
     joints: names of joints or limbs ("legs", "arms", "trunk and head", as the headings say), drawn in the coordinates
     of the joints. quantities: some of "angles", "rates", "torques", "powers" [W] (torque times rate; positive if the
@@ -75,7 +76,7 @@ def plot_motion(
     of_model = limbs(chart.model)
     few = sum(len(pair.members) for limb in of_model for pair in limb.pairs) <= FEW_COORDINATES
     if joints is None and few:
-        return _everything(chart, path, wanted or ("angles", "rates", "torques"), bands)
+        return _everything(chart, path, wanted or ("angles", "rates", *chart.efforts), bands)
     return _limb_page(chart, of_model, path, joints, wanted, bands)
 
 
@@ -175,6 +176,11 @@ class _Chart(Chart):
         super().__init__(motion)
         self.per_mass = per_mass
         self.divisor = (float(self.model.mass) or 1.0) if per_mass else 1.0
+
+    @property
+    def efforts(self) -> tuple[str, ...]:
+        """The quantity of the torques, if any joint is driven."""
+        return ("torques",) if any(np.any(stretch.tau) for stretch in self.stretches) else ()
 
     def curve(self, quantity: str, c: Coordinate) -> tuple[Array, Array]:
         """(abscissa, values) of a quantity of a coordinate, in the units of `unit`; angles and rates by its sign."""
@@ -302,7 +308,7 @@ def _limb_page(
     others: list[Section] = []
     for limb in shown_limbs:
         has_feet = bool(limb.bodies & standing) or not standing
-        kinds = wanted or (("angles", "torques") if has_feet or joints is not None else ("angles",))
+        kinds = wanted or (("angles", *chart.efforts) if has_feet or joints is not None else ("angles",))
         pairs = [p for p in limb.pairs if p not in still]
         rows = [row for kind in kinds if kind != "forces" for row in _rows(chart, kind, pairs)]
         if rows:

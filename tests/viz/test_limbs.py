@@ -310,4 +310,6 @@ def test_small_models_keep_a_row_for_each_joint():
     titles = list(panels(plot(solution)))
     assert len(titles) == 15
     assert titles[1].endswith(" rate")
+    free = replace(solution, phases=tuple(replace(p, tau=0 * p.tau) for p in solution.phases))
+    assert len(plot(free).axes) == 10  # no torque to draw
     assert next(iter(panels(plot(solution, quantities=["powers"])))).endswith(" power")

@@ -157,7 +157,7 @@ def test_bodies_of_a_closed_chain_reach_to_its_cuts(chain):
     for place in places.values():  # every cut lies inside what is drawn
         assert np.min(np.linalg.norm(drawn - place[[0, 2]], axis=1)) < 0.2 * reach
     title = plot(chain, chain.q + 0.1).texts[0].get_text()
-    assert title.endswith(f", {chain.degrees_of_freedom()} degrees of freedom")
+    assert title.endswith(f", {chain.degrees_of_freedom()} degree of freedom")
 
 
 def test_a_picture_is_written(tmp_path: Path):

@@ -93,7 +93,7 @@ def test_a_model_that_cannot_be_drawn_shows_its_table():
 def test_a_closed_chain_shows_its_loops():
     html = bricard()._repr_html_()
     assert Reader(html).images
-    assert "1 degrees of freedom" in html
+    assert "<div>1 degree of freedom</div>" in html
     assert {loop.name for loop in bricard().loops} <= set(Reader(html).cells)
 
 

@@ -12,6 +12,7 @@ from ...casadi_functions.description import describe
 from ...joints import Joint
 from ..machine_code.batch import Array
 from ..machine_code.compile import compile as compile_functions
+from ..machine_code.compile import compiler_found
 
 STATE_COUNT = 256
 """Number of random states."""
@@ -23,9 +24,9 @@ def single_errors(functions: Iterable[ca.Function]) -> dict[str, float]:
     Rounded up to 1, 2 or 5 times a power of ten, so that it does not depend on the compiler.
     """
     functions = list(functions)
-    coarse, fine = (compile_functions(functions, lanes=1, precision=name, threads=1) for name in ("single", "double"))
-    if fine.compiler is None:
+    if not compiler_found():
         return {}
+    coarse, fine = (compile_functions(functions, lanes=1, precision=name, threads=1) for name in ("single", "double"))
     errors = {}
     for f in functions:
         # both precisions get the rounded arguments, so that the error is that of the code alone

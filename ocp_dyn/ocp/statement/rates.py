@@ -19,23 +19,29 @@ from .phases import Parameter, Phase
 def check_rates(
     model: Model, phases: Sequence[Phase], parameters: Sequence[Parameter], *, linear: bool, periodic: bool
 ) -> None:
-    """ValueError for the cost of a rate that would be zero whatever the motion: in a phase of one interval, of a
-    quantity that has one value per interval, unless it continues into a following phase.
+    """ValueError for the cost of a rate that is zero in the whole problem, whatever the motion: it stands only in phases
+    of one interval, its quantity has one value per interval, and it does not continue into a following phase.
 
-    linear: whether torques are linear along the intervals, and so have values at the nodes.
+    linear: whether torques are linear along the intervals, and so have values at the nodes. Terms of one name count as
+    one, because phases often share their costs.
     """
+    idle: dict[str, str] = {}
+    counted: set[str] = set()
     for phase in phases:
-        for term in phase.objective if phase.intervals == 1 else ():
+        for term in phase.objective:
+            if not isinstance(term, RateObjective):
+                continue
             continues = getattr(term, "continues", False) and (periodic or phase is not phases[-1])
-            if (
-                isinstance(term, RateObjective)
-                and not continues
-                and _per_interval(term, model, phase, parameters, linear)
-            ):
-                raise ValueError(
-                    f"phase {phase.name!r} has one interval, and the quantity of {objective_name(term)!r} one value in "
-                    "it, so its rate would cost nothing: give the phase two intervals or more, or leave the term out"
-                )
+            if phase.intervals == 1 and not continues and _per_interval(term, model, phase, parameters, linear):
+                idle.setdefault(objective_name(term), phase.name)
+            else:
+                counted.add(objective_name(term))
+    for name, where in idle.items():
+        if name not in counted:
+            raise ValueError(
+                f"phase {where!r} has one interval, and the quantity of {name!r} one value in it, so its rate would cost "
+                "nothing: give the phase two intervals or more, or leave the term out"
+            )
 
 
 class _Values(dict[str, Any]):

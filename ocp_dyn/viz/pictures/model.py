@@ -89,8 +89,7 @@ def plot_chain(
 
     Bodies reach to the points at which the loops are cut.
     """
-    note = f", {chain.degrees_of_freedom()} degrees of freedom"
-    return _drawn(_with_cuts(chain), chain.q if q is None else q, path, view, labels, note)
+    return _drawn(_with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
 
 
 def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labels: str, note: str = "") -> Figure:

@@ -342,8 +342,9 @@ def test_rates_that_cost_something_in_one_interval():
     first, last = (ocp.Phase(name, n, 0.5, objective=ocp.TorqueRateSquared()) for name, n in (("one", 1), ("two", 2)))
     ocp.Problem(pendulum(1), (first, last))
     ocp.Problem(pendulum(1), ocp.Phase("none", 1, 0.5, objective=ocp.ForceRateSquared()))
+    ocp.Problem(pendulum(1), (last, replace(first, name="last")))  # the term counts in another phase
     with pytest.raises(ValueError, match="phase 'last' has one interval"):
-        ocp.Problem(pendulum(1), (last, replace(first, name="last")))
+        ocp.Problem(pendulum(1), (replace(last, objective=()), replace(first, name="last")))
     held = ocp.Phase("stance", 1, 0.5, FOOT, objective=ocp.ForceRateSquared())
     with pytest.raises(ValueError, match="phase 'stance' has one interval, and the quantity of 'ForceRateSquared'"):
         ocp.Problem(hopper(), held)

@@ -332,6 +332,8 @@ def test_what_cannot_be_dependent_is_refused() -> None:
         ocp.DependentJoints(again, ["turn"], ["pin"], lambda q: q),
     )
     refused(r"must return 2 coordinates", ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: q))
+    strange = ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: q * ca.SX.sym("load", 2))
+    refused("function must depend on the coordinates of turn only, got the symbols load_0, load_1", strange)
     wrong = ocp.DependentJoints(LOOP, ["swing", "pin"], ["turn"], closed)
     refused(r"does not close the constraint at turn = 0.3: phi", wrong, posture=[0, 0, 0, 1, 0.3, 0, 0])
     outside = ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: ca.sqrt(q - 9) * ca.vertcat(1, 1))
