@@ -201,6 +201,18 @@ def test_no_false_alarm_near_a_change_point():
     assert len(b.independent_coordinates(slender.model, slender.loops, (1.0, -1.0, 1.0)).independent) == 1
 
 
+@pytest.mark.parametrize("q", [DM(3, 1), DM.zeros(3, 1)])
+def test_at_a_change_point_an_earlier_choice_gives_no_numbers(q):
+    """Whether or not the zeros are stored."""
+    closed = parallelogram()
+    choice = b.independent_coordinates(closed.model, closed.loops, (1.0, -1.0, 1.0))
+    R2, _ = b.independent_transformation(closed.model, closed.loops, q, choice)
+    assert not np.isfinite(R2.full()).all()
+    at = (q, DM.zeros(3, 1), DM([1, 2, 3]))
+    qdd, _ = b.closed_chain_dynamics(closed.model, closed.loops, *at, method="independent", independent=choice)
+    assert not np.isfinite(qdd.full()).all()
+
+
 def test_an_overconstrained_mechanism_is_not_singular(rng):
     """Bricard's has rank 4 of 5 rows wherever it is closed."""
     closed = bricard(rng)

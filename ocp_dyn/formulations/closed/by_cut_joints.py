@@ -61,10 +61,11 @@ def closed_chain_dynamics(
     and lam (m) [N; N m] are those of `constrained_dynamics`. qdd (nv) [rad/s^2, m/s^2].
 
     method: "multipliers" (8.114), "penalty" (8.115) with alpha, omega [rad/s], mu, or "independent" (8.120) in the
-    coordinates `independent` that `independent_coordinates` chose. baumgarte: (omega [rad/s], xi), which adds
-    -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has these terms. All methods take
-    redundant rows; the penalty method also goes through singular positions, its errors shrink as 1/alpha, and its lam
-    is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in `inverse_dynamics`.
+    coordinates `independent` that `independent_coordinates` chose; inf or nan where these are singular. baumgarte:
+    (omega [rad/s], xi), which adds -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has
+    these terms. All methods take redundant rows; the penalty method also goes through singular positions, its errors
+    shrink as 1/alpha, and its lam is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in
+    `inverse_dynamics`.
     """
     options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)
