@@ -8,7 +8,7 @@ import numpy as np
 from casadi import DM
 
 from .._types import Array, finite, finite_vector, is_whole, shown
-from ..constraints import Constraints, constraint_jacobian, constraint_position, constraint_velocity
+from ..constraints import Constraints, constraint_jacobian, constraint_position, constraint_rows, constraint_velocity
 from ..mechanism import Model
 from ..mechanism.boundary import boundary, column_of_numbers
 
@@ -49,9 +49,10 @@ def assemble_q(
     W = _weights(model, weights)
     q, error = _reach(model, constraints, start, W, tolerance, iterations, t)
     if not error <= tolerance:
+        row = constraint_rows(constraints)[int(np.argmax(np.abs(_phi(model, constraints, q, t))))]
         raise AssemblyError(
             f"no configuration near q0 keeps the constraints: after {iterations} steps the largest error is "
-            f"{error:.3g}, tolerance {tolerance:g}. Start nearer, or check that the mechanism can close",
+            f"{error:.3g}, that of {row}, tolerance {tolerance:g}. Start nearer, or check that the mechanism can close",
             np.array(q.full()).ravel(),
             error,
         )

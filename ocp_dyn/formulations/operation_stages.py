@@ -16,7 +16,7 @@ from ..dynamics.rnea_crba_aba import factor
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.linalg import elimination_tree, symmetric
-from .closed.branches import Branches, OpenedChain
+from .closed.branches import Branches, OpenedChain, check_opened
 from .cut_joints import Closing
 from .formulation_a import elements_at, open_tree, products, transformation
 from .joint_coordinates import natural_boundary
@@ -66,7 +66,7 @@ def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) 
     H = assembled(model, q, RtMR)
     b = summed(model, q, RtQ) - summed(model, q, RtMSc)
     jacobian, rates, solution = type(q)(0, 1), type(q)(0, 1), factor(model, H).solve(tau + b)
-    if constraints != ():
+    if not isinstance(constraints, (tuple, list)) or constraints:
         closing = Closing.of(model, constraints, open, q, qd)
         rows = Rows(closing.Phi_z, constraint_magnitudes(model, constraints, q))
         solution = ca.vertcat(*RangeSpace.on(H, model.dof_parent, rows).solve(tau + b, closing.gamma))
@@ -97,6 +97,10 @@ def stages_a(
     natural: coordinates of an open chain, or `opened.natural`. The mass matrix is constant and taken as a whole, so
     there is no stage M, no C, and nothing to assemble but the sum of R' Q and -R' M Sc.
     """
+    if opened is not None:
+        check_opened(opened)
+        if natural is not opened.natural:
+            raise ValueError("natural and opened must belong together: give opened.natural as the natural coordinates")
     if opened is None:
         tree = open_tree(model, natural)
         open = open_chain(tree, q, qd)

@@ -7,16 +7,16 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import DM, MX
+from casadi import DM, MX, SX
 
 from .. import _arguments as arguments
 from .._types import Array, Expr, shown
-from ..constraints import Constraints
+from ..constraints import Constraints, as_set
 from ..integrators import Scheme, explicit_step, scheme
 from ..mechanism import Model
 from ..mechanism.boundary import boundary, column_of_numbers
 from ..mechanism.loads import NO_LOADS, Loads
-from .trajectory import IntegrationError, Progress, Trajectory
+from .trajectory import IntegrationError, Progress, Trajectory, is_open
 
 CHUNK = 1000
 """Steps between two checks of the state."""
@@ -54,9 +54,14 @@ def runge_kutta_motion(
 
     Positions of closed chains drift from the loops, because only accelerations satisfy them;
     `Trajectory.position_errors` are the errors. IntegrationError, which carries the motion until then, if a state is
-    not finite. The motion ends at the multiple of `every` steps that is nearest to the duration.
+    not finite. The motion ends at the multiple of `every` steps that is nearest to the duration, the first at the
+    earliest.
     """
     scheme_used = _explicit(method)
+    if not is_open(constraints):
+        as_set(constraints)
+    if progress is not None:
+        arguments.function(progress, "runge_kutta_motion: progress")
     every = arguments.whole(every, "runge_kutta_motion: every", 1, LARGEST_STEP_COUNT)
     steps, h = step_count(h, duration, every), arguments.positive(h, "the step h [s]")
     step = _step(model, accelerations, scheme_used, tau, h)
@@ -108,16 +113,24 @@ def _step(model: Model, accelerations: Accelerations, method: Scheme, tau: Any, 
     torques = tau if callable(tau) else column_of_numbers(np.zeros(model.nv) if tau is None else tau, model.nv, "tau")
 
     def rate(q: Expr, qd: Expr) -> Expr:
-        force = torques(q, qd) if callable(torques) else torques
-        qdd = accelerations(q, qd, force)
-        qdd = qdd[0] if isinstance(qdd, (tuple, list)) else qdd
-        if qdd.shape != (model.nv, 1):
-            raise ValueError(f"accelerations must return qdd with {model.nv} entries first, got shape {qdd.shape}")
-        return qdd
+        force = arguments.called("tau", torques, q, qd) if callable(torques) else torques
+        found = arguments.called("accelerations", accelerations, q, qd, _returned(force, model.nv, "tau"))
+        first = found[0] if isinstance(found, (tuple, list)) and found else found
+        return _returned(first, model.nv, "accelerations")
 
     q, qd = MX.sym("q", model.nq), MX.sym("qd", model.nv)
     _, end = explicit_step(model, method, rate, q, qd, DM(h))
     return ca.Function("step", [q, qd], [ca.densify(part) for part in end])
+
+
+def _returned(value: Any, size: int, what: str) -> Expr:
+    """A column (nv) that a function of the user returned."""
+    column = value if isinstance(value, (SX, MX, DM)) else None
+    if column is None or column.shape != (size, 1):
+        got = shown(value) if column is None else f"shape {column.shape}"
+        first = " first" if what == "accelerations" else ""
+        raise ValueError(f"{what} must return a casadi column of {size} entries{first}, got {got}")
+    return column
 
 
 def _trajectory(
@@ -133,6 +146,7 @@ def _trajectory(
 def _not_finite(motion: Trajectory) -> IntegrationError:
     return IntegrationError(
         f"the state of {motion.model.name or 'the model'} is not finite after t = {motion.t[-1]:.6g} s: "
-        "take a smaller step h; near a singular position of a closed chain take method='penalty' or od.formulations.simulate",
+        "take a smaller step h; near a singular position of a closed chain take method='penalty' or "
+        "od.formulations.simulate",
         motion,
     )

@@ -11,8 +11,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
+from .. import _arguments as arguments
 from .._types import Array
-from ..constraints import Constraints, constraint_position, constraint_velocity
+from ..constraints import Constraints, as_set, constraint_position, constraint_velocity
 from ..dynamics.momentum import kinetic_energy, potential_energy
 from ..dynamics.passive import spring_energy
 from ..mechanism import Model
@@ -28,6 +29,11 @@ class IntegrationError(ValueError):
     def __init__(self, message: str, motion: Any = None) -> None:
         super().__init__(message)
         self.motion = motion
+
+
+def is_open(constraints: Any) -> bool:
+    """Whether there are no constraints: an open chain."""
+    return isinstance(constraints, (tuple, list)) and not constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,15 @@ class Trajectory:
     constraints: Constraints = ()
     loads: Loads = NO_LOADS
 
+    def __post_init__(self) -> None:
+        if not is_open(self.constraints):
+            as_set(self.constraints)
+        for name, width in (("t", ()), ("q", (self.model.nq,)), ("qd", (self.model.nv,))):
+            value, shape = np.asarray(getattr(self, name), dtype=float), (len(self.t), *width)
+            if value.shape != shape:
+                raise ValueError(f"Trajectory {name} must be of shape {shape}, a row per time, got {value.shape}")
+            object.__setattr__(self, name, value)
+
     @property
     def duration(self) -> float:
         """Time from the first node to the last [s]."""
@@ -79,11 +94,12 @@ class Trajectory:
     def mirror(self) -> None:
         """None: the motion is not repeated mirrored."""
 
-    def sample(self, times: Array) -> Array:
-        """q (K, nq) at K times, between nodes along the shortest step from one node to the next."""
-        times = np.asarray(times, dtype=float)
-        if len(self.t) == 1:
-            return np.repeat(self.q, len(times), axis=0)
+    def sample(self, times: Any) -> Array:
+        """q (K, nq) at K times [s] or at one, between nodes along the shortest step from one node to the next; before the
+        first node and after the last the motion rests there."""
+        times = np.clip(arguments.numbers(times, "times [s]"), self.t[0], self.t[-1])
+        if len(self.t) < 2 or not times.size:
+            return np.repeat(self.q[:1], times.size, axis=0)
         k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 2)
         part = (times - self.t[k]) / (self.t[k + 1] - self.t[k])
         q0, q1 = (ca.SX.sym(name, self.model.nq) for name in ("q0", "q1"))
@@ -108,22 +124,22 @@ class Trajectory:
     @cached_property
     def position_errors(self) -> Array:
         """phi (N+1, m) at the nodes: errors of the constraints [m; sine of an angle]; m = 0 without constraints."""
-        if not self.constraints:
-            return np.zeros((len(self.t), 0))
-        return self._at_nodes(lambda q, qd: constraint_position(self.model, self.constraints, q))
+        return self._errors(lambda q, qd: constraint_position(self.model, self.constraints, q))
 
     @cached_property
     def velocity_errors(self) -> Array:
         """d(phi)/dt (N+1, m) at the nodes."""
-        if not self.constraints:
-            return np.zeros((len(self.t), 0))
-        return self._at_nodes(lambda q, qd: constraint_velocity(self.model, self.constraints, q, qd))
+        return self._errors(lambda q, qd: constraint_velocity(self.model, self.constraints, q, qd))
 
     @property
     def energy_error(self) -> float:
         """Largest change of the total energy, relative to the largest change of the kinetic energy [-]."""
         kinetic = self._at_nodes(lambda q, qd: kinetic_energy(self.model, q, qd))
         return float(np.abs(self.energy - self.energy[0]).max() / max(np.ptp(kinetic), np.finfo(float).tiny))
+
+    def _errors(self, of_constraints: Callable[[ca.SX, ca.SX], ca.SX]) -> Array:
+        """Errors at all nodes (N+1, m); m = 0 for an open chain."""
+        return self._at_nodes((lambda q, qd: ca.SX(0, 1)) if is_open(self.constraints) else of_constraints)
 
     def _at_nodes(self, quantity: Callable[[ca.SX, ca.SX], ca.SX]) -> Array:
         """A quantity of (q, qd) at all nodes (N+1, size)."""

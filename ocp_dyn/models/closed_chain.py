@@ -6,11 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from casadi import DM
 
 from .._display import Displayed, folded
-from .._types import Array, finite_vector
+from .._types import Array, finite_vector, shown
 from ..constrained_motion.assembly import assemble_q, assemble_qd
-from ..constraints import Constraints, ConstraintSet, constraint_jacobian
+from ..constraints import (
+    Constraints,
+    ConstraintSet,
+    as_set,
+    constraint_jacobian,
+    constraint_names,
+    constraint_position,
+)
 from ..constraints.sets import card_html
 from ..mechanism import Model
 from ..mechanism.boundary import column_of_numbers
@@ -18,14 +26,18 @@ from ..mechanism.boundary import column_of_numbers
 RANK_TOLERANCE = 1e-9
 """Singular values of G below this fraction of the largest are taken as zero where degrees of freedom are counted."""
 
+CLOSED = 1e-6
+"""Largest error at which a loop counts as closed [m, sine of an angle]."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClosedChain(Displayed):
     """A mechanism with closed loops, cut into an open tree.
 
-    model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints.
-    q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left out; where a
-    published problem has a start, q and qd are that start. The arrays are read-only.
+    model: the tree, joints where nothing is cut. loops: the constraints that close it, `od.Loop`s at the cut joints, one
+    or a tuple. q (nq): an assembled configuration. qd (nv): a velocity there that keeps the loops closed, zero if left
+    out; where a published problem has a start, q and qd are that start. The arrays are read-only. ValueError where a
+    loop is open at q.
 
         chain = od.models.bricard()
         qdd, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(chain.q, chain.qd, tau)
@@ -37,12 +49,27 @@ class ClosedChain(Displayed):
     qd: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loops", ConstraintSet(self.loops))
+        if not isinstance(self.model, Model):
+            raise TypeError(f"ClosedChain model must be a Model, the open tree, got {shown(self.model)}")
+        object.__setattr__(self, "loops", ConstraintSet(as_set(self.loops)))
         q = finite_vector(self.q, self.model.nq, "ClosedChain q").copy()
         qd = finite_vector(self.qd if np.size(self.qd) else np.zeros(self.model.nv), self.model.nv, "ClosedChain qd")
         for name, value in (("q", q), ("qd", qd.copy())):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+        self._check_closed()
+
+    def _check_closed(self) -> None:
+        """ValueError unless the loops are closed at q. Models with symbols pass."""
+        if self.model.has_symbols:
+            return
+        for loop, name in zip(as_set(self.loops), constraint_names(self.loops), strict=True):
+            phi = np.array(constraint_position(self.model, (loop,), DM(self.q)).full()).ravel()
+            if not np.all(np.abs(phi) <= CLOSED):
+                raise ValueError(
+                    f"ClosedChain: loop {shown(name)} is open at q, by {np.abs(phi).max():.3g} [m, sine of an angle]: "
+                    "close it first, q=od.assemble_q(model, loops, q)"
+                )
 
     @property
     def name(self) -> str:

@@ -62,7 +62,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> Clos
     Six revolute joints in one loop leave no freedom by Gruebler's count, 5 - 5; because of the directions of their
     axes one row of the loop repeats the others everywhere, and the mechanism moves with one degree of freedom. The
     assembled position is the cube of `five_bar_pendulum` at q = 0, whose sixth edge is the ground. The loop joins the
-    frame `tip` to the frame `anchor` of the ground. The benchmark has gravity along -y; here it is turned about x to -z. For its uniform bars, give lumped=False.
+    frame `tip` to the frame `anchor` of the ground. The benchmark has gravity along -y; here it is turned about x to
+    -z. For its uniform bars, give lumped=False.
     """
     builder = _five_bars("bricard", length, mass, lumped)
     builder.add_frame("anchor", WORLD, (0.0, -length, 0.0), X_FROM_Z)
@@ -81,8 +82,7 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     all rods are in one line (theta = +-pi/2), each four-bar could also fold as an antiparallelogram: G loses n ranks
     of its rows, so that the mechanism has n + 1 degrees of freedom there. `n_four_bar_motion` is the exact motion.
     """
-    if not is_whole(n, 1):
-        raise ValueError(f"n_four_bar: the number of four-bars must be a whole number, at least 1, got {shown(n)}")
+    _check_count("n_four_bar", n)
     _check_size("n_four_bar", length, mass)
     rate = finite(speed, "n_four_bar: speed [m/s]") / length
     across = mass * length**2 / 12
@@ -116,6 +116,9 @@ def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0)
 
     The tip of crank i is at (i l + l sin(theta), 0, l cos(theta)). `ValueError` for speed 0: upright cranks at rest.
     """
+    _check_count("n_four_bar_motion", n)
+    _check_size("n_four_bar_motion", length)
+    t = finite(t, "n_four_bar_motion: t [s]")
     k = STANDARD_GRAVITY / length * ((n + 1) / 2 + n) / ((n + 1) / 3 + n)
     w = abs(finite(speed, "n_four_bar_motion: speed [m/s]")) / length
     if w == 0:
@@ -204,7 +207,12 @@ def _means(m: float) -> list[tuple[float, float]]:
     return means
 
 
-def _check_size(model: str, length: float, mass: float) -> None:
+def _check_count(function: str, n: int) -> None:
+    if not is_whole(n, 1):
+        raise ValueError(f"{function}: the number of four-bars must be a whole number, at least 1, got {shown(n)}")
+
+
+def _check_size(model: str, length: float, mass: float = 1.0) -> None:
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
         size = numbers(value)
         if size.size != 1 or not 0 < size[0] <= LARGEST_MAGNITUDE:

@@ -223,10 +223,14 @@ def solve_cholesky(A: Expr, b: Expr) -> Expr:
 
 
 class LU(NamedTuple):
-    """A = L U of a square matrix whose rows and columns stand in the order of its pivots; entries by row, no zeros."""
+    """A = L U of a square matrix whose rows and columns stand in the order of its pivots; entries by row, no zeros.
+
+    singular: a pivot is structurally zero.
+    """
 
     L: list[dict[int, Expr]]
     U: list[dict[int, Expr]]
+    singular: bool
 
     @staticmethod
     def of(A: Expr) -> LU:
@@ -235,7 +239,10 @@ class LU(NamedTuple):
         n = A.shape[0]
         U = [{j: A[i, j] for j in range(n) if A[i, j].nnz()} for i in range(n)]
         L: list[dict[int, Expr]] = [{} for _ in range(n)]
+        singular = False
         for k in range(n):
+            singular = singular or k not in U[k]
+            U[k].setdefault(k, type(A).zeros(1, 1))
             for i in range(k + 1, n):
                 if k not in U[i]:
                     continue
@@ -243,11 +250,11 @@ class LU(NamedTuple):
                 for j, u in U[k].items():
                     if j > k:
                         U[i][j] = U[i].get(j, type(u)(1, 1)) - L[i][k] * u
-        return LU(L, U)
+        return LU(L, U, singular)
 
     def solve(self, b: Expr) -> Expr:
         """A^-1 b; b may have several columns."""
-        x = ca.vertsplit(b)
+        x = self._parts(b)
         for i, row in enumerate(self.L):
             for k, l in row.items():
                 x[i] = x[i] - l * x[k]
@@ -260,7 +267,7 @@ class LU(NamedTuple):
 
     def solve_transposed(self, b: Expr) -> Expr:
         """A'^-1 b; b may have several columns."""
-        x = ca.vertsplit(b)
+        x = self._parts(b)
         for i, row in enumerate(self.U):
             x[i] = x[i] / row[i]
             for j, u in row.items():
@@ -270,6 +277,11 @@ class LU(NamedTuple):
             for k, l in self.L[i].items():
                 x[k] = x[k] - l * x[i]
         return ca.vertcat(*x)
+
+    def _parts(self, b: Expr) -> list[Expr]:
+        """Rows of b; all stored where a pivot is zero, because CasADi divides structural zeros by zero to zero."""
+        rows: list[Expr] = ca.vertsplit(ca.densify(b) if self.singular else b)
+        return rows
 
 
 def elimination_tree(A: Expr) -> list[int]:

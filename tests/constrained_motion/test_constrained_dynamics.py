@@ -522,7 +522,7 @@ def test_assembly_on_time():
 def test_assembly_tells_when_it_cannot():
     model = bricard()
     far = od.Contact("rod4", axes="x", reference=(np.eye(3), (9.0, 0, 0)))
-    with pytest.raises(od.AssemblyError, match="no configuration near q0 keeps the constraints") as caught:
+    with pytest.raises(od.AssemblyError, match=r"no configuration near q0 keeps .*, that of rod4\.\w+, tol") as caught:
         od.assemble_q(model, far, np.full(5, 0.1))
     assert caught.value.best.shape == (5,)
     assert caught.value.error > 1

@@ -234,6 +234,25 @@ def test_the_cost_of_penalties_grows_with_the_number_of_loops(rng):
     assert counts[2] - counts[1] == pytest.approx(counts[1] - counts[0], rel=0.02)
 
 
+def test_a_body_without_inertia_in_a_loop():
+    """The open chain has no accelerations then, and neither has (8.114); the loop moves the body all the same."""
+    light, heavy = (od.ModelBuilder(name) for name in ("light", "heavy"))
+    for builder, mass in ((light, 0.0), (heavy, 1e-9)):
+        builder.add_body("crank", od.Revolute("z"), mass=1.0, inertia=(1, 1, 1))
+        builder.add_body("coupler", od.Revolute("z"), "crank", origin=(0.4, 0, 0), mass=mass, inertia=mass * I3)
+        builder.add_body("rocker", od.Revolute("z"), origin=(1, 0, 0), mass=2.0, com=(0.1, 0.2, 0), inertia=(1, 1, 1))
+    loop = od.Loop("coupler", "rocker", XY, (I3, (1.1, 0, 0)), (I3, (0.8, 0, 0)))
+    model, almost = light.build(), heavy.build()
+    q = DM(od.assemble_q(model, loop, (1.0, -0.5, 1.5)))
+    choice = b.independent_coordinates(model, loop, q, prefer="crank_joint")
+    at = (q, b.dependent_qd(model, loop, q, 1.0, choice), DM([1.0, 0, 2.0]))
+    with pytest.raises(od.ModelError, match="no inertia resists joint 'coupler_joint'"):
+        b.closed_chain_dynamics(model, loop, *at)
+    expected = b.closed_chain_dynamics(almost, loop, *at)
+    for options, tolerance in (({"method": "independent", "independent": choice}, 1e-8), ({"method": "penalty"}, 1e-5)):
+        close(b.closed_chain_dynamics(model, loop, *at, **options)[0], expected[0], tolerance)
+
+
 # Errors
 
 
@@ -250,7 +269,8 @@ def test_options_that_do_not_belong_together(rng):
         ({"baumgarte": 5}, r"baumgarte must be \(omega \[rad/s\], xi\)"),
         ({"baumgarte": (5, -1)}, "baumgarte xi must be positive, got -1"),
         ({"method": "penalty", "alpha": 0}, "alpha must be positive"),
-        ({"method": "penalty", "alpha": (1, 2)}, "alpha, one number or one per row, must be 3 finite numbers"),
+        ({"method": "penalty", "alpha": (1, 2)}, r"alpha must be one finite number or 3, one per row, got \(1, 2\)"),
+        ({"method": "penalty", "alpha": "stiff"}, "alpha must be one finite number or 3, one per row, got 'stiff'"),
         ({"method": "penalty", "mu": 0}, "mu must be positive"),
         ({"method": "independent"}, "goes with independent=, a choice by od.formulations.independent_coordinates"),
         ({"independent": ("crank_joint",)}, "method='independent' goes with independent="),

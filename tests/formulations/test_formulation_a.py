@@ -9,7 +9,7 @@ from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from ocp_dyn.formulations.closed.branches import Branches
-from tests.formulations.mechanisms import MECHANISMS
+from tests.formulations.mechanisms import MECHANISMS, Closed, add, base
 from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
 
 b = od.formulations
@@ -55,6 +55,11 @@ def test_every_joint(rng, key):
 @pytest.mark.parametrize("key", MODELS)
 def test_ready_models(rng, key):
     model = MODELS[key]
+    check(model, State.of(model, rng), loads=ALL)
+
+
+def test_springs_dampers_and_rotors(rng):
+    model = MECHANISMS["four_bar"](rng).model
     check(model, State.of(model, rng), loads=ALL)
 
 
@@ -202,6 +207,21 @@ def test_bodies_beyond_the_removed_one_hang_on_the_other_end(rng):
     assert [(edge.start, edge.end, edge.backwards) for edge in opened.edges[2:]] == [(0, 5, True), (5, 4, True)]
 
 
+def test_sliders_in_reverse(rng):
+    """An inverted slider-crank without its crank: its coupler slides on a block that turns on the ground."""
+    builder = base("inverted", rng)
+    add(builder, "crank", od.Revolute("z"), "base", (0, 0, 0), rng)
+    add(builder, "coupler", od.Revolute("z"), "crank", (0.4, 0, 0), rng)
+    add(builder, "block", od.Prismatic("x"), "coupler", (0.1, 0.2, 0), rng)
+    loop = od.Loop("base", "block", "revolute", (np.eye(3), (1, 0.1, 0)))
+    closed = Closed(builder.build(), (loop,), 1, (1.0, -1.0, 0.9))
+    at = closed.state(rng)
+    opened = b.open_by_removing(closed.model, closed.loops, "crank", q=at[0])
+    assert [edge.backwards for edge in opened.edges] == [False, True]
+    close(b.closed_chain_dynamics_a(closed.model, opened, *at)[0],
+          b.closed_chain_dynamics(closed.model, closed.loops, *at)[0])  # fmt: skip
+
+
 def test_several_bodies_may_be_removed(rng):
     """Their common point moves freely. The rocker's end is linear in points of the coupler, so its joint moves nothing."""
     closed = MECHANISMS["six_bar"](rng)
@@ -332,3 +352,7 @@ def test_stages_of_removed_bodies(rng):
     branches = Branches.of(closed.model, opened, at[0], at[1])
     close(branches.R @ solution[:4] + Sc, xdd)
     close(np.linalg.norm(R), np.linalg.norm(branches.R.full()))
+    with pytest.raises(ValueError, match=r"must belong together: give opened.natural"):
+        b.stages_a(closed.model, b.natural(closed.model), *at, opened=opened)
+    with pytest.raises(TypeError, match=r"opened must be a chain without one of its bodies, .* got 'link3'"):
+        b.stages_a(closed.model, opened.natural, *at, opened="link3")

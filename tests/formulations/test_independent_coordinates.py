@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 import pytest
-from casadi import DM, SX
+from casadi import DM, MX, SX
 
 import ocp_dyn as od
 from tests.formulations.mechanisms import I3, MECHANISMS, XY, Closed, bricard, four_bar, six_bar
@@ -73,6 +73,30 @@ def test_a_preferred_coordinate_at_its_dead_center_is_not_taken():
     assert "slider_joint" in choice.dofs
     q = od.assemble_q(model, loops, [1.0, -1.0, 0.0])
     assert b.independent_coordinates(model, loops, q, prefer="slider_joint").names == ("slider_joint",)
+
+
+def test_the_first_of_the_preferred_coordinates_comes_first(rng):
+    closed = four_bar(rng, XY)
+    q, _, _ = closed.state(rng)
+    joints = closed.model.joint_names
+    for first in joints:
+        order = (first, *(name for name in joints if name != first))
+        assert b.independent_coordinates(closed.model, closed.loops, q, prefer=order).names == (first,)
+
+
+@pytest.mark.parametrize("length", [1e-4, 1e4])
+def test_the_choice_does_not_depend_on_the_unit_of_length(rng, length):
+    """Radians and lengths weigh alike: a slider and a crank."""
+    closed = MECHANISMS["slider_crank"](rng)
+    model, loop = closed.model, closed.loops[0]
+    q, _, _ = closed.state(rng)
+    scaled = model.scale(length, 1.0)
+    ends = [(R, length * np.array(r)) for R, r in (loop.predecessor_pose, loop.successor_pose)]
+    q_scaled = np.where(model.lengths[0], length, 1.0) * flat(q)
+    one = b.independent_coordinates(model, loop, q)
+    other = b.independent_coordinates(scaled, od.Loop(loop.predecessor, loop.successor, loop.axes, *ends), q_scaled)
+    assert (other.independent, other.dependent, other.rows) == (one.independent, one.dependent, one.rows)
+    assert other.pivot == pytest.approx(one.pivot, rel=1e-6)
 
 
 # The transformation
@@ -147,6 +171,15 @@ def test_a_crank_that_cannot_turn_further_is_told(rng):
         b.dependent_q(closed.model, closed.loops, far, choice)
 
 
+def test_positions_far_from_the_start(rng):
+    """Newton's method goes on where a step leads to a larger error."""
+    closed = four_bar(rng, XY)
+    q, choice = closed.assembled()
+    for away in ([0.329, -0.553, -1.102], [-1.16, 0.752, 0.991], [0.711, -0.646, -1.075]):
+        found = b.dependent_q(closed.model, closed.loops, flat(q) + away, choice)
+        assert np.abs(flat(od.constraint_position(closed.model, closed.loops, DM(found)))).max() < 1e-12
+
+
 # Singular, open and locked positions
 
 
@@ -166,6 +199,18 @@ def test_no_false_alarm_near_a_change_point():
         assert b.independent_coordinates(closed.model, closed.loops, (angle, -angle, angle)).pivot > 1e-3
     slender = parallelogram(1e-4)
     assert len(b.independent_coordinates(slender.model, slender.loops, (1.0, -1.0, 1.0)).independent) == 1
+
+
+@pytest.mark.parametrize("q", [DM(3, 1), DM.zeros(3, 1)])
+def test_at_a_change_point_an_earlier_choice_gives_no_numbers(q):
+    """Whether or not the zeros are stored."""
+    closed = parallelogram()
+    choice = b.independent_coordinates(closed.model, closed.loops, (1.0, -1.0, 1.0))
+    R2, _ = b.independent_transformation(closed.model, closed.loops, q, choice)
+    assert not np.isfinite(R2.full()).all()
+    at = (q, DM.zeros(3, 1), DM([1, 2, 3]))
+    qdd, _ = b.closed_chain_dynamics(closed.model, closed.loops, *at, method="independent", independent=choice)
+    assert not np.isfinite(qdd.full()).all()
 
 
 def test_an_overconstrained_mechanism_is_not_singular(rng):
@@ -199,7 +244,9 @@ def test_a_locked_mechanism_is_told():
     model = builder.build()
     loop = od.Loop("two", "foot", XY, (I3, (1, 0, 0)), label="triangle")
     q = od.assemble_q(model, loop, (0.7, -1.5))
-    with pytest.raises(ValueError, match=r"mechanism is locked: loop 'triangle' leave none of its 2 coordinates free"):
+    with pytest.raises(
+        ValueError, match=r"mechanism is locked: none of its 2 coordinates is free with loop 'triangle'"
+    ):
         b.independent_coordinates(model, loop, q)
 
 
@@ -211,8 +258,19 @@ def test_wrong_arguments(rng):
         b.independent_coordinates(closed.model, closed.loops, q, prefer="crank")
     with pytest.raises(ValueError, match="chosen for another model or other loops"):
         b.independent_transformation(closed.model, four_bar(rng, "ball").loops, q, choice)
-    with pytest.raises(ValueError, match=r"must hold the 1 independent velocities, crank_joint|.*got shape"):
+    with pytest.raises(
+        ValueError, match=r"qd, the velocities of \w+_joint, must have 1 entries in one column, got shape"
+    ):
         b.dependent_qd(closed.model, closed.loops, q, qd, choice)
+    for wrong in ("fast", None):
+        with pytest.raises(TypeError, match="qd, the velocities of"):
+            b.dependent_qd(closed.model, closed.loops, q, wrong, choice)
+    with pytest.raises(TypeError, match="expressions must be of one kind, got SX and MX"):
+        b.dependent_qd(closed.model, closed.loops, MX.sym("q", 3), SX.sym("qd"), choice)
+    close(*(b.dependent_qd(closed.model, closed.loops, q, rate, choice) for rate in (2.0, DM([2.0]))))
+    for wrong in (0, 2.5, "many"):
+        with pytest.raises(ValueError, match="dependent_q: iterations must be at least 1, a whole number, got"):
+            b.dependent_q(closed.model, closed.loops, q, choice, iterations=wrong)
     with pytest.raises(TypeError, match="independent must be a choice of independent coordinates, got 'crank_joint'"):
         b.independent_transformation(closed.model, closed.loops, q, "crank_joint")
     symbolic = od.with_parameters(closed.model, {"gravity": SX.sym("g", 3)})

@@ -135,6 +135,48 @@ def test_samples_between_nodes_follow_the_shortest_step() -> None:
     assert np.abs(step.full()).max() < 1e-12
 
 
+def test_times_and_energies_of_a_trajectory() -> None:
+    model = od.models.pendulum(2)
+    t, q, qd = np.array([0.5, 0.7, 1.5]), RNG.uniform(-1, 1, (3, 2)), RNG.uniform(1, 2, (3, 2))
+    found = Trajectory(model, t, q, qd)
+    kinetic, potential = (
+        np.array([float(f(model, *x)) for x in zip(*([ca.DM(row) for row in part] for part in parts), strict=True)])
+        for f, parts in ((od.kinetic_energy, (q, qd)), (od.potential_energy, (q,)))
+    )
+    total = kinetic + potential
+    assert found.duration == 1.0
+    assert np.allclose(found.energy, total, rtol=1e-13)
+    change = max(abs(total[1] - total[0]), abs(total[2] - total[0]))
+    assert found.energy_error == pytest.approx(change / (kinetic.max() - kinetic.min()), rel=1e-12)
+
+
+def test_a_motion_ends_at_the_nearest_node() -> None:
+    assert [len(motion(1e-3, duration=T, every=5).t) for T in (0.0128, 0.0122, 1e-4)] == [4, 3, 2]
+
+
+def test_samples_before_and_after_the_motion_rest_at_its_ends() -> None:
+    found = motion(1e-2, duration=0.1)
+    assert np.allclose(found.sample([-1.0, 2.0]), found.q[[0, -1]], rtol=0, atol=1e-14)
+    assert found.sample(0.05).shape == (1, TREE.nq)
+    assert found.sample([]).shape == (0, TREE.nq)
+    start = Trajectory(TREE, found.t[:1], found.q[:1], found.qd[:1])
+    assert np.array_equal(start.sample([0.0, 1.0]), found.q[[0, 0]])
+
+
+def test_an_open_chain_has_no_errors_of_constraints() -> None:
+    found = motion(1e-2)
+    assert found.position_errors.shape == found.velocity_errors.shape == (len(found.t), 0)
+
+
+def test_a_trajectory_has_a_row_per_time() -> None:
+    lists = Trajectory(od.models.pendulum(), [0, 1], [[0.0], [1.0]], [[0.0], [0.0]])  # type: ignore[arg-type]
+    assert lists.energy.shape == (2,)
+    with pytest.raises(ValueError, match=r"Trajectory q must be of shape \(2, 1\), a row per time, got \(1, 2\)"):
+        Trajectory(lists.model, lists.t, lists.q.T, lists.qd)
+    with pytest.raises(TypeError, match="constraints must be a tuple of constraints"):
+        Trajectory(lists.model, lists.t, lists.q, lists.qd, constraints="loop")  # type: ignore[arg-type]
+
+
 def test_progress_and_pictures(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     found = motion(1e-3, duration=2.5, progress=lambda done, total: told.append((done, total)))
@@ -154,16 +196,29 @@ def test_progress_and_pictures(tmp_path: Path) -> None:
         ({"method": "gauss:2"}, "explicit scheme"),
         ({"method": "rk5"}, "integrator must be one of"),
         ({"tau": [1.0]}, "tau must have"),
-        ({"tau": lambda q, qd: qd[:2]}, "mismatching|dimension|shape"),
+        ({"tau": lambda q, qd: qd[:2]}, r"tau must return a casadi column of \d+ entries, got shape \(2, 1\)"),
+        ({"tau": lambda q, qd: None}, r"tau must return a casadi column of \d+ entries, got None"),
+        ({"tau": lambda q: q}, "tau: the function raised TypeError"),
+        ({"constraints": 3}, "constraints must be a tuple of constraints"),
+        ({"progress": 3}, "progress must be a function"),
     ],
 )
 def test_wrong_arguments_meet_a_clear_error(change: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError, RuntimeError), match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         motion(**{"h": 1e-2, **change})
 
 
 def test_accelerations_of_another_size_meet_a_clear_error() -> None:
-    with pytest.raises(ValueError, match="qdd with"):
-        runge_kutta_motion(TREE, lambda q, qd, tau: q, Q, QD, h=1e-2, duration=0.1)
+    for wrong, got in (
+        (lambda q, qd, tau: q, "shape"),
+        (lambda q, qd, tau: (), r"\(\)"),
+        (lambda q, qd, tau: 1.0, "1.0"),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"accelerations must return a casadi column of \d+ entries first, got {got}"
+        ):
+            runge_kutta_motion(TREE, wrong, Q, QD, h=1e-2, duration=0.1)
+    with pytest.raises(ValueError, match=r"accelerations: FD: q has the shape \(\d+, 1\), expected \(1, 1\)"):
+        runge_kutta_motion(TREE, od.function(od.forward_dynamics, od.models.pendulum()), Q, QD, h=1e-2, duration=0.1)
     with pytest.raises(TypeError, match="accelerations"):
         runge_kutta_motion(TREE, None, Q, QD, h=1e-2, duration=0.1)  # type: ignore[arg-type]

@@ -253,6 +253,21 @@ def test_motions_are_the_same_in_other_units(units):
 # Forces
 
 
+def test_springs_count_in_the_energy():
+    """Of the motion and of its trajectory, which takes one loop as well as several."""
+    builder = od.ModelBuilder("spring")
+    bar = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.01)}
+    builder.add_body("bar", od.Revolute("y"), stiffness=20.0, rest=0.3, **bar)
+    model = builder.build()
+    motion = fm.simulate(model, fm.natural(model), [1.0], [0.0], h=0.005, duration=0.5, loads=od.Loads(passive=True))
+    np.testing.assert_allclose(motion.trajectory().energy - motion.energy, motion.trajectory().energy[0] - motion.energy[0],
+                               atol=1e-9)  # fmt: skip
+    assert np.ptp(motion.energy) < 5e-3  # of the order h^2
+    assert np.ptp(10 * (motion.q - 0.3) ** 2) > 1
+    single = motion.trajectory(od.Loop("bar", "bar", "ball"))
+    assert single.position_errors.shape == (len(motion.t), 3)
+
+
 def test_springs_and_dampers_are_implicit():
     """A stiff spring with a damper on a pendulum: h is ten times the spring's time, and the motion comes to rest."""
     builder = od.ModelBuilder("stiff")

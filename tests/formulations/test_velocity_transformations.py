@@ -120,6 +120,13 @@ def test_external_wrenches_and_loads(rng):
         close(got, expected, 1e-9)  # the human's H has a condition of 1e5
 
 
+def test_springs_dampers_and_rotors(rng):
+    model = MECHANISMS["four_bar"](rng).model
+    assert any(model.dofs.damping)
+    assert any(model.dofs.stiffness)
+    check(model, State.of(model, rng), loads=ALL)
+
+
 @pytest.mark.parametrize(("length", "mass"), [(1e-3, 1e-9), (1e3, 1e9), (2e3, 3e-5)])
 def test_scales_from_millimeters_to_kilometers(rng, length, mass):
     model = tree("forest").scale(length, mass).with_gravity((0.3 * length, 0, -9.8 * length))
@@ -139,6 +146,18 @@ def test_a_mechanism_far_from_the_origin_keeps_its_levers(rng):
     far[:3] += (1e8, -3e8, 2e8)
     for one, other in zip(*(evaluate(b.projected_equations, model, args=[q, s.qd]) for q in (near, far)), strict=True):
         close(other, one, 1e-13)
+
+
+def test_a_fast_mechanism_keeps_its_accelerations(rng):
+    """A velocity that the whole tree has does not enter C, and not Sc."""
+    model = MODELS["human"]
+    s = State.of(model, rng)
+    slow, fast = s.qd.copy(), s.qd.copy()
+    fast[:3] += (1e8, -3e8, 2e8)
+    H_C = (evaluate(b.projected_equations, model, args=[s.q, qd]) for qd in (slow, fast))
+    Sc = (evaluate(b.velocity_products, model, args=[s.q, qd]) for qd in (slow, fast))
+    close(*(C for _, C in H_C), 1e-13)
+    close(*Sc, 1e-13)
 
 
 # The pattern of R
@@ -295,3 +314,5 @@ def test_stages_of_closed_chains(rng):
     close(products, od.constraint_hessian(closed.model, closed.loops, *at[:2]))
     G = od.constraint_jacobian(closed.model, closed.loops, at[0]).full()
     close(np.linalg.norm(flat(jacobian)), np.linalg.norm(G))
+    open_chain, of_none = b.stages(closed.model, *at), b.stages(closed.model, *at, constraints=[])
+    close(of_none.linear_equations, open_chain.linear_equations)

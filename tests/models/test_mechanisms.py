@@ -59,6 +59,14 @@ def test_closed_chain_is_frozen_and_checked() -> None:
         ClosedChain(chain.model, chain.loops, np.zeros(3))
     with pytest.raises(ValueError, match="ClosedChain qd must"):
         ClosedChain(chain.model, chain.loops, chain.q, np.zeros(3))
+    with pytest.raises(TypeError, match="ClosedChain model must be a Model, the open tree, got 'row'"):
+        ClosedChain("row", chain.loops, chain.q)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="constraints must be a tuple of constraints"):
+        ClosedChain(chain.model, "loop", chain.q)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"loop 'B1_hinge' is open at q, by 0.\d+ \[m, .*q=od.assemble_q\("):
+        ClosedChain(chain.model, chain.loops, chain.q + 0.1)
+    single = models.bricard()
+    assert ClosedChain(single.model, single.loops[0], single.q).loops == single.loops  # type: ignore[index]
     assert chain.name == "n_four_bar_2"
     assert not ClosedChain(chain.model, chain.loops, chain.q).qd.any()
 
@@ -137,6 +145,16 @@ def test_exact_motion_solves_the_pendulum(speed: float) -> None:
     np.testing.assert_allclose(motion, rk4(f, np.array([0.0, speed / length]), t / 20000, 20000), rtol=1e-10)
     start = models.n_four_bar_motion(n, 0.0, length, speed)
     np.testing.assert_allclose(start, (0.0, speed / length), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((0, 1.0), "at least 1, got 0"), ((2, "soon"), "t .s. must be"), ((2, 1.0, 0.0), "length of a rod must be a positive"),
+     ((2, 1.0, 1.0, 0.0), "speed must not be zero")],
+)  # fmt: skip
+def test_exact_motion_of_no_mechanism(arguments: tuple, message: str) -> None:
+    with pytest.raises(ValueError, match=f"n_four_bar_motion: .*{message}"):
+        models.n_four_bar_motion(*arguments)
 
 
 def test_four_bars_keep_the_exact_motion() -> None:

@@ -1,1 +1,4 @@
-"""Dynamics of closed chains by velocity transformations [GJB94, 8.3]: cut joints, removed bodies, independent coordinates."""
+"""Dynamics of closed chains by velocity transformations [GJB94, 8.3].
+
+Cut joints, removed bodies, independent coordinates.
+"""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 from casadi import DM
 
-from ..._types import Expr, exact
+from ..._types import Expr, exact, shown
 from ...constraints import Loop
 from ...mechanism import Model
 from ...spatial_algebra.spatial import acceleration_field
@@ -68,6 +68,15 @@ class OpenedChain:
             found.insert(0, into[b])
             b = into[b].start
         return found
+
+
+def check_opened(opened: Any) -> None:
+    """TypeError unless it is an opened chain."""
+    if not isinstance(opened, OpenedChain):
+        raise TypeError(
+            "opened must be a chain without one of its bodies, od.formulations.open_by_removing(model, loops, body), got "
+            f"{shown(opened)}"
+        )
 
 
 class Branches(NamedTuple):

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from casadi import DM
 
-from ..._types import Expr, M, as_type, finite, finite_vector, is_one_of, numbers, shown
+from ..._types import Expr, M, as_type, finite, is_one_of, numbers, shown
 from ...constrained_motion.solvers import RangeSpace, Rows
 from ...constraints import Constraints, constraint_magnitudes, constraint_position
 from ...dynamics.invertible import check_invertible
@@ -60,10 +61,11 @@ def closed_chain_dynamics(
     and lam (m) [N; N m] are those of `constrained_dynamics`. qdd (nv) [rad/s^2, m/s^2].
 
     method: "multipliers" (8.114), "penalty" (8.115) with alpha, omega [rad/s], mu, or "independent" (8.120) in the
-    coordinates `independent` that `independent_coordinates` chose. baumgarte: (omega [rad/s], xi), which adds
-    -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has these terms. All methods take
-    redundant rows; the penalty method also goes through singular positions, its errors shrink as 1/alpha, and its lam
-    is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in `inverse_dynamics`.
+    coordinates `independent` that `independent_coordinates` chose; inf or nan where these are singular. baumgarte:
+    (omega [rad/s], xi), which adds -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has
+    these terms. All methods take redundant rows; the penalty method also goes through singular positions, its errors
+    shrink as 1/alpha, and its lam is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in
+    `inverse_dynamics`.
     """
     options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)
@@ -156,12 +158,13 @@ def _check(method: Any, baumgarte: Any, independent: Any) -> None:
 def _penalties(alpha: Any, rows: int) -> DM:
     """alpha for every row (m)."""
     values = numbers(alpha)
-    found = finite_vector(
-        values if values.size != 1 else [float(values[0])] * rows, rows, "alpha, one number or one per row,"
-    )
-    if not min(found) > 0:
+    if values.size == 1 and np.isfinite(values[0]):
+        values = np.repeat(values, rows)
+    if values.size != rows or not np.all(np.isfinite(values)):
+        raise ValueError(f"alpha must be one finite number or {rows}, one per row, got {shown(alpha)}")
+    if not min(values) > 0:
         raise ValueError(f"alpha must be positive, got {shown(alpha)}")
-    return DM(found)
+    return DM(values)
 
 
 def _positive(value: Any, what: str) -> float:

@@ -21,7 +21,7 @@ import casadi as ca
 from casadi import DM
 
 from ..._autodiff import as_function
-from ..._types import Expr, M, as_type, shown
+from ..._types import Expr, M, as_type
 from ...dynamics.invertible import check_invertible
 from ...mechanism import Model
 from ...mechanism.boundary import boundary
@@ -31,7 +31,7 @@ from ..cut_joints import Closing
 from ..joint_coordinates import joint_rates, qd_of
 from ..natural_coordinates import NaturalCoordinates
 from ..natural_dynamics import natural_force, natural_mass_matrix
-from .branches import Branches, OpenedChain
+from .branches import Branches, OpenedChain, check_opened
 from .by_cut_joints import Options
 
 
@@ -58,11 +58,7 @@ def closed_chain_dynamics_a(
     "multipliers" or "penalty", the other options as in `closed_chain_dynamics`; redundant conditions are allowed.
     loads.armature is refused, as by `natural_force`.
     """
-    if not isinstance(opened, OpenedChain):
-        raise TypeError(
-            "opened must be a chain without one of its bodies, od.formulations.open_by_removing(model, loops, body), got "
-            f"{shown(opened)}"
-        )
+    check_opened(opened)
     if method == "independent":
         raise ValueError(
             "method='independent' is for cut joints: use closed_chain_dynamics, 'multipliers' or 'penalty'"

@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from casadi import DM
+from numpy.typing import NDArray
 
+from ... import _arguments as arguments
 from ..._autodiff import as_function
-from ..._types import Array, Expr, M, ModelError, as_type, listed, meant, sequence, shown
+from ..._types import Array, Expr, M, ModelError, as_type, check_kind, listed, meant, sequence, shown
 from ...constrained_motion import AssemblyError
 from ...constrained_motion.reflections import DEPENDENT
 from ...constraints import Constraints, as_set, constraint_magnitudes, constraint_names, constraint_position
@@ -106,7 +108,7 @@ def independent_coordinates(
     found = eliminate(here.A, late)
     if len(found.rows) == model.nv:
         raise ValueError(
-            f"the mechanism is locked: {conditions.loops()} leave none of its {model.nv} coordinates free (rank "
+            f"the mechanism is locked: none of its {model.nv} coordinates is free with {conditions.loops()} (rank "
             f"{model.nv} of {len(conditions.rows)} rows). Check axes and lengths, or free a joint"
         )
     _check_singular(conditions, at, here, found)
@@ -168,7 +170,8 @@ class Conditions:
         Phi_z, size = (np.array(x.full()) for x in self.evaluate(q)[1:])
         if not np.all(np.isfinite(Phi_z)):
             raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
-        row = _or_one(size.max(axis=1, initial=0.0))
+        unit = np.where(self.model.lengths[1], _length(size, self.model.lengths[1]), 1.0)
+        row = _or_one((size * unit).max(axis=1, initial=0.0))
         column = _or_one((size / row[:, None]).max(axis=0, initial=0.0))
         return _Scaled(Phi_z / np.outer(row, column), row, column)
 
@@ -211,6 +214,14 @@ class Conditions:
             near, error = self.closed(self.model.integrate(q, step), range(self.model.nv))
             if error <= ASSEMBLED:
                 yield near
+
+
+def _length(size: Array, translations: NDArray[np.bool_]) -> float:
+    """A length of the mechanism: the largest ratio of an angle's part in a row to a translation's, 1 where no row has
+    both."""
+    turning, sliding = size[:, ~translations].max(axis=1, initial=0.0), size[:, translations].max(axis=1, initial=0.0)
+    both = (turning > 0) & (sliding > 0)
+    return float((turning[both] / sliding[both]).max(initial=0.0)) or 1.0
 
 
 def _or_one(sizes: Array) -> Array:
@@ -303,12 +314,11 @@ def independent_transformation(
 @boundary(own=("qd",))
 def dependent_qd(model: Model, constraints: Constraints, q: M, qd: M, independent: IndependentCoordinates) -> M:
     """All velocities R2 zd_i (nv) from those of the independent coordinates, qd (f2) in the order of `names`."""
-    R2, _ = independent_transformation(model, constraints, q, independent)
-    if qd.shape != (R2.shape[1], 1):
-        raise ValueError(
-            f"qd must hold the {R2.shape[1]} independent velocities, {listed(independent.names)}, got shape {qd.shape}"
-        )
-    return as_type(R2 @ qd, q)
+    choice = checked_choice(model, constraints, independent)
+    rates = model.column(qd, len(choice.names), f"qd, the velocities of {listed(choice.names)},")
+    check_kind(q, rates)
+    R2, _ = independent_transformation(model, constraints, q, choice)
+    return as_type(R2 @ rates, q)
 
 
 @boundary(own=("q",))
@@ -320,6 +330,7 @@ def dependent_q(
     Newton's method for Phi(q) = 0 along the dependent dofs, from q (numbers), by least squares where rows repeat others.
     AssemblyError, with the loop and its residual, where they do not close.
     """
+    iterations = arguments.whole(iterations, "dependent_q: iterations", 1)
     conditions = Conditions.of(model, constraints)
     choice = checked_choice(model, constraints, independent)
     found, _ = conditions.closed(column_of_numbers(q, model.nq, "q"), choice.dependent, iterations)

@@ -231,6 +231,12 @@ def _check_values(model: Model, member: DependentJoints) -> None:
             f"{here} must return {size} coordinates as a column, those of {', '.join(member.joints)}, got "
             f"{shown(value)}"
         )
+    others = ca.Function("g", [x], [value], {"allow_free": True}).free_sx()
+    if others:
+        names = listed([symbol.name() for symbol in others])
+        raise ValueError(
+            f"{here} must depend on the coordinates of {', '.join(member.of)} only, got the symbols {names}"
+        )
 
 
 def _check_closed(coordinates: Coordinates, q: Array) -> None:

@@ -125,7 +125,7 @@ def problem(linkage: bool = True, **options: object) -> ocp.Problem:
         [
             ocp.Phase("swing", 2, (0.1, 0.4), path=[low, force], objective=effort),
             ocp.Phase("hold", 2, 0.3, [tip], [ocp.Unilateral()], effort),
-            ocp.Phase("release", 1, (0.1, 0.2), objective=effort),
+            ocp.Phase("release", 1, (0.1, 0.2), objective=effort[:1] + effort[2:3] + effort[4:]),
         ],
         [ocp.Impact(), ocp.Continuous()],
         boundary=[ends],
@@ -332,6 +332,8 @@ def test_what_cannot_be_dependent_is_refused() -> None:
         ocp.DependentJoints(again, ["turn"], ["pin"], lambda q: q),
     )
     refused(r"must return 2 coordinates", ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: q))
+    strange = ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: q * ca.SX.sym("load", 2))
+    refused("function must depend on the coordinates of turn only, got the symbols load_0, load_1", strange)
     wrong = ocp.DependentJoints(LOOP, ["swing", "pin"], ["turn"], closed)
     refused(r"does not close the constraint at turn = 0.3: phi", wrong, posture=[0, 0, 0, 1, 0.3, 0, 0])
     outside = ocp.DependentJoints(LOOP, ["pin", "swing"], ["turn"], lambda q: ca.sqrt(q - 9) * ca.vertcat(1, 1))
@@ -362,10 +364,32 @@ def test_a_dead_center_is_refused() -> None:
     loop = od.Loop("end", "pin", axes=[(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)])
     follow = ocp.DependentJoints(loop, ["coupler_joint", "rocker_joint"], ["crank_joint"], lambda q: ca.vertcat(-q, q))
     stated = [ocp.Phase("turn", 3, 1.0)]
-    with pytest.raises(ValueError, match="determine coupler_joint, rocker_joint at crank_joint = 0, a dead center"):
-        ocp.Problem(b.build(), stated, dependent=[follow])
+    for angle in (0.0, 1e-11):
+        with pytest.raises(
+            ValueError, match=f"determine coupler_joint, rocker_joint at crank_joint = {angle:g}, a dead cen"
+        ):
+            ocp.Problem(b.build(), stated, dependent=[follow], posture=[angle, 0, 0])
     fine = ocp.Problem(b.build(), stated, dependent=[follow], posture=[-0.1, 0, 0])
     assert (fine.coordinates.q, fine.coordinates.qd) == ([0], [0])
+
+
+def test_joints_that_follow_from_a_quaternion() -> None:
+    """dq/dt of the independent joint is not its velocity."""
+    b = od.ModelBuilder("head")
+    b.add_body("neck", od.Spherical(), mass=1, inertia=(0.1, 0.2, 0.3))
+    b.add_body("jaw", od.Revolute("y"), "neck", mass=1, inertia=(0.1, 0.1, 0.1))
+    model = b.build()
+    nod = od.CustomConstraint(lambda q: q[4] - q[0] * q[2] - q[1] ** 2, name="nod")
+    chosen = Coordinates(
+        model, (ocp.DependentJoints(nod, ["jaw_joint"], ["neck_joint"], lambda q: q[0] * q[2] + q[1] ** 2),)
+    )
+    rng = np.random.default_rng(4)
+    q, qd = model.random_q(rng), rng.normal(size=4)
+    full, rate = chosen.complete(DM(q), DM(qd))
+    h = 1e-5
+    later, earlier = (chosen.complete(model.integrate(full, sign * h * rate))[0] for sign in (1, -1))
+    assert float(later[4] - earlier[4]) / (2 * h) == pytest.approx(float(rate[3]), rel=1e-8)
+    assert np.abs(np.array(DM(nod.position(model, full)).full())).max() < 1e-15
 
 
 def test_mirror_images_of_dependent_joints_must_be_dependent() -> None:
