@@ -212,7 +212,7 @@ def trapezoidal(system: System, h: float, steps: int, every: int, progress: Prog
     tau = None if torque is None else lambda t, q, qd: torque(q, qd)
     natural = formulations.natural(system.model, system.loops)
     begin = time.process_time()
-    motion = formulations.simulate(
+    motion = formulations.trapezoidal_motion(
         system.model, natural, q=system.q, qd=system.qd, h=h, duration=steps * h, tau=tau, every=every,
         tolerance=system.tolerance, loads=system.loads, progress=progress,
     )  # fmt: skip

@@ -41,7 +41,7 @@ from .operation_stages import stages_a as stages_a
 from .runge_kutta_motion import runge_kutta_motion as runge_kutta_motion
 from .simulation.motion import NaturalMotion as NaturalMotion
 from .simulation.motion import StepError as StepError
-from .simulation.run import simulate as simulate
+from .simulation.run import trapezoidal_motion as trapezoidal_motion
 from .simulation.trapezoidal_rule import trapezoidal_step as trapezoidal_step
 from .trajectory import IntegrationError as IntegrationError
 from .trajectory import Trajectory as Trajectory

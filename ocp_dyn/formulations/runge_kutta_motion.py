@@ -102,7 +102,7 @@ def _explicit(method: str | Scheme) -> Scheme:
     if not (found.explicit or found.semi_implicit):
         raise ValueError(
             f'runge_kutta_motion needs an explicit scheme, such as "rk4", got {shown(found.name)}, which is implicit: '
-            "od.formulations.simulate integrates by an implicit rule in natural coordinates"
+            "od.formulations.trapezoidal_motion integrates by an implicit rule in natural coordinates"
         )
     return found
 
@@ -147,6 +147,6 @@ def _not_finite(motion: Trajectory) -> IntegrationError:
     return IntegrationError(
         f"the state of {motion.model.name or 'the model'} is not finite after t = {motion.t[-1]:.6g} s: "
         "take a smaller step h; near a singular position of a closed chain take method='penalty' or "
-        "od.formulations.simulate",
+        "od.formulations.trapezoidal_motion",
         motion,
     )

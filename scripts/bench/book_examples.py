@@ -122,7 +122,7 @@ def simulate(example: Example, variant: Variant, duration: float) -> Result:
 
         def timed(length: float) -> tuple[Any, float]:
             begin = time.thread_time()
-            found = formulations.simulate(
+            found = formulations.trapezoidal_motion(
                 example.model,
                 natural,
                 q=example.q,

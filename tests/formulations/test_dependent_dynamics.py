@@ -215,7 +215,7 @@ def test_a_locked_mechanism_rests(method):
     xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(2, 1), method=method, iterations=3)
     close(xdd, np.zeros(natural.n))
     check_balance(model, natural, x, xd, ca.DM(2, 1), xdd, lam, 1e-6 if method == "penalty" else 1e-10)
-    motion = fm.simulate(model, natural, q, h=0.01, duration=0.1)
+    motion = fm.trapezoidal_motion(model, natural, q, h=0.01, duration=0.1)
     close(motion.x[-1], flat(x))
 
 
@@ -259,6 +259,6 @@ def test_a_mechanism_without_coordinates_is_told():
     with pytest.raises(
         ValueError, match=r"the mechanism cannot move, its loops .* lock the joints hinge: .* leave out"
     ):
-        fm.simulate(model, natural, [0.0], h=0.01, duration=0.1)
+        fm.trapezoidal_motion(model, natural, [0.0], h=0.01, duration=0.1)
     with pytest.raises(ValueError, match="the mechanism cannot move"):
         od.function(fm.natural_forward_dynamics, model, natural)

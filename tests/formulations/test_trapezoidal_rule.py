@@ -32,7 +32,7 @@ def row(n, length=1.0, mass=1.0):
 def swing(**options):
     """A pendulum of 1 m, from horizontal, for half a second."""
     model = od.models.pendulum()
-    return fm.simulate(model, fm.natural(model), [0.0], **{"h": 1e-3, "duration": 0.5} | options)
+    return fm.trapezoidal_motion(model, fm.natural(model), [0.0], **{"h": 1e-3, "duration": 0.5} | options)
 
 
 @cache
@@ -61,7 +61,7 @@ def test_errors_fall_with_the_square_of_the_step(key):
     model, natural, s, (x, xd) = tumbling(key)
 
     def errors(h):
-        motion = fm.simulate(model, natural, s.q, s.qd, h=h, duration=0.2, tolerance=1e-10)
+        motion = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=h, duration=0.2, tolerance=1e-10)
         return np.array([np.abs(motion.x[-1] - x).max(), np.abs(motion.xd[-1] - xd).max()])
 
     coarse, fine = errors(2e-3), errors(1e-3)
@@ -77,7 +77,7 @@ def test_errors_fall_with_the_square_of_the_step(key):
 def test_a_row_of_four_bars_follows_its_exact_motion(options, limit):
     """It passes a singular position at 0.6 s, where all bars are in one line, and then two each turn."""
     made, natural = row(2)
-    motion = fm.simulate(made.model, natural, made.q, made.qd, h=1e-3, duration=2.0, **options)
+    motion = fm.trapezoidal_motion(made.model, natural, made.q, made.qd, h=1e-3, duration=2.0, **options)
     theta = np.array([od.models.n_four_bar_motion(2, t) for t in motion.t])
     assert theta[-1, 0] > 2 * np.pi
     assert natural.degrees_of_freedom() == 1
@@ -104,20 +104,20 @@ def test_augmented_iterations_reduce_constraint_errors():
 def test_projections_bring_velocities_and_accelerations_to_the_constraints():
     model, natural, s, _ = tumbling()
     for method, alpha in (("augmented", None), ("penalty", 1e9)):
-        motion = fm.simulate(
+        motion = fm.trapezoidal_motion(
             model, natural, s.q, s.qd, h=5e-3, duration=0.1, method=method, alpha=alpha, tolerance=1e-10
         )
         assert motion.velocity_errors.max() < (1e-11 if method == "augmented" else 1e-7)
         x, xd, xdd = ca.DM(motion.x[-1]), ca.DM(motion.xd[-1]), ca.DM(motion.xdd[-1])
         J, c = fm.natural_jacobian(model, natural, x), fm.natural_jacobian_rate(model, natural, x, xd)
         close(J @ xdd, flat(c), 1e-8 if method == "augmented" else 1e-4)
-    loose = fm.simulate(model, natural, s.q, s.qd, h=5e-3, duration=0.1, method="penalty", project=False)
+    loose = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=5e-3, duration=0.1, method="penalty", project=False)
     assert loose.velocity_errors.max() > 1e-4
 
 
 def test_accelerations_and_forces_are_those_of_the_equations_of_motion():
     model, natural, s, _ = tumbling("spherical")
-    motion = fm.simulate(model, natural, s.q, s.qd, h=1e-3, duration=0.1, tolerance=1e-12)
+    motion = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=1e-3, duration=0.1, tolerance=1e-12)
     x, xd = ca.DM(motion.x[-1]), ca.DM(motion.xd[-1])
     xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(model.nv, 1))
     close(motion.xdd[-1], flat(xdd), 1e-8)
@@ -126,7 +126,7 @@ def test_accelerations_and_forces_are_those_of_the_equations_of_motion():
 
 def test_energy_is_kept_and_is_that_of_joint_space():
     model, natural, s, _ = tumbling()
-    motion = fm.simulate(model, natural, s.q, s.qd, h=1e-3, duration=0.5, every=10)
+    motion = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=1e-3, duration=0.5, every=10)
     q, qd = ca.DM(motion.q[-1]), ca.DM(motion.qd[-1])
     close(motion.energy[-1], flat(od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)))
     assert np.ptp(motion.energy) < 1e-4 * np.abs(motion.energy).max()
@@ -135,7 +135,7 @@ def test_energy_is_kept_and_is_that_of_joint_space():
 def test_long_runs_stay_on_the_constraints():
     """Eighty seconds of five bars, which tumble; without projections the velocity errors are 1e-2."""
     model = od.models.five_bar_pendulum()
-    motion = fm.simulate(model, fm.natural(model), np.zeros(5), h=8e-3, duration=80.0, every=100)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), np.zeros(5), h=8e-3, duration=80.0, every=100)
     assert motion.position_errors.max() < 1e-10
     assert motion.velocity_errors.max() < 1e-10
     assert np.abs(motion.energy - motion.energy[0]).max() < 0.05 * abs(motion.energy[0])
@@ -147,7 +147,7 @@ def test_five_bars_as_in_the_book():
     natural = fm.natural(model)
 
     def run(alpha):
-        return fm.simulate(
+        return fm.trapezoidal_motion(
             model, natural, np.zeros(5), h=h, duration=20.0, method="penalty", project=False, alpha=alpha, mu=h / 80
         )
 
@@ -165,7 +165,7 @@ def test_bricards_mechanism_as_in_the_book():
     natural = fm.natural(made.model, made.loops)
     assert natural.redundant == 1
     for options in ({"method": "penalty", "project": False, "alpha": 1e7, "mu": h / 60}, {}):
-        motion = fm.simulate(made.model, natural, made.q, h=h, duration=39.99, **options)
+        motion = fm.trapezoidal_motion(made.model, natural, made.q, h=h, duration=39.99, **options)
         assert np.abs(motion.energy / motion.energy[0] - 1).max() < 3e-4
         assert motion.iterations[1:].mean() < 2.6
 
@@ -200,14 +200,16 @@ def test_steps_are_those_of_the_simulation_and_of_c():
     h = 2e-3
     step = od.function(fm.trapezoidal_step, model, natural, iterations=3)
     assert str(step).startswith("NC_step:(x[21],xd[21],xdd[21],lam_x[17],tau[4],h)->(x_next[21],xd_next[21]")
-    motion = fm.simulate(model, natural, s.q, s.qd, h=h, duration=0.1, tolerance=1e-13, iterations=3, tau=s.tau)
+    motion = fm.trapezoidal_motion(
+        model, natural, s.q, s.qd, h=h, duration=0.1, tolerance=1e-13, iterations=3, tau=s.tau
+    )
     z = [motion.x[0], motion.xd[0], motion.xdd[0], motion.lam[0]]
     for _ in range(50):
         *z, error = step(*z, s.tau, h)
     close(z[0], motion.x[-1])
     close(z[1], motion.xd[-1], 1e-9)
     assert float(error) < 1e-12
-    again = fm.simulate(model, natural, s.q, s.qd, h=h, duration=0.1, step=step, tau=s.tau, every=5)
+    again = fm.trapezoidal_motion(model, natural, s.q, s.qd, h=h, duration=0.1, step=step, tau=s.tau, every=5)
     close(again.x[-1], motion.x[-1])
     close(again.lam[-1], motion.lam[-1], 1e-6)
     assert again.iterations.max() == 0
@@ -237,7 +239,7 @@ def test_motions_are_the_same_in_other_units(units):
     def run(length, mass, **options):
         made, natural = row(2, length, mass)
         model = made.model.with_gravity((0, 0, 0))
-        return natural, fm.simulate(model, natural, made.q, made.qd * length, h=0.01, duration=1.0, **options)
+        return natural, fm.trapezoidal_motion(model, natural, made.q, made.qd * length, h=0.01, duration=1.0, **options)
 
     for options in ({}, {"method": "penalty", "project": False, "alpha": 1e6}):
         natural, motion = run(1.0, 1.0, **options)
@@ -259,7 +261,9 @@ def test_springs_count_in_the_energy():
     bar = {"mass": 1.0, "com": (0, 0, -0.5), "inertia": (0.1, 0.1, 0.01)}
     builder.add_body("bar", od.Revolute("y"), stiffness=20.0, rest=0.3, **bar)
     model = builder.build()
-    motion = fm.simulate(model, fm.natural(model), [1.0], [0.0], h=0.005, duration=0.5, loads=od.Loads(passive=True))
+    motion = fm.trapezoidal_motion(
+        model, fm.natural(model), [1.0], [0.0], h=0.005, duration=0.5, loads=od.Loads(passive=True)
+    )
     np.testing.assert_allclose(motion.trajectory().energy - motion.energy, motion.trajectory().energy[0] - motion.energy[0],
                                atol=1e-9)  # fmt: skip
     assert np.ptp(motion.energy) < 5e-3  # of the order h^2
@@ -277,7 +281,7 @@ def test_springs_and_dampers_are_implicit():
     )  # fmt: skip
     model = builder.build()
     loads = od.Loads(passive=True)
-    motion = fm.simulate(model, fm.natural(model), [0.3], [0.5], h=0.01, duration=8.0, loads=loads)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), [0.3], [0.5], h=0.01, duration=8.0, loads=loads)
     assert motion.energy[-1] == pytest.approx(motion.trajectory().energy[-1])
     rest = 0.3 - 9.81 * 0.5 * np.sin(0.3) / 1e6
     assert motion.q[-1, 0] == pytest.approx(rest, abs=1e-8)
@@ -293,7 +297,7 @@ def test_torques_that_are_functions_are_implicit():
         builder.add_body("bar", od.Revolute("y"), mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01), **own)
         model = builder.build()
         loads = od.Loads(passive=bool(own), external=("bar",))
-        motion = fm.simulate(
+        motion = fm.trapezoidal_motion(
             model, fm.natural(model), [0.3], [0.5], h=0.01, duration=8.0, loads=loads, tau=tau,
             f_ext=[0, 100.0, 0, 0, 0, 0],
         )  # fmt: skip
@@ -316,7 +320,7 @@ def test_torques_may_depend_on_time_and_state():
     """The squeezer's spring is a function of q; against the published solution at 0.03 s, at 2e-5 s a step."""
     made = od.models.squeezer()
     natural = fm.natural(made.model, made.loops, q=made.q)
-    motion = fm.simulate(
+    motion = fm.trapezoidal_motion(
         made.model, natural, made.q, h=1e-5, duration=0.03, tau=lambda t, q, qd: od.models.squeezer_torque(q), every=30
     )
     theta = np.unwrap(motion.q, axis=0)[-1][list(od.models.squeezer_order())]
@@ -324,7 +328,7 @@ def test_torques_may_depend_on_time_and_state():
                  0.5347301163226948, 1.048080741042263)  # fmt: skip
     np.testing.assert_allclose(theta, published, atol=4e-4)
     model = od.models.pendulum()
-    held = fm.simulate(
+    held = fm.trapezoidal_motion(
         model, fm.natural(model), [0.4], h=1e-2, duration=1.0,
         tau=lambda t, q, qd: od.gravity_force(model, q) + 0.1 * ca.cos(t) + 0 * qd,
     )  # fmt: skip
@@ -361,7 +365,7 @@ def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
     """Half a second in one step of a fast tree; the motion so far is not lost."""
     model, natural, s, _ = tumbling()
     with pytest.raises(fm.StepError, match=r"the step to t = .* does not converge: .* smaller h, more iter") as raised:
-        fm.simulate(model, natural, s.q, 10 * s.qd, h=0.25, duration=10.0, every=2)
+        fm.trapezoidal_motion(model, natural, s.q, 10 * s.qd, h=0.25, duration=10.0, every=2)
     error = raised.value
     assert isinstance(error, fm.IntegrationError)
     assert error.row in natural.constraint_names
@@ -373,7 +377,7 @@ def test_a_step_that_does_not_converge_tells_time_row_and_remedy():
     assert (str(again), again.time, again.row) == (str(error), error.time, error.row)
     close(again.motion.q, error.motion.q)
     with pytest.raises(fm.StepError, match="does not converge") as raised:
-        fm.simulate(model, natural, s.q, s.qd, h=1e-2, duration=1.0, iterations=1)
+        fm.trapezoidal_motion(model, natural, s.q, s.qd, h=1e-2, duration=1.0, iterations=1)
     assert raised.value.time == pytest.approx(1e-2)
     assert len(raised.value.motion.t) == 1
     close(raised.value.motion.trajectory().sample([0.0, 1.0]), [s.q, s.q], 1e-9)  # the start alone
@@ -400,12 +404,12 @@ def test_starts_must_keep_the_constraints(rng):
     made, natural = row(2)
     options = {"h": 0.01, "duration": 0.1}
     with pytest.raises(ValueError, match=r"x at the start violates coupler\d: .* assemble it first, q = od.assemble_q"):
-        fm.simulate(made.model, natural, made.q + 0.1 * rng.normal(size=5), **options)
+        fm.trapezoidal_motion(made.model, natural, made.q + 0.1 * rng.normal(size=5), **options)
     with pytest.raises(ValueError, match=r"xd at the start violates .*od.assemble_qd"):
-        fm.simulate(made.model, natural, made.q, rng.normal(size=5), **options)
+        fm.trapezoidal_motion(made.model, natural, made.q, rng.normal(size=5), **options)
     x, xd = at(made.model, natural, made.q, made.qd)
-    motion = fm.simulate(made.model, natural, x=x, xd=xd, **options)
-    close(motion.x[-1], fm.simulate(made.model, natural, made.q, made.qd, **options).x[-1])
+    motion = fm.trapezoidal_motion(made.model, natural, x=x, xd=xd, **options)
+    close(motion.x[-1], fm.trapezoidal_motion(made.model, natural, made.q, made.qd, **options).x[-1])
 
 
 def test_small_velocities_must_keep_the_constraints_too():
@@ -414,11 +418,11 @@ def test_small_velocities_must_keep_the_constraints_too():
     x, xd = (flat(y) for y in at(made.model, natural, made.q, 1e-6 * np.array(made.qd)))
     options = {"x": x, "h": 0.01, "duration": 0.01}
     assert np.abs(xd).max() < 1.1e-6
-    fm.simulate(made.model, natural, xd=xd, **options)
+    fm.trapezoidal_motion(made.model, natural, xd=xd, **options)
     for k in range(natural.n):
         if xd[k] == 0:
             with pytest.raises(ValueError, match="xd at the start violates"):
-                fm.simulate(made.model, natural, xd=xd + 1e-11 * np.eye(natural.n)[k], **options)
+                fm.trapezoidal_motion(made.model, natural, xd=xd + 1e-11 * np.eye(natural.n)[k], **options)
 
 
 def test_velocities_of_no_branch_are_told():
@@ -428,9 +432,9 @@ def test_velocities_of_no_branch_are_told():
     upright = [name.endswith(".z") for name in natural.names]
     x = np.where(upright, 0.0, natural.x + 1)
     start = {"h": 1e-3, "duration": 1e-3, "x": x}
-    fm.simulate(made.model, natural, xd=np.where(upright, 1.0, 0.0), **start)
+    fm.trapezoidal_motion(made.model, natural, xd=np.where(upright, 1.0, 0.0), **start)
     with pytest.raises(ValueError, match=r"no acceleration at the start satisfies .* at a singular position"):
-        fm.simulate(made.model, natural, xd=np.where(upright, np.arange(6.0), 0.0), **start)
+        fm.trapezoidal_motion(made.model, natural, xd=np.where(upright, np.arange(6.0), 0.0), **start)
 
 
 def test_iterations_are_counted():
@@ -438,7 +442,7 @@ def test_iterations_are_counted():
     builder = od.ModelBuilder("stone")
     builder.add_body("stone", od.Translation(), mass=1.0)
     stone = builder.build()
-    falling = fm.simulate(stone, fm.natural(stone), np.zeros(3), h=0.01, duration=0.05)
+    falling = fm.trapezoidal_motion(stone, fm.natural(stone), np.zeros(3), h=0.01, duration=0.05)
     assert falling.iterations.tolist() == [0, 1, 1, 1, 1, 1]
     pulse = {"tau": lambda t, q, qd: 1e4 * ca.fmax(0, 1 - ca.fabs(t - 0.031) / 1e-3), "duration": 0.1}
     each, blocks = swing(**pulse).iterations, swing(every=20, **pulse).iterations
@@ -450,12 +454,12 @@ def test_iterations_are_counted():
     ("options", "error", "message"),
     [
         ({"h": 0.0}, ValueError, "h .* must be positive"),
-        ({"alpha": ca.SX.sym("a")}, TypeError, "simulate: alpha must be numbers, got the expression"),
-        ({"mu": ca.MX.sym("mu")}, TypeError, "simulate: mu must be numbers, got the expression"),
+        ({"alpha": ca.SX.sym("a")}, TypeError, "trapezoidal_motion: alpha must be numbers, got the expression"),
+        ({"mu": ca.MX.sym("mu")}, TypeError, "trapezoidal_motion: mu must be numbers, got the expression"),
         (
             {"tau": lambda t, q, qd: ca.SX.sym("k") * q},
             ValueError,
-            "simulate: tau returns the symbols k, which are not",
+            "trapezoidal_motion: tau returns the symbols k, which are not",
         ),
         ({"duration": np.inf}, ValueError, "the duration .* must be finite"),
         ({"every": 0}, ValueError, "every must be at least 1"),
@@ -464,7 +468,7 @@ def test_iterations_are_counted():
         ({"project": 1}, TypeError, "project must be True or False"),
         ({"tau": [1.0, 2.0]}, ValueError, "tau"),
         ({"tau": lambda t, q, qd: ca.vertcat(q, q)}, ValueError, r"tau must return 1 entries, got shape \(2, 1\)"),
-        ({"tau": lambda t, q, qd: 1 / 0}, ValueError, "simulate: tau: the function raised ZeroDivisionError"),
+        ({"tau": lambda t, q, qd: 1 / 0}, ValueError, "trapezoidal_motion: tau: the function raised ZeroDivisionError"),
         ({"f_ext": np.zeros((6, 1))}, ValueError, "f_ext must be finite numbers, 6 x 0"),
         (
             {"f_ext": [np.nan] * 6, "loads": od.Loads(external=("link1",))},
@@ -491,8 +495,10 @@ def test_symbols_need_numbers_first(given):
     model = od.models.pendulum()
     symbolic = od.with_parameters(model, {key.format(model.body_names[0]): value for key, value in given.items()})
     for natural in (fm.natural(model), fm.natural(symbolic)):
-        with pytest.raises(ValueError, match="simulate needs numbers for all masses and inertias and for gravity"):
-            fm.simulate(symbolic, natural, [0.0], h=0.1, duration=0.1)
+        with pytest.raises(
+            ValueError, match="trapezoidal_motion needs numbers for all masses and inertias and for gravity"
+        ):
+            fm.trapezoidal_motion(symbolic, natural, [0.0], h=0.1, duration=0.1)
 
 
 def test_units_of_a_model_with_symbols_are_those_of_its_numbers():
@@ -508,7 +514,7 @@ def test_units_of_a_model_with_symbols_are_those_of_its_numbers():
 def test_natural_coordinates_are_asked_for(natural):
     model = od.models.pendulum()
     with pytest.raises(TypeError, match=r"natural must be natural coordinates, od\.formulations\.natural"):
-        fm.simulate(model, natural, [0.0], h=0.1, duration=0.1)
+        fm.trapezoidal_motion(model, natural, [0.0], h=0.1, duration=0.1)
 
 
 @pytest.mark.parametrize(
@@ -534,13 +540,15 @@ def test_a_body_that_nothing_holds_is_told():
     builder.add_body("rod", od.FloatingBase(), mass=1.0, com=(0.1, 0.2, 0.3))
     model = builder.build()
     natural = fm.natural(model)
-    with pytest.raises(ValueError, match=r"simulate: no inertia resists a motion of u\d\.[xyz], which belongs to rod"):
-        fm.simulate(model, natural, model.neutral(), h=0.01, duration=0.1)
+    with pytest.raises(
+        ValueError, match=r"trapezoidal_motion: no inertia resists a motion of u\d\.[xyz], which belongs to rod"
+    ):
+        fm.trapezoidal_motion(model, natural, model.neutral(), h=0.01, duration=0.1)
     builder = od.ModelBuilder("springs")
     builder.add_body("light", od.Prismatic("z"), stiffness=100.0, damping=10.0)
     builder.add_body("heavy", od.Prismatic("z"), "light", mass=1.0, stiffness=200.0)
     model, loads = builder.build(), od.Loads(passive=True)
-    motion = fm.simulate(model, fm.natural(model), [0.1, 0.05], h=0.01, duration=8.0, loads=loads)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), [0.1, 0.05], h=0.01, duration=8.0, loads=loads)
     assert motion.q[-1] == pytest.approx([-0.0981, -0.04905], abs=1e-4)  # at rest under its weight
 
 
@@ -552,7 +560,7 @@ def test_springs_act_by_the_angle_from_their_rest():
     )
     model, loads = builder.build(), od.Loads(passive=True)
     options = {"h": 2e-3, "duration": 1.0, "loads": loads}
-    motion = fm.simulate(model, fm.natural(model), [3.0], [2.0], **options)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), [3.0], [2.0], **options)
     f = od.function(od.forward_dynamics, model, loads=loads)
     reference = fm.runge_kutta_motion(model, f, [3.0], [2.0], **options)
     path = motion.trajectory()
@@ -578,7 +586,7 @@ def test_trajectories_count_turns_but_leave_lengths(joint, qd):
     builder = od.ModelBuilder("top", gravity=(0, 0, 0))
     builder.add_body("top", joint, mass=1.0, inertia=(0.1, 0.1, 0.1))
     model = builder.build()
-    motion = fm.simulate(model, fm.natural(model), np.zeros(model.nq), qd, h=0.02, duration=10.0, every=50)
+    motion = fm.trapezoidal_motion(model, fm.natural(model), np.zeros(model.nq), qd, h=0.02, duration=10.0, every=50)
     path = motion.trajectory()
     close(path.q, np.outer(path.t, qd), 1e-2)
     assert path.position_errors.shape == path.velocity_errors.shape == (11, 0)
@@ -587,7 +595,7 @@ def test_trajectories_count_turns_but_leave_lengths(joint, qd):
 
 def test_trajectories_take_one_loop_or_several():
     made, natural = row(2)
-    motion = fm.simulate(made.model, natural, made.q, made.qd, h=0.01, duration=0.05)
+    motion = fm.trapezoidal_motion(made.model, natural, made.q, made.qd, h=0.01, duration=0.05)
     several = motion.trajectory(made.loops)
     assert np.abs(several.position_errors).max() < 1e-10
     close(motion.trajectory(made.loops[0]).position_errors, several.position_errors[:, :2], 1e-12)

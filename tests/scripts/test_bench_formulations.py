@@ -84,7 +84,7 @@ def test_the_library_integrates_as_the_book_prints_it():
     x0 = np.array(od.function(od.formulations.natural_from_q, example.model, natural)(example.q).full()).ravel()
     options = {"h": example.h, "duration": 0.4, "tolerance": 1e-12}
     printed = book_rule.integrate(terms, x0, **options, alpha=1e7, mu=example.h / 80)
-    found = od.formulations.simulate(
+    found = od.formulations.trapezoidal_motion(
         example.model, natural, q=example.q, **options, method="penalty", alpha=np.full(natural.m, 1e7),
         mu=example.h / 80, project=False,
     )  # fmt: skip

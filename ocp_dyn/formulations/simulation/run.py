@@ -27,7 +27,7 @@ STEPS_PER_CALL = 1000
 
 
 @boundary(own=("q", "qd", "tau", "f_ext", "mu"))
-def simulate(
+def trapezoidal_motion(
     model: Model,
     natural: NaturalCoordinates,
     q: Any = None,
@@ -212,7 +212,7 @@ class _Run:
             else "its results are not finite; the largest error before it is"
         )
         message = (
-            f"simulate: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: {change} "
+            f"trapezoidal_motion: the step to t = {time:.6g} s (h = {self.h:g} s) does not converge: {change} "
             f"{sizes.max(initial=0.0):.3g} in {row}. Use a smaller h, more iterations, a smaller alpha, "
             'method="augmented", or a larger tolerance; error.motion is the motion so far'
         )
@@ -226,10 +226,10 @@ def _refuse_symbols(equations: Equations, alpha: Any, mu: Any) -> None:
     """TypeError or ValueError for expressions in place of numbers."""
     for what, value in (("alpha", alpha), ("mu", mu)):
         if isinstance(value, (SX, MX)):
-            raise TypeError(f"simulate: {what} must be numbers, got the expression {shown(value)}")
+            raise TypeError(f"trapezoidal_motion: {what} must be numbers, got the expression {shown(value)}")
     if not SX(equations.M).is_constant() or not SX(equations.model.gravity_vector).is_constant():
         raise ValueError(
-            "simulate needs numbers for all masses and inertias and for gravity, got a model with symbols: give it "
+            "trapezoidal_motion needs numbers for all masses and inertias and for gravity, got a model with symbols: give it "
             "numbers first"
         )
 
@@ -243,14 +243,14 @@ def _torques(model: Model, natural: NaturalCoordinates, tau: Any, t: SX) -> Any:
 
     def torques(x: Expr, xd: Expr) -> Expr:
         q, qd = q_from_natural(model, natural, x), qd_from_natural(model, natural, x, xd)
-        found = expression(called("simulate: tau", tau, t, q, qd), "simulate: tau")
+        found = expression(called("trapezoidal_motion: tau", tau, t, q, qd), "trapezoidal_motion: tau")
         if found.shape != (model.nv, 1):
-            raise ValueError(f"simulate: tau must return {model.nv} entries, got shape {found.shape}")
+            raise ValueError(f"trapezoidal_motion: tau must return {model.nv} entries, got shape {found.shape}")
         known = {s.element_hash() for s in ca.symvar(ca.vertcat(t, x, xd))}
         strange = [str(s) for s in ca.symvar(found) if s.element_hash() not in known]
         if strange:
             raise ValueError(
-                f"simulate: tau returns the symbols {listed(strange)}, which are not those of t, q, qd: give numbers"
+                f"trapezoidal_motion: tau returns the symbols {listed(strange)}, which are not those of t, q, qd: give numbers"
             )
         return found
 

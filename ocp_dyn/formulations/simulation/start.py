@@ -42,7 +42,7 @@ def check_start(equations: Equations, x: Array, xd: Array) -> None:
         worst = int(np.argmax(errors)) if errors.size else -1
         if errors.size and not errors[worst] <= limit:
             raise ValueError(
-                f"simulate: {what} at the start violates {names[worst]} by {errors[worst]:.3g} in its unit, at most "
+                f"trapezoidal_motion: {what} at the start violates {names[worst]} by {errors[worst]:.3g} in its unit, at most "
                 f"{limit:.3g}: assemble it first, {remedy}"
             )
 
@@ -52,7 +52,7 @@ def _check_inertia(equations: Equations, t: SX, h: float, x: Array, xd: Array) -
     X, V = SX.sym("x", equations.natural.n), SX.sym("xd", equations.natural.n)
     parts = [equations.M - h * h / 4 * equations.stiffness(X, V, h), equations.Phi_x(X)]
     A, J = ca.Function("start", [t, X, V], [SX(part) for part in parts])(0, x, xd)
-    check_resisted("simulate", equations.natural, equations.scales, A, J)
+    check_resisted("trapezoidal_motion", equations.natural, equations.scales, A, J)
 
 
 def accelerations(equations: Equations, t: SX, x: Array, xd: Array) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ def accelerations(equations: Equations, t: SX, x: Array, xd: Array) -> tuple[Arr
     if not np.all(left <= START_ERROR * (1 + np.max(np.abs(b), initial=0.0))):
         names = (*natural.names, *natural.constraint_names)
         raise ValueError(
-            f"simulate: no acceleration at the start satisfies the equations of motion, error {left.max():.3g} in "
+            f"trapezoidal_motion: no acceleration at the start satisfies the equations of motion, error {left.max():.3g} in "
             f"{names[int(np.argmax(left))]}: at a singular position the velocities must keep the constraints also to "
             "second order; start elsewhere, or with other velocities"
         )
@@ -84,7 +84,7 @@ def _state(equations: Equations, q: Any, qd: Any, x: Any, xd: Any) -> tuple[Arra
     """x and xd (n each) from whichever coordinates were given."""
     model, natural = equations.model, equations.natural
     if (q is None) == (x is None) or (q is None and qd is not None) or (x is None and xd is not None):
-        raise ValueError("simulate: give the start as q (and qd), or as x (and xd)")
+        raise ValueError("trapezoidal_motion: give the start as q (and qd), or as x (and xd)")
     if q is not None:
         at = column_of_numbers(q, model.nq, "q")
         rates = column_of_numbers(qd, model.nv, "qd") if qd is not None else DM.zeros(model.nv)
