@@ -268,10 +268,11 @@ class NaturalCoordinates:
             rows.append((e.name, self._place_in_x(e), f"({place})", ", ".join(e.bodies)))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         table = "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        free = self.degrees_of_freedom()
         kind = "in the plane, " if self.dimension == 2 else ""
         head = (
             f"natural coordinates of {self.tree.name or 'a model'}: {kind}n = {self.n} coordinates, m = {self.m} "
-            f"conditions, {self.redundant} of them redundant, {self.degrees_of_freedom()} degrees of freedom"
+            f"conditions, {self.redundant} of them redundant, {free} degree{'' if free == 1 else 's'} of freedom"
         )
         return f"{head}\n{table}"
 

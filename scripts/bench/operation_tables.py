@@ -32,19 +32,26 @@ ROWS = {
 """Fields of `formulations.Stages` and rows of the tables."""
 
 
+REMOVED = ("link_", "spring4_", "tie_rod")
+"""Beginnings of the names of the truck's bodies whose rigid-body conditions are removed: each closes a loop."""
+
+
 def formulation_b(model: od.Model, loops: Sequence[Any] = ()) -> Stages:
     """Operations by stage of Formulation B; with loops, which are held by multipliers, the stages of table 8.4."""
     q, qd, tau = inputs = _inputs(model)
     return _counted(od.formulations.stages(model, q, qd, tau, constraints=tuple(loops)), inputs)
 
 
-def formulation_a(model: od.Model, loops: Sequence[Any] = ()) -> Stages | None:
-    """Operations by stage of Formulation A on an open chain, whose R'MR is one product of sparse matrices; None with
-    loops, of which the library opens those that one removed body closes."""
+def formulation_a(model: od.Model, loops: Sequence[Any] = (), q: Any = None) -> Stages:
+    """Operations by stage of Formulation A, whose R'MR is one product of sparse matrices; with loops, closed at q, those
+    of the chain that is opened by removing the truck's rods, `REMOVED`."""
+    opened = None
     if loops:
-        return None
+        removed = [name for name in model.body_names if name.startswith(REMOVED)]
+        opened = od.formulations.open_by_removing(model, loops, removed, q=q)
+    natural = opened.natural if opened else od.formulations.natural(model)
     q, qd, tau = inputs = _inputs(model)
-    return _counted(od.formulations.stages_a(model, od.formulations.natural(model), q, qd, tau), inputs)
+    return _counted(od.formulations.stages_a(model, natural, q, qd, tau, opened=opened), inputs)
 
 
 def _inputs(model: od.Model) -> list[ca.SX]:
@@ -133,7 +140,7 @@ def run(quick: bool, progress: Callable[[str], None]) -> dict[str, Any]:
     }  # fmt: skip
     for name, (title, model, loops, rows, printed) in list(cases.items())[: 1 if quick else None]:
         progress(f"{name}: Formulation A")
-        a = formulation_a(model, loops)
+        a = formulation_a(model, loops, truck.q)
         progress(f"{name}: Formulation B")
         b = formulation_b(model, loops)
         progress(f"{name}: recursive algorithms")

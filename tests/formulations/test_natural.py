@@ -544,7 +544,7 @@ def test_two_sliders_span_a_plane(rng):
 def test_the_text_lists_points_and_vectors():
     text = str(fm.natural(*four_bar(), plane=False))
     assert text.startswith(
-        "natural coordinates of four_bar: n = 15 coordinates, m = 15 conditions, 1 of them redundant, 1 degrees of "
+        "natural coordinates of four_bar: n = 15 coordinates, m = 15 conditions, 1 of them redundant, 1 degree of "
         "freedom"
     )
     assert "P2       x[0:3]       (0, 0, 1)    crank, coupler" in text
