@@ -361,7 +361,7 @@ def test_every_joint(key, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("units", UNITS[::2], ids=lambda u: f"{u.length:.2g},{u.mass:.2g},{u.time:.2g}")
+@pytest.mark.parametrize("units", UNITS[::4], ids=lambda u: f"{u.length:.2g},{u.mass:.2g},{u.time:.2g}")
 def test_every_entry_on_a_humanoid(units):
     case = humanoid(full=True)
     for algorithm in REGISTRY:

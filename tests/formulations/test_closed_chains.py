@@ -12,6 +12,8 @@ from ocp_dyn.formulations.cut_joints import closing_rows
 from tests.formulations.mechanisms import I3, MECHANISMS, XY, four_bar, six_bar
 from tests.helpers import State, close, flat, random_rotation, tree
 
+pytestmark = pytest.mark.slow
+
 b = od.formulations
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 

@@ -13,6 +13,8 @@ from ocp_dyn import formulations as fm
 from ocp_dyn.formulations.natural_equations import Scales
 from tests.helpers import State, close, flat, tree
 
+pytestmark = pytest.mark.slow
+
 KINDS = (
     "chain", "star", "forest", "spherical", "universal", "cylindrical_skew", "planar", "translation", "floating",
     "prismatic_skew", "euler_zyx",

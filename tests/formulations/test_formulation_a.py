@@ -12,6 +12,8 @@ from ocp_dyn.formulations.closed.branches import Branches
 from tests.formulations.mechanisms import MECHANISMS, Closed, add, base
 from tests.helpers import QUICK_TREES, TREES, State, close, evaluate, flat, mostly_slow, rate_of, symbols, tree
 
+pytestmark = pytest.mark.slow
+
 b = od.formulations
 ALGORITHMS = (
     b.velocity_transformation_a, b.velocity_products_a, b.projected_equations_a, b.forward_dynamics_formulation_a,

@@ -11,6 +11,8 @@ import ocp_dyn as od
 from tests.formulations.mechanisms import I3, MECHANISMS, XY, Closed, bricard, four_bar, six_bar
 from tests.helpers import close, flat
 
+pytestmark = pytest.mark.slow
+
 b = od.formulations
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 

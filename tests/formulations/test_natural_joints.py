@@ -13,6 +13,8 @@ from ocp_dyn.spatial_algebra.rotations import matrix_quaternion
 from tests.formulations.test_natural import MODEL, NATURAL, TAKEN, planar_tree
 from tests.helpers import QUICK_TREES, State, close, flat, mostly_slow, random_rotation, tree, turn, turns
 
+pytestmark = pytest.mark.slow
+
 fm = od.formulations
 
 

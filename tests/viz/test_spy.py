@@ -19,6 +19,8 @@ from ocp_dyn.viz.drawing import COLORS, FORCE
 from ocp_dyn.viz.pictures.spy import Pattern, _groups, factor_of
 from tests.hopper import problem as hop
 
+pytestmark = pytest.mark.slow
+
 
 def entries(pattern: ca.Sparsity) -> set[tuple[int, int]]:
     return set(zip(pattern.row(), pattern.get_col(), strict=True))

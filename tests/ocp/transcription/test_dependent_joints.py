@@ -15,6 +15,8 @@ from ocp_dyn.ocp.guess.from_solution import carry_over
 from ocp_dyn.ocp.statement.dependent import Coordinates
 from ocp_dyn.ocp.workflows.solve import prepare
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(8)
 PINS = {"a": (-0.11, 0.02), "b": (0.13, -0.33), "d": (0.10, -0.07), "c": (-0.16, -0.29)}
 """Pins (x, z) of a crossed four-bar linkage: bars a-b and d-c between the arm (a, d) and the hand (b, c)."""
