@@ -207,7 +207,7 @@ def to_rst(lines: list[str], here: str = "ocp_dyn") -> list[str]:
     return made
 
 
-SENTENCE = re.compile(r"(?<!\beq)(?<!\beqs)(?<!\bch)(?<!\bsec)(?<!\bt\.b)[.;]\s+(?=[A-Z`(\w])")
+SENTENCE = re.compile(r"(?<!\beq)(?<!\beqs)(?<!\bch)(?<!\bsec)(?<!\bt\.b)\.\s+(?=[A-Z`(\w])")
 
 
 def summary(documented: Any) -> str:
@@ -265,7 +265,8 @@ def _signature(app: Sphinx, what: str, name: str, documented: Any, options: Any,
     args = args.replace("NO_LOADS", "Loads()").replace("JOINT_LOADS", "Loads(passive=True, armature=True)")
     args = args.replace(", external=(), slip_speed=0.01)", ")")
     result = re.sub(r"~?\b(?:\w+\.)+(?=\w)", "", result or "")
-    return args, None if result in ("", "None", "M", "Any", "Expr") else result
+    plain = result in ("", "None", "Any", "Expr") or re.search(r"\bM\b", result)
+    return args, None if plain else result
 
 
 def _missing(app: Sphinx, env: Any, node: Any, contnode: Any) -> Any:
