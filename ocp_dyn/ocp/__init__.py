@@ -1,5 +1,6 @@
 """Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`."""
 
+from .._types import only_names as _only_names
 from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
@@ -81,3 +82,5 @@ from .workflows.sweep import GridPoint as GridPoint
 from .workflows.sweep import Sweep as Sweep
 from .workflows.sweep import SweepPoint as SweepPoint
 from .workflows.sweep import grid as grid
+
+_only_names(globals())
