@@ -173,7 +173,7 @@ def test_legs_that_lie_on_each_other_are_images_of_each_other():
         builder.add_frame(f"foot_{side}", f"shank_{side}", (0, 0, -0.4))
     builder.add_body("tail", od.Revolute("y"), "trunk", mass=1, com=(-0.3, 0, 0))
     mirror = mirror_map(builder.build())
-    assert np.array_equal(np.ravel(mirror.q(ca.DM(range(7)))), [0, 1, 4, 5, 2, 3, 6])
+    assert np.array_equal(mirror.q(ca.DM(range(7))).full().ravel(), [0, 1, 4, 5, 2, 3, 6])
     assert mirror.frame("foot_l").name == "foot_r"
     assert mirror.frame("tail").name == "tail"
 
