@@ -213,6 +213,16 @@ def test_a_problem_that_cannot_be_transcribed_still_shows_itself():
 # Figures, animations, progress
 
 
+def test_summary_and_defects_are_tables(walk):
+    summary = walk.summary()
+    texts = [text for row in summary.rows() for text in row]
+    assert Reader(summary._repr_html_()).cells == texts
+    found = walk.defects()
+    cells = Reader(found._repr_html_()).cells
+    numbers = (found.angle, found.length, found.open_loop_angle, found.open_loop_length)
+    assert [cells[k] for k in (4, 5, 7, 8)] == [f"{x:.3g} {u}" for x, u in zip(numbers, ("rad", "m") * 2, strict=True)]
+
+
 def test_a_simulated_motion_shows_its_overview_and_its_errors():
     model, anchor = pendulum(2), od.Contact("tip", axes="xz")
     t = np.linspace(0.0, 1.0, 5)
