@@ -1,4 +1,15 @@
-"""Rigid-body dynamics on CasADi, and optimal control of walking."""
+"""Rigid-body dynamics on CasADi, and optimal control of walking.
+
+The examples in docstrings use these names, and those on optimal control also the names of `ocp_dyn.ocp`. CasADi prints
+a structural zero as 00.
+
+>>> import casadi as ca
+>>> import numpy as np
+>>> import ocp_dyn as od
+>>> from ocp_dyn import ocp
+>>> rod = od.models.pendulum()  # a uniform rod of 1 kg and 1 m, hinged about y at its upper end; it hangs at q = 0
+>>> arm = od.models.pendulum(2)  # two such rods in a chain
+"""
 
 from . import codegen as codegen
 from . import formulations as formulations
