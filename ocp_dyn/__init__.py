@@ -1,6 +1,14 @@
 """Rigid-body dynamics on CasADi, and optimal control of walking.
 
-    import ocp_dyn as od
+The examples in docstrings use these names, and those on optimal control also the names of `ocp_dyn.ocp`. CasADi prints
+a structural zero as 00.
+
+>>> import casadi as ca
+>>> import numpy as np
+>>> import ocp_dyn as od
+>>> from ocp_dyn import ocp
+>>> rod = od.models.pendulum()  # a uniform rod of 1 kg and 1 m, hinged about y at its upper end; it hangs at q = 0
+>>> arm = od.models.pendulum(2)  # two such rods in a chain
 
 The names are those of `ocp_dyn/_names.py`. They are loaded together, with CasADi and NumPy, when one of them is used for
 the first time: commands that need none of them, such as `ocp-dyn --help`, start at once. Type checkers read the names in
