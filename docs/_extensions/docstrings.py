@@ -111,12 +111,14 @@ def _indent(line: str) -> int:
 
 
 def _blocks(lines: list[str]) -> Iterable[tuple[str, list[str]]]:
-    """The blocks of a docstring: "text", "table", "list" and "indented", in order; blank lines separate blocks."""
+    """The blocks of a docstring: "text", "table", "list", "doctest" and "indented", in order; blank lines separate blocks."""
     kind, block = "", []
     for line in [*lines, ""]:
         mark = line.lstrip()
         if not mark:
             now = "indented" if kind == "indented" else ""
+        elif mark.startswith(">>>") and not _indent(line) or kind == "doctest":
+            now = "doctest"
         elif _indent(line) >= 2 and kind != "list":
             now = "indented"
         elif _indent(line) >= 2:
@@ -203,7 +205,7 @@ def to_rst(lines: list[str], here: str = "ocp_dyn") -> list[str]:
         if kind == "text":
             made += [*inline("\n".join(block), here).splitlines(), ""]
         else:
-            made += {"indented": _indented, "table": _table, "list": _list}[kind](block, here)
+            made += {"indented": _indented, "doctest": _indented, "table": _table, "list": _list}[kind](block, here)
     return made
 
 
