@@ -213,6 +213,7 @@ def test_a_problem_that_cannot_be_transcribed_still_shows_itself():
 # Figures, animations, progress
 
 
+@pytest.mark.slow
 def test_a_figure_shows_itself_and_can_be_pickled(walk):
     for figure in (plot(walk), stick_figure(walk, poses=2), plot(pendulum(1))):
         data, size = figure._repr_png_()
