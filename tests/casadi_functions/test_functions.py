@@ -365,6 +365,7 @@ def humanoid() -> od.Model:
     return urdf.load_urdf(paths[0], root=od.FloatingBase())
 
 
+@pytest.mark.slow
 def test_instruction_counts_on_a_humanoid():
     """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
     model = humanoid()
