@@ -41,6 +41,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_extensions"]
 nitpicky = True
+smartquotes = False  # the transpose of L is L'
 
 # Pages
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
