@@ -111,13 +111,13 @@ def test_the_table_is_long_enough():
     assert sum(bool(row.relation) for row in ROWS) >= 45
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.theirs[-1])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.place)
 def test_both_calls(row, walker):
     compare(row, *walker)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SOLO.exists(), reason="example-robot-data is not installed")
-@pytest.mark.parametrize("row", [row for row in ROWS if "right_hip" not in row.ours[0]], ids=lambda row: row.theirs[-1])
+@pytest.mark.parametrize("row", [row for row in ROWS if "right_hip" not in row.ours[0]], ids=lambda row: row.place)
 def test_both_calls_for_a_quadruped(row, solo):
     compare(row, *solo)
