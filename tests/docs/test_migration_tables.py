@@ -2,15 +2,31 @@
 
 import ast
 import builtins
+import inspect
+import re
 
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn.mechanism.builder import DofOptions
 from tests.docs.pages import DOCS, namespace, rows
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "coming_from").glob("*.md"))
 LEAST = {"pinocchio": 30, "rbdl": 40, "mujoco": 30, "opensim_bioptim": 20, "crocoddyl": 12}
 """Least number of rows by page."""
+
+
+def keywords() -> set[str]:
+    """Names of arguments of the library's functions and classes."""
+    found = set(DofOptions.__annotations__)
+    for place in (od, od.ocp, od.ModelBuilder, od.Model):
+        for member in vars(place).values():
+            if callable(member) and not (isinstance(member, type) and issubclass(member, BaseException)):
+                found |= set(inspect.signature(member).parameters)
+    return found
+
+
+KEYWORDS = keywords()
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +51,9 @@ def test_the_calls_of_the_table(page, spaces):
     for row in found:
         assert row.ours or len(row.remark) > 20, f"{row.place}: say what to do where there is no counterpart"
         for code in row.ours:
+            if keyword := re.match(r"(\w+)=(?!=)", code):
+                assert keyword[1] in KEYWORDS, f"{row.place}: no function has an argument {keyword[1]}"
+                continue
             names_exist(code, spaces(page), row.place)
             if not tested_with_the_peer:
                 eval(code, spaces(page))
