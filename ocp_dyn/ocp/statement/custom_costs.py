@@ -12,8 +12,8 @@ import numpy as np
 from ..._arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
 from ..._types import Expr, shown
 from ...mechanism import Model
-from .costs import RateSquared, Weighed
 from .instant import Instant
+from .objectives import RateSquared, Weighed
 from .path_constraints import PathConstraint
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..._arguments import all_positive, not_negative, positive, truth
 from ...dynamics.momentum import zero_moment_point
 from ...mechanism import Model
-from .costs import base_size, capture_point, middle_of_feet, per_dof
 from .instant import Instant
+from .objectives import base_size, capture_point, middle_of_feet, per_dof
 from .path_constraints import Bounded
 
 

@@ -12,10 +12,10 @@ from casadi import DM, MX, SX
 from ..._arguments import as_bounds, bounds, choice, finite, function, label, not_negative, numbers, truth, whole
 from ..._types import shown
 from ...constraints import Constraint, as_set
-from .costs import Objective, RateObjective
 from .custom_costs import Peak, Terminal
 from .footholds import Foothold, PhaseConstraint
 from .instant import Instant
+from .objectives import Objective, RateObjective
 from .path_constraints import WHERE, Bounded, PathConstraint
 
 

@@ -19,8 +19,8 @@ from ..._arguments import all_known, called, framed_points, function, listed_nam
 from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .costs import LeastSquares, per_dof
 from .instant import Instant
+from .objectives import LeastSquares, per_dof
 
 Recording = Callable[[float], Any]
 
