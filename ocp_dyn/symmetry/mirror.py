@@ -131,15 +131,17 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         for X, body in zip(X0, model.I, strict=True)
     ]
     partners = {0: 0}
+    length_per_mass = max(np.linalg.norm(x) for x in (*place, *com)) / (model.mass or 1.0)
     for i, p in model.edges:
 
-        def distance(j: int, i: int = i) -> float:
+        def apart(j: int, i: int = i) -> tuple[float, float]:
+            """Distances [m] of origins and mass centers, and difference of masses [kg], from the mirror image."""
             gap = np.linalg.norm(place[j] - REFLECTION @ place[i]) + np.linalg.norm(com[j] - REFLECTION @ com[i])
-            return float(gap + abs(float(model.I[j].m) - float(model.I[i].m)))
+            return float(gap), abs(float(model.I[j].m) - float(model.I[i].m))
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
-        best = min(siblings, key=distance, default=0)
-        if not best or distance(best) > tolerance * max(1.0, model.mass):
+        best = min(siblings, key=lambda j: apart(j)[0] + length_per_mass * apart(j)[1], default=0)  # noqa: B023
+        if not best or sum(apart(best)) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
                 "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
