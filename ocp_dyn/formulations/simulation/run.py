@@ -68,16 +68,14 @@ def trapezoidal_motion(
     StepError, with the motion so far, if a step does not converge.
 
     >>> natural = od.formulations.natural(rod)
-    >>> motion = od.formulations.trapezoidal_motion(rod, natural, [0.01], h=0.01, duration=1.64)
-    >>> motion.q[-1].round(3)  # after the period of a small swing
+    >>> od.formulations.trapezoidal_motion(rod, natural, [0.01], h=0.01, duration=1.64).q[-1].round(3)  # after the period of a small swing
     array([0.01])
     """
     check_natural(natural)
     steps, h, every = _grid(h, duration, every)
     tell = function(progress, "progress") if progress is not None else lambda done, steps: None
     tolerance = positive(tolerance, "tolerance")
-    t = SX.sym("t")
-    wrenches = _wrenches(f_ext, loads)
+    t, wrenches = SX.sym("t"), _wrenches(f_ext, loads)
     equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
     _refuse_symbols(equations, alpha, mu)
     if step is not None:

@@ -29,7 +29,11 @@ from .objectives import LeastSquares, RateSquared, Weighed, base_size, capture_p
 
 @dataclass(frozen=True)
 class TorqueSquared(LeastSquares):
-    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
+    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau.
+
+    >>> round(turn(ocp.TorqueSquared(weight=0.5)).solve(progress=False).cost["TorqueSquared"], 2)  # half of 12
+    6.02
+    """
 
     weight: float = 1.0
     scale: Any = 1.0
@@ -44,6 +48,10 @@ class TorqueRateSquared(RateSquared):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], between intervals and from a phase to the next one.
 
     In a periodic motion the first interval follows the last one.
+
+    >>> smooth = turn(ocp.TorqueRateSquared()).solve(progress=False)
+    >>> round(float(smooth.tau[0, 0]), 2)  # from 6 N m for ever shorter intervals, falling steadily
+    4.99
     """
 
     weight: float = 1.0
@@ -58,7 +66,11 @@ class TorqueRateSquared(RateSquared):
 
 @dataclass(frozen=True)
 class AccelerationSquared(LeastSquares):
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root."""
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root.
+
+    >>> round(turn(ocp.AccelerationSquared()).solve(progress=False).objective, 2)  # a wheel of 1 kg m^2: as of torques
+    12.03
+    """
 
     weight: float = 1.0
     base: bool = False
@@ -76,6 +88,10 @@ class JerkSquared(RateSquared):
     """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
 
     Jumps of the accelerations across an impact are not counted.
+
+    >>> smooth = turn(ocp.JerkSquared()).solve(progress=False)
+    >>> round(float(smooth.phases[0].qdd[0, 0]), 2)
+    4.99
     """
 
     weight: float = 1.0
@@ -90,6 +106,10 @@ class JointAngleSquared(LeastSquares):
     """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
 
     stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root is left out.
+
+    >>> costs = ocp.JointAngleSquared(stiffness=2.0), ocp.TorqueSquared(1e-3)
+    >>> round(turn(*costs).solve(progress=False).cost["JointAngleSquared"], 3)
+    0.533
     """
 
     weight: float = 1.0
@@ -117,7 +137,11 @@ class JointAngleSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceSquared(LeastSquares):
-    """sum of (f / scale)^2 over the contact wrenches [moment; force]."""
+    """sum of (f / scale)^2 over the contact wrenches [moment; force].
+
+    >>> ocp.ForceSquared(scale=10.0).integrand(instant)  # (2^2 + 30^2 + 100^2) / 10^2
+    SX(109.04)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -128,7 +152,11 @@ class ForceSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceRateSquared(RateSquared):
-    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase."""
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase.
+
+    >>> ocp.ForceRateSquared(scale=2.0).rate_integrand(ca.DM([2.0, 4.0]))  # of rates of 2 and 4 N/s
+    DM(5)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -146,6 +174,10 @@ class MechanicalWork(Weighed):
     kind: "absolute"; or "positive", only the work that the joints add (tau qd > 0). smoothing [W]. Divided by weight
     and distance it is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the
     same cost without rounding.
+
+    >>> work = turn(ocp.TorqueSquared(1e-2), ocp.MechanicalWork(smoothing=0.01)).solve(progress=False)
+    >>> round(work.cost["MechanicalWork"], 2)  # the kinetic energy comes and goes
+    1.19
     """
 
     weight: float = 1.0
@@ -169,6 +201,10 @@ class SlackWork(Weighed):
 
     One non-negative variable per dof and interval; a floating or planar root does no work. This is the form of linear
     terms in |power| that suits interior-point solvers best.
+
+    >>> exact = turn(ocp.TorqueSquared(1e-2), ocp.SlackWork()).solve(progress=False)
+    >>> round(exact.cost["SlackWork"], 2)
+    1.19
     """
 
     weight: float = 1.0
@@ -195,7 +231,11 @@ class SlackWork(Weighed):
 @dataclass(frozen=True)
 class AngularMomentumSquared(LeastSquares):
     """|angular momentum about the center of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
-    walk."""
+    walk.
+
+    >>> ocp.AngularMomentumSquared().integrand(instant)  # (m l^2 / 12 qd)^2
+    DM(0.00694444)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -209,6 +249,9 @@ class HeadStabilization(LeastSquares):
     """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
 
     frame: of the head; point [m] in it, such as the eyes; arm [m]: weight of angular against linear acceleration.
+
+    >>> ocp.HeadStabilization(frame="tip").integrand(instant)  # the tip's l qd^2, squared
+    DM(1)
     """
 
     frame: str = "head"
@@ -237,6 +280,9 @@ class CapturePointSquared(LeastSquares):
 
     Small if the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
     humanoid push recovery, Humanoids 2006]. No cost in phases without a foot on the ground.
+
+    >>> ocp.CapturePointSquared().integrand(instant)  # 0.5 m/s sqrt(0.5 m / g) ahead of the foot, squared
+    SX(0.0127421)
     """
 
     weight: float = 1.0
@@ -248,7 +294,11 @@ class CapturePointSquared(LeastSquares):
 @dataclass(frozen=True)
 class ZeroMomentPointSquared(LeastSquares):
     """|zero-moment point - middle of the feet|^2 [m^2]: a small value means a large margin of balance. No cost
-    in flight."""
+    in flight.
+
+    >>> round(float(ocp.ZeroMomentPointSquared().integrand(instant)), 9)  # below the rod, and so is the foot
+    0.0
+    """
 
     weight: float = 1.0
 
@@ -260,7 +310,13 @@ class ZeroMomentPointSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class Duration:
-    """Duration of the phase [s]; as an objective of every phase, the duration of the motion."""
+    """Duration of the phase [s]; as an objective of every phase, the duration of the motion.
+
+    >>> fast = ocp.Phase("turn", 20, (0.1, 5.0), objective=[ocp.Duration()])
+    >>> strong = wheel.with_limits(effort=2.0)
+    >>> round(ocp.Problem(strong, [fast], boundary=[rest]).solve(progress=False).duration, 3)  # 2 sqrt(I angle / torque)
+    1.414
+    """
 
     weight: float = 1.0
 
