@@ -346,7 +346,7 @@ def test_rates_that_cost_something_in_one_interval():
     ocp.Problem(pendulum(1), (last, replace(first, name="last")))  # the change into the last phase counts
     with pytest.raises(ValueError, match="phase 'last' has one interval"):
         ocp.Problem(pendulum(1), (replace(last, objective=()), replace(first, name="last")))
-    with pytest.raises(ValueError, match="phase 'one' has one interval.*JerkSquared.*out of this phase"):
+    with pytest.raises(ValueError, match=r"phase 'one' has one interval.*JerkSquared.*out of this phase"):
         ocp.Problem(pendulum(1), [replace(phase, objective=ocp.JerkSquared()) for phase in (first, last)])
     with pytest.raises(ValueError, match="phase 'one' has one interval"):  # nothing leads into the first phase
         ocp.Problem(pendulum(1), (replace(first, objective=jolt), replace(last, objective=jolt)))
