@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
+from types import ModuleType
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -235,3 +236,13 @@ class ModelError(ValueError):
         ...
     ocp_dyn._types.ModelError: gravity must be 3 finite numbers, got (0, 0)
     """
+
+
+def only_names(package: dict[str, Any]) -> None:
+    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out.
+
+    package: `globals()` of the package, at the end of its `__init__.py`.
+    """
+    names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
+    package["__all__"] = sorted(names)
+    package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]

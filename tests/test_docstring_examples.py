@@ -40,7 +40,8 @@ def called_by_users() -> dict[str, Any]:
     """All public functions and classes of the library by name."""
     found: dict[str, Any] = {}
     for space in SPACES:
-        for name, value in vars(space).items():
+        for name in dir(space):
+            value = getattr(space, name)
             known = callable(value) and str(getattr(value, "__module__", "")).startswith("ocp_dyn")
             if known and not name.startswith("_") and not isinstance(value, types.ModuleType):
                 found[name] = value

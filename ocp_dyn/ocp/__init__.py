@@ -22,6 +22,7 @@ A block of 2 kg lies on the ground; and an instant in the middle of a phase, in 
 >>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
 """
 
+from .._types import only_names as _only_names
 from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
@@ -103,3 +104,5 @@ from .workflows.sweep import GridPoint as GridPoint
 from .workflows.sweep import Sweep as Sweep
 from .workflows.sweep import SweepPoint as SweepPoint
 from .workflows.sweep import grid as grid
+
+_only_names(globals())

@@ -144,6 +144,8 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
     partners = {0: 0}
     length_per_mass = max(np.linalg.norm(x) for x in (*place, *com)) / (model.mass or 1.0)
     for i, p in model.edges:
+        if i in partners:
+            continue
 
         def apart(j: int, i: int = i) -> tuple[float, float]:
             """Distances [m] of origins and mass centers, and difference of masses [kg], from the mirror image."""
@@ -151,14 +153,17 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
             return float(gap), abs(float(model.I[j].m) - float(model.I[i].m))
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
-        best = min(siblings, key=lambda j: apart(j)[0] + length_per_mass * apart(j)[1], default=0)
+        rank = {j: apart(j)[0] + length_per_mass * apart(j)[1] for j in siblings}
+        # the legs of a planar walker lie on each other: each could be its own image, and the other one is meant
+        near = [j for j in siblings if j not in partners and rank[j] <= min(rank.values()) + TOLERANCE]
+        best = min(near, key=lambda j: (j == i, j), default=0)
         if not best or sum(apart(best)) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
                 "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
                 "model's `symmetric_twin`"
             )
-        partners[i] = best
+        partners[i], partners[best] = best, i
     return tuple(partners[i] for i in range(model.nb + 1))
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._display import picture_of
 from .._types import Array, Vector, finite, is_whole, sequence, shown
+from ..formulations import Trajectory
 from .drawing import (
     COLORS,
     FAINT,
@@ -127,6 +129,11 @@ def overview(
     made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
     save(made, path)
     return made
+
+
+@picture_of.register(Trajectory)
+def _picture_of_trajectory(motion: Trajectory) -> Any:
+    return overview(motion)
 
 
 def _groups(chart: Chart) -> list[_Group]:
