@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -177,12 +175,9 @@ def test_fewer_instructions_than_ad_on_the_human(name, least):
 
 @pytest.mark.slow
 def test_instruction_count_on_a_humanoid():
-    inside = "cmeel.prefix/share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
-    paths = [path for folder in sys.path if (path := Path(folder) / inside).exists()]
-    if not paths:
+    if not od.robots.installed():
         pytest.skip("example-robot-data is not installed")
-    pytest.importorskip("urdf_parser_py")
-    model = od.reduce(od.load_urdf(paths[0], root=od.FloatingBase()))
+    model = od.reduce(od.robots.load("simple_humanoid"))
     assert od.function(od.inverse_dynamics_second_derivatives, model).n_instructions() < 36000
     assert od.function(od.forward_dynamics_second_derivatives, model).n_instructions() < 155000
 

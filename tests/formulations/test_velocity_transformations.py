@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sysconfig
 from itertools import pairwise
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -85,16 +83,10 @@ def test_ready_models(rng, key):
     check(model, State.of(model, rng), loads=ALL)
 
 
-SOLO = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots/solo_description/robots/solo12.urdf"
-)
-
-
-@pytest.mark.skipif(not SOLO.exists(), reason="example-robot-data is not installed")
 @pytest.mark.slow
+@pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 def test_a_robot_from_a_file(rng):
-    model = od.load_urdf(SOLO, root=od.FloatingBase(), mimic="free", inertia="keep")
+    model = od.robots.load("solo12")
     check(model, State.of(model, rng), loads=ALL)
 
 
