@@ -7,6 +7,7 @@ import reprlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
+from types import ModuleType
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -221,3 +222,13 @@ class ModelWarning(UserWarning):
 
 class ModelError(ValueError):
     """An error in a model or in its file; the message says what is wrong, where, and the remedy."""
+
+
+def only_names(package: dict[str, Any]) -> None:
+    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out.
+
+    package: `globals()` of the package, at the end of its `__init__.py`.
+    """
+    names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
+    package["__all__"] = sorted(names)
+    package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]

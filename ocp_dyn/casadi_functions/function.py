@@ -82,6 +82,12 @@ def function(
 
     Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
     with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
+
+    >>> ID = od.function(od.inverse_dynamics, rod)
+    >>> ID
+    Function(ID:(q,qd,qdd)->(tau) SXFunction)
+    >>> ID([np.pi / 2], [0.0], [0.0])
+    DM(4.905)
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")

@@ -15,6 +15,7 @@
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 """
 
+from .._types import only_names as _only_names
 from .anthropometry import HumanDimensions as HumanDimensions
 from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters
@@ -38,3 +39,5 @@ from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers
 from .squeezer import squeezer_order as squeezer_order
 from .squeezer import squeezer_torque as squeezer_torque
+
+_only_names(globals())

@@ -1,5 +1,19 @@
-"""Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`."""
+"""Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`.
 
+The examples in docstrings use the names of `ocp_dyn`, and these: a wheel of 1 kg m^2 turns by 1 rad from rest to rest
+in one phase of 20 intervals and 1 s, at the costs that are given. The least integral of tau^2 is 12 (N m)^2 s.
+
+>>> builder = od.ModelBuilder("wheel")
+>>> builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))
+>>> wheel = builder.build()
+>>> rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 1, end.qd), 0, 0))
+>>> def turn(*costs, **options):
+...     phase = ocp.Phase("turn", 20, 1.0, objective=costs, **options)
+...     return ocp.Problem(wheel, [phase], boundary=[rest])
+>>> solution = turn(ocp.TorqueSquared()).solve(progress=False)
+"""
+
+from .._types import only_names as _only_names
 from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
@@ -81,3 +95,5 @@ from .workflows.sweep import GridPoint as GridPoint
 from .workflows.sweep import Sweep as Sweep
 from .workflows.sweep import SweepPoint as SweepPoint
 from .workflows.sweep import grid as grid
+
+_only_names(globals())

@@ -132,20 +132,25 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
     ]
     partners = {0: 0}
     for i, p in model.edges:
+        if i in partners:
+            continue
 
         def distance(j: int, i: int = i) -> float:
             gap = np.linalg.norm(place[j] - REFLECTION @ place[i]) + np.linalg.norm(com[j] - REFLECTION @ com[i])
             return float(gap + abs(float(model.I[j].m) - float(model.I[i].m)))
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
-        best = min(siblings, key=distance, default=0)
+        least = min(map(distance, siblings), default=0.0)
+        # the legs of a planar walker lie on each other: each could be its own image, and the other one is meant
+        near = [j for j in siblings if j not in partners and distance(j) <= least + TOLERANCE]
+        best = min(near, key=lambda j: (j == i, j), default=0)
         if not best or distance(best) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
                 "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
                 "model's `symmetric_twin`"
             )
-        partners[i] = best
+        partners[i], partners[best] = best, i
     return tuple(partners[i] for i in range(model.nb + 1))
 
 

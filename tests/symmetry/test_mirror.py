@@ -164,6 +164,20 @@ def test_partners_are_told_apart_by_one_thing():
         mirror.frame("alone_l")
 
 
+def test_legs_that_lie_on_each_other_are_images_of_each_other():
+    builder = od.ModelBuilder("planar")
+    builder.add_body("trunk", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=5)
+    for side in ("l", "r"):
+        builder.add_body(f"thigh_{side}", od.Revolute("y"), "trunk", mass=1, com=(0, 0, -0.2))
+        builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", origin=(0, 0, -0.4), mass=1)
+        builder.add_frame(f"foot_{side}", f"shank_{side}", (0, 0, -0.4))
+    builder.add_body("tail", od.Revolute("y"), "trunk", mass=1, com=(-0.3, 0, 0))
+    mirror = mirror_map(builder.build())
+    assert np.array_equal(mirror.q(ca.DM(range(7))).full().ravel(), [0, 1, 4, 5, 2, 3, 6])
+    assert mirror.frame("foot_l").name == "foot_r"
+    assert mirror.frame("tail").name == "tail"
+
+
 def test_a_small_difference_is_found_where_it_is():
     with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
         mirror_map(lopsided(y=-0.10005))

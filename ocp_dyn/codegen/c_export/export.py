@@ -63,6 +63,12 @@ def export(
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
     name that `export` did not write.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = od.codegen.export([od.function(od.inverse_dynamics, rod)], f"{folder}/rod")
+    ...     print(sorted(file.name for file in written.iterdir()))
+    ['CMakeLists.txt', 'README.md', 'example.c', 'rod.c', 'rod.h', 'rod.pc', 'rod_ID.c', 'rod_external.c']
     """
     folder = path_of(directory, "directory")
     target = folder.resolve()
@@ -82,7 +88,12 @@ def generate(
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
 ) -> dict[str, str]:
-    """The texts of an export by file name, without writing them. Arguments as for `export`."""
+    """The texts of an export by file name, without writing them. Arguments as for `export`.
+
+    >>> files = od.codegen.generate([od.function(od.inverse_dynamics, rod)], "rod")
+    >>> "int rod_ID(const double *q, const double *qd, const double *qdd, double *tau)" in files["rod.h"]
+    True
+    """
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
     sought = kinds(derivatives)

@@ -148,6 +148,9 @@ def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
 
     Raises ValueError for operations without a counterpart in C: a call of another Function that may not be inlined,
     printing, the inverse error function.
+
+    >>> od.codegen.emit(od.function(od.gravity_force, rod), "tau_g").statements  # sine, product, sign
+    3
     """
     if not isinstance(f, ca.Function):
         raise TypeError(f"emit needs a casadi.Function, such as od.function(algorithm, model) makes, got {shown(f)}")

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
+from ..._display import Displayed, table
 from ..._types import Array
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
@@ -18,7 +19,7 @@ from ..motion.motion import Motion, PhaseMotion
 
 
 @dataclass(frozen=True, eq=False)
-class Defects:
+class Defects(Displayed):
     """Errors of the transcription against the equations of motion, by re-integration at a tight tolerance.
 
     Every interval is integrated from its first node, with the torques of the solution and recomputed contact forces.
@@ -33,6 +34,13 @@ class Defects:
     open_loop_angle: float
     open_loop_length: float
     by_interval: Array = field(repr=False)
+
+    def _card_html(self) -> str:
+        rows = [
+            ("largest of an interval", f"{self.angle:.3g} rad", f"{self.length:.3g} m"),
+            ("of a phase in open loop", f"{self.open_loop_angle:.3g} rad", f"{self.open_loop_length:.3g} m"),
+        ]
+        return table(("defect", "angles", "lengths"), rows)
 
 
 @dataclass(frozen=True)

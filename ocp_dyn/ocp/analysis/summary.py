@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._display import Displayed, table
 from ..motion.motion import Motion
 from .defects import Defects, defects
 
@@ -35,8 +36,8 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
-    """The main figures of a solution; `print` shows them as a table, `numbers` gives a flat dict for a report in JSON.
+class Summary(Displayed):
+    """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a report in JSON.
 
     objective, and `cost` by term; duration of the motion, and of the `phases` by name [s]; step_length [m], speed
     [m/s]; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean
@@ -116,6 +117,9 @@ class Summary:
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
         return [(figure.name, figure.text) for figure in (*found, *self.figures())]
+
+    def _card_html(self) -> str:
+        return table((), self.rows())
 
     def __str__(self) -> str:
         rows = self.rows()
