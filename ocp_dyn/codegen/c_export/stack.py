@@ -88,7 +88,8 @@ _FUNCTION = re.compile(
     r"^(?:CASADI_SYMBOL_EXPORT |static )*[\w ]+\**\s*\b(\w+)\(([^;{]*)\)\s*\{\n(.*?)^\}", re.MULTILINE | re.DOTALL
 )
 _DECLARED = re.compile(
-    r"^\s+(?:static )?(?:const )?(struct \w+|casadi_real|casadi_int|int|double|char)\b\s*([^;()]*(?:=[^;]*)?);", re.MULTILINE
+    r"^\s+(?:static )?(?:const )?(struct \w+|casadi_real|casadi_int|int|double|char)\b\s*([^;()]*(?:=[^;]*)?);",
+    re.MULTILINE,
 )
 
 
