@@ -21,7 +21,6 @@ file_format: mystnb
 kernelspec:
   name: python3
   display_name: Python 3
----
 """
 
 

@@ -7,6 +7,8 @@ Directive `api`: a table of public names with one line each, then a full entry f
     Model: members
     ```
 
+Directive `examples`: the names that the examples of a module's docstrings use.
+
 Docstrings hold paragraphs, `names`, lists, tables, and indented formulas, code or descriptions of fields. The hook
 `to_rst` turns them into reStructuredText; names in backticks link to their entries if they are public.
 """
@@ -323,6 +325,18 @@ class Api(SphinxDirective):
         return [f".. {kind}:: {prefix}.{name}", ""]
 
 
+class Examples(SphinxDirective):
+    """The beginning of a module's docstring up to the end of its examples, which define names for all other examples."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        blocks = list(_blocks(inspect.cleandoc(MODULES[self.arguments[0]].__doc__ or "").splitlines()))
+        last = max(k for k, (kind, _) in enumerate(blocks) if kind == "doctest")
+        lines = [line for _, block in blocks[1 : last + 1] for line in [*block, ""]]
+        return self.parse_text_to_nodes("```{eval-rst}\n" + "\n".join(to_rst(lines, self.arguments[0])) + "\n```")
+
+
 def _inherits(documented: type) -> bool:
     """Whether a base of the library's own, which is not public, holds methods of a class."""
     return any(base.__module__.startswith("ocp_dyn") and base.__name__ not in NAMES for base in documented.__mro__[1:])
@@ -330,6 +344,7 @@ def _inherits(documented: type) -> bool:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("api", Api)
+    app.add_directive("examples", Examples)
     app.connect("autodoc-process-docstring", _process)
     app.connect("autodoc-process-signature", _signature)
     app.connect("missing-reference", _missing)
