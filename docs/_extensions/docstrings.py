@@ -119,7 +119,7 @@ def _blocks(lines: list[str]) -> Iterable[tuple[str, list[str]]]:
         mark = line.lstrip()
         if not mark:
             now = "indented" if kind == "indented" else ""
-        elif mark.startswith(">>>") and not _indent(line) or kind == "doctest":
+        elif (mark.startswith(">>>") and not _indent(line)) or kind == "doctest":
             now = "doctest"
         elif _indent(line) >= 2 and kind != "list":
             now = "indented"
