@@ -87,6 +87,10 @@ def overview(
     side. poses: their number. trace: names of frames whose paths are drawn. obstacles: shapes to draw, such as
     `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by
     default the name of the model and the duration. KeyError for a frame that the model does not have.
+
+    >>> figure = od.viz.overview(solution, poses=5)
+    >>> len(figure.axes)
+    3
     """
     check_motion(solution)
     picture_format(path)
