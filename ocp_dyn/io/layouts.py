@@ -40,6 +40,11 @@ class Layout:
     Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
     built with mimic=True, which has no counterpart.
     `ValueError` for a joint the other library writes in a way that has no counterpart here.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("drone", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    >>> od.Layout(builder.build(), "mujoco").to_q([1, 2, 3, 0, 0, 0, 1])  # MuJoCo's quaternion begins with w
+    DM([1, 2, 3, 1, 0, 0, 0])
     """
 
     model: Model

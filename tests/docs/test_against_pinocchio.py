@@ -32,7 +32,14 @@ def both(ours: dict, folder: Path) -> tuple[dict, dict]:
     foot = ours.setdefault("foot", "left_foot")
     wrench, w, u = rng.normal(size=6), rng.normal(size=3), rng.normal(size=3)
     joint = ours["model"].joint_names[-1]
-    ours |= {"path": path, "f_ext": wrench, "w": w, "u": u, "joint": joint, "q_symbol": ca.SX.sym("q", ours["model"].nq)}
+    ours |= {
+        "path": path,
+        "f_ext": wrench,
+        "w": w,
+        "u": u,
+        "joint": joint,
+        "q_symbol": ca.SX.sym("q", ours["model"].nq),
+    }
 
     model = pin.buildModelFromXML(ours["urdf"], pin.JointModelFreeFlyer())
     data, i = model.createData(), model.getFrameId(foot)

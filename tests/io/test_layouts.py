@@ -1,8 +1,6 @@
 """Layouts of other libraries: round trips, power, and live comparison with Pinocchio and MuJoCo."""
 
 import json
-import sysconfig
-from pathlib import Path
 from xml.etree import ElementTree
 
 import casadi as ca
@@ -13,11 +11,10 @@ import ocp_dyn as od
 from ocp_dyn.io.layouts import LIBRARIES, Layout
 from tests.helpers import DATA, mostly_slow
 
-ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 ORDERS = json.loads((DATA / "layouts" / "joint_orders.json").read_text())
 """For every robot of example-robot-data: the joints as Pinocchio 4.1 sorts them behind a free flyer, where that is not
 the file's order (which MuJoCo 4.0 keeps in all of them), and those that it writes as (cos, sin)."""
-needs_robots = pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
+needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 
 JOINTS = [od.FloatingBase(), od.Spherical(), od.Planar(), od.Translation(), od.Revolute((1, 2, 3)), od.Prismatic("x")]
 
@@ -97,7 +94,7 @@ def test_a_robot_in_pinocchio(rng):
 
 
 def robot(path):
-    return od.load_urdf(ROBOTS / path, root=od.FloatingBase(), mimic="free", inertia="keep")
+    return od.load_urdf(od.robots.folder() / path, root=od.FloatingBase(), mimic="free", inertia="keep")
 
 
 QUICK = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]]
@@ -121,7 +118,7 @@ def test_recorded_orders_of_robots(path):
 @pytest.mark.parametrize("path", ORDERS)
 def test_robots_in_pinocchio(path, rng):
     pin = pytest.importorskip("pinocchio")
-    model, theirs = robot(path), pin.buildModelFromUrdf(str(ROBOTS / path), pin.JointModelFreeFlyer())
+    model, theirs = robot(path), pin.buildModelFromUrdf(str(od.robots.folder() / path), pin.JointModelFreeFlyer())
     layout = Layout(model, "pinocchio")
     q, qd, qdd = states(model, rng, 2)
     tau = od.inverse_dynamics(model, *(ca.DM(x) for x in (q, qd, qdd)))
@@ -136,7 +133,7 @@ def test_robots_in_pinocchio(path, rng):
 @pytest.mark.parametrize("path", ORDERS)
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")
-    root = ElementTree.parse(ROBOTS / path).getroot()
+    root = ElementTree.parse(od.robots.folder() / path).getroot()
     for link in root.findall("link"):
         for part in (*link.findall("visual"), *link.findall("collision")):
             link.remove(part)
