@@ -113,16 +113,25 @@ def markdown(part: str, table: Table) -> str:
         ratio = best_peer(part, row)
         cells = [_number(row[c]) if c in row else "" for c in columns]
         lines.append(_row([QUANTITIES[quantity], *cells, f"{ratio:.2f}" if ratio else ""]))
-    dates: dict[str, list[str]] = {}
-    for column in columns:
-        dates.setdefault(table["measured"][column], []).append(COLUMNS[part][column])
-    told = "; ".join(f"{', '.join(names)} on {date}" for date, names in sorted(dates.items(), reverse=True))
+    unit = table["unit"][0].upper() + table["unit"][1:]
     text = [
         f"![{table['title']}](performance/{part}.svg)", "", *lines, "",
-        f"{table['unit']}. Measured: {told}; {table['machine']}. Command: `{table['command']}`.", "", *table["notes"], "",
+        f"{unit}. {told(part, table, columns)}; {table['machine']}. Command: `{table['command']}`.", "", *table["notes"], "",
         *losses(part, table),
     ]  # fmt: skip
     return "\n".join(text)
+
+
+def told(part: str, table: Table, columns: Sequence[str]) -> str:
+    """The dates of the measurements, column by column if they differ."""
+    dates: dict[str, list[str]] = {}
+    for column in columns:
+        dates.setdefault(table["measured"][column], []).append(f"“{COLUMNS[part][column]}”")
+    if len(dates) == 1:
+        return f"Measured on {next(iter(dates))}"
+    return "Measured: " + "; ".join(
+        f"{', '.join(names)} on {date}" for date, names in sorted(dates.items(), reverse=True)
+    )
 
 
 def best_peer(part: str, row: Mapping[str, float]) -> float | None:
@@ -148,7 +157,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _number(x: float) -> str:
-    return f"{x:,}" if isinstance(x, int) else f"{x:.2f}" if x < 1 else f"{x:.3g}"
+    return f"{x:,}" if isinstance(x, int) else f"{x:.{2 if x < 10 else 1 if x < 100 else 0}f}"
 
 
 def inserted(page: str, part: str, text: str) -> str:
@@ -202,7 +211,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         path = FOLDER / f"{part}.json"
         table = json.loads(path.read_text(encoding="utf-8"))
         new = updated(table, RUNS[part](), datetime.date.today().isoformat(), machine())
-        path.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     write()
     print(f"wrote {PAGE.relative_to(ROOT)} and {', '.join(f'docs/performance/{part}.svg' for part in RUNS)}")
     return 0
