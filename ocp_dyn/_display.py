@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from ._types import ModelError
@@ -32,6 +33,12 @@ def picture_of(shown: Any) -> Any:
     return None
 
 
+@singledispatch
+def viewer_of(shown: Any, q: Any = None, **options: Any) -> Any:
+    """A running viewer of an object. Higher rooms add classes, as for `picture_of`."""
+    raise TypeError(f"a {type(shown).__name__} cannot be shown in a viewer")
+
+
 class Displayed:
     """An object that a notebook shows as a picture, if a room draws one, beside the text of `_card_html`."""
 
@@ -40,6 +47,7 @@ class Displayed:
         raise NotImplementedError
 
     def _repr_png_(self) -> Picture | None:
+        import_module(f"{__package__}.viz")  # registers its pictures; by name, since it is a higher room
         try:
             figure = picture_of(self)
             return None if figure is None else figure._repr_png_()

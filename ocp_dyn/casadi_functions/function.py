@@ -24,6 +24,7 @@ from ..mechanism.parameters import parameter, parameter_size
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
+from .conventions import conventions, forces_of
 from .description import Description, descriptions
 from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
@@ -82,6 +83,12 @@ def function(
 
     Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
     with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
+
+    >>> ID = od.function(od.inverse_dynamics, rod)
+    >>> ID
+    Function(ID:(q,qd,qdd)->(tau) SXFunction)
+    >>> ID([np.pi / 2], [0.0], [0.0])
+    DM(4.905)
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
@@ -112,7 +119,9 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
-        descriptions[f] = Description(model.name, model.joints, labels)
+        given = "gravity" in request.parameters
+        forces = forces_of(request.static)
+        descriptions[f] = Description(model.name, model.joints, labels, conventions(model), given, forces)
         kept[request.key] = f
         return f
 

@@ -74,6 +74,9 @@ class Quantity:
     constraints"; or a name for each; or their number. An input needs rows; None leaves an output's size to the
     algorithm.
     per_row: as an option it may also be "rows", one entry per row of the constraints.
+
+    >>> od.Quantity("E", "J").units
+    'J'
     """
 
     name: str

@@ -51,6 +51,9 @@ class Signature:
     equivalent, cheaper model may then be used. joint_names: it also depends on which joints there are: none is split.
     needs_inverse: from the options, whether H^-1 is needed. alternatives: other algorithms with an equal result; the
     one with the fewest operations is used. derivatives: the analytic derivatives, if there are any.
+
+    >>> od.Signature.parse("E: q qd -> E").input_names()
+    ('q', 'qd')
     """
 
     name: str
@@ -125,6 +128,12 @@ def algorithm(text: str, *quantities: Quantity, **traits: Any) -> Callable[[F], 
         def energy(model, q, qd): ...
 
     Arguments as those of `Signature.parse`.
+
+    >>> @od.algorithm("E: q qd -> E", od.Quantity("E", "J"))
+    ... def energy(model, q, qd):
+    ...     return od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
+    >>> od.function(energy, rod)([0.0], [6.0])
+    DM(1.095)
     """
     signature = Signature.parse(text, *quantities, **traits)
 

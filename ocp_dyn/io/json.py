@@ -50,6 +50,15 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
     Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), OSError if it cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     od.save_model(rod, f"{folder}/rod.json")
+    ...     print(od.load_model(f"{folder}/rod.json"))
+    pendulum_1: 1 bodies, nq = 1, nv = 1, mass = 1 kg
+    body   joint   kind      q  qd  mass [kg]
+    link1  joint1  Revolute  0  0   1
+    other frames: tip
     """
     data = model_to_dict(model)
     parts = []
@@ -69,6 +78,12 @@ def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     joints: classes of the user's own joints in the file, `joints=(Screw,)`; a file itself never imports code.
     Raises ModelError, opening with the file's name, for other contents and for joints of unknown classes;
     OSError if it cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     od.save_model(rod, f"{folder}/rod.json")
+    ...     od.load_model(f"{folder}/rod.json").mass
+    1.0
     """
     known_joints(joints)  # an error in the argument is not an error of the file
     named = path_of(path)
@@ -90,6 +105,9 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
     Joints of the user's own are frozen dataclasses whose fields are numbers, texts and tuples of these.
     Raises ModelError for symbolic parameters and for joints that hold anything else.
+
+    >>> od.model_to_dict(rod)["bodies"][0]["name"]
+    'link1'
     """
     bodies = []
     for i, parent in model.edges:
@@ -132,6 +150,9 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. It is not checked whether a
     body can have its inertia: that was done when the model was built, and reduced models hold other inertias on
     purpose.
+
+    >>> od.model_from_dict(od.model_to_dict(rod)).joint_names
+    ('joint1',)
     """
     kinds = known_joints(joints)
     top = Entry(data, "model")

@@ -15,7 +15,7 @@ import numpy as np
 from .._files import path_of
 from .._types import ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..mechanism import FileJoint, Model
+from ..mechanism import FileJoint, Model, ShapeFile
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
 from ..spatial_algebra.rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
@@ -41,8 +41,8 @@ def load_urdf(
 
     root: None fixes the root link to the ground, with a `ModelWarning` if three or more limbs of three or more dofs
     hang on it: a humanoid or a quadruped that is bolted to the ground is rarely meant. `Fixed()` fixes it without a
-    warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a FloatingBase, "root" otherwise; its body is called as the root link.
-    gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
+    warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a
+    FloatingBase, "root" otherwise; its body is called as the root link. gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
     "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and keeps the
@@ -59,13 +59,21 @@ def load_urdf(
     in the plane normal to its axis; see `_add_planar`.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
-    cannot be read. Nothing is printed, and no file is opened but this one.
+    cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps a note
+    of the path, from which `model.show()` reads them.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = pathlib.Path(folder, "drone.urdf").write_text('<robot name="drone"><link name="base"/></robot>')
+    ...     od.load_urdf(f"{folder}/drone.urdf", root=od.FloatingBase())
+    <Model 'drone': nb=1, nq=7, nv=6>
     """
     file = path_of(path)
     name = str(file)
     if name.lstrip().startswith("<"):
         raise ModelError(f"a path was expected, got what looks like URDF text ({shown(name[:30])}...): use parse_urdf")
-    return parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+    model = parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+    return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
 
 
 def parse_urdf(
@@ -77,7 +85,13 @@ def parse_urdf(
     inertia: Literal["refuse", "keep"] = "refuse",
     source: str = "URDF text",
 ) -> Model:
-    """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
+    """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`.
+
+    >>> links = '<link name="frame"/><link name="leaf"><inertial><mass value="20"/></inertial></link>'
+    >>> ends = '<parent link="frame"/><child link="leaf"/><axis xyz="0 0 1"/>'
+    >>> od.parse_urdf(f'<robot name="door">{links}<joint name="hinge" type="continuous">{ends}</joint></robot>').q_names
+    ('hinge',)
+    """
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
     if not is_one_of(mimic, MIMIC):

@@ -91,6 +91,12 @@ class ModelBuilder:
         model = builder.build()
 
     Every error is a `ModelError` that names the body.
+
+    >>> builder = od.ModelBuilder("door")
+    >>> builder.add_body("door", od.Revolute("z"), mass=20, com=(0.4, 0, 0), inertia=(3.2, 1, 4.2), upper=1.6)
+    >>> builder.add_frame("handle", "door", (0.7, 0, 1))
+    >>> builder.build()
+    <Model 'door': nb=1, nq=1, nv=1>
     """
 
     name: str = ""
@@ -317,6 +323,9 @@ def random_tree(
 
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
     from (default: all of the library's, about random axes where they have some).
+
+    >>> od.random_tree(5, 2, [od.Revolute("y"), od.Spherical()], np.random.default_rng(0))
+    <Model 'random_tree_5': nb=5, nq=14, nv=11>
     """
     if isinstance(n, bool) or not isinstance(n, int) or not isinstance(branching, (int, float)):
         raise TypeError(

@@ -18,7 +18,11 @@ WORLD = "world"
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's.
+
+    >>> rod.frame("tip")
+    Frame('tip', body=1)
+    """
 
     name: str
     body: int
@@ -53,6 +57,17 @@ class FileJoint(NamedTuple):
     joint: str
     mounts: tuple[str, ...] = ()
     continuous: bool = False
+
+
+class ShapeFile(NamedTuple):
+    """A note on a file that holds shapes of the model's links, for pictures only.
+
+    path: of the URDF. prefix: of the names that its links have in the model. scale: of its lengths.
+    """
+
+    path: str
+    prefix: str = ""
+    scale: float = 1.0
 
 
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:

@@ -108,6 +108,10 @@ class HumanDimensions:
     the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
     reaches behind and ahead of the ankle. `shoulder_height` above the sole; `shoulder_width` and
     `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips.
+
+    >>> size = od.models.human_dimensions(height=1.80, sex="male")
+    >>> round(size.thigh + size.shank, 3), round(size.leg_length, 3)
+    (0.885, 0.955)
     """
 
     sex: str
@@ -165,6 +169,9 @@ def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> Huma
     his stature.) It has no mass of its own: the head's includes the neck.
 
     `ValueError` for another sex, or a height that is not a number between 1.0 and 2.3 m.
+
+    >>> round(od.models.human_dimensions(height=1.80, sex="male").foot_length, 3)
+    0.267
     """
     check_sex(sex)
     check_range("height", height, HEIGHT_RANGE, "m")

@@ -111,6 +111,10 @@ class Transform:
 
     E (3x3) turns A coordinates into B coordinates; r (3) is the origin of B in A coordinates. So the
     active rotation of B in A is E', and a point p given in B lies at `r + E' p` in A.
+
+    >>> X = od.Transform(ca.DM.eye(3), ca.DM([0, 0, 1]))  # a frame 1 m above
+    >>> X.apply(ca.DM([0, 2, 0, 0, 0, 0]))  # [angular; linear]: 2 rad/s about y move its origin along x
+    DM([0, 2, 0, 2, 0, 0])
     """
 
     E: Expr
@@ -169,6 +173,10 @@ class Inertia:
     """Rigid-body inertia (m, h, I): mass, first moment h = m c, rotational inertia about the origin.
 
     Ten numbers for the 6x6 matrix [I, h x; (h x)', m 1] [RBDA, 2.63].
+
+    >>> ball = od.Inertia.from_com(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.1]))
+    >>> ball.I[0, 0]  # about the origin: 0.1 + m c^2
+    DM(2.1)
     """
 
     m: Expr

@@ -1,10 +1,11 @@
-"""Pictures of models and of solved motions: animations, plots over the gait cycle, strips of stick figures; patterns of
-matrices.
+"""Pictures of models and of solved motions: a viewer in the browser, animations, plots over the gait cycle, strips of
+stick figures; patterns of matrices.
 
 The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn. Notebooks
 show the figures and animations that they return.
 """
 
+from .._types import only_names as _only_names
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
@@ -24,3 +25,7 @@ from .skeleton import Segment as Segment
 from .skeleton import locate as locate
 from .skeleton import skeleton as skeleton
 from .strip import stick_figure as stick_figure
+from .viewer.handle import Viewer as Viewer
+from .viewer.show import show as show
+
+_only_names(globals())

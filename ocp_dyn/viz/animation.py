@@ -48,9 +48,8 @@ def animate(
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
 ) -> AnimationPath:
-    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a notebook
-    shows as the animation.
-
+    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a
+    notebook shows as the animation.
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
@@ -68,6 +67,11 @@ def animate(
 
     The file appears complete or not at all. `ValueError` for another suffix or view, or a number out of range;
     `RuntimeError` for .mp4 without ffmpeg.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(od.viz.animate(solution, f"{folder}/turn.html").stat().st_size > 1000)
+    True
     """
     path = path_of(path)
     check_motion(solution)
@@ -81,6 +85,14 @@ def animate(
         return AnimationPath(path)
     ticks = max(2, round(100 / fps))  # hundredths of a second per frame
     film = _film(solution, steps, ticks / 100 * speed, speed, view)
+    _write_pictures(path, film, size, ffmpeg, ticks, progress)
+    return AnimationPath(path)
+
+
+def _write_pictures(
+    path: Path, film: _Film, size: tuple[int, int], ffmpeg: str | None, ticks: int, progress: Progress | None
+) -> None:
+    """Writes the frames of a film, each of `ticks` hundredths of a second, as .mp4 by the program ffmpeg, or as .gif."""
     canvas = _Canvas(film, size)
 
     def frames() -> Iterator[Array]:
@@ -96,7 +108,6 @@ def animate(
         else:
             few = [canvas.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
             _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * pause))
-    return AnimationPath(path)
 
 
 def _writer(path: Path) -> str | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._display import picture_of
 from .._types import Array, Vector, finite, is_whole, sequence, shown
+from ..formulations import Trajectory
 from .drawing import (
     COLORS,
     FAINT,
@@ -85,6 +87,10 @@ def overview(
     side. poses: their number. trace: names of frames whose paths are drawn. obstacles: shapes to draw, such as
     `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by
     default the name of the model and the duration. KeyError for a frame that the model does not have.
+
+    >>> figure = od.viz.overview(solution, poses=5)
+    >>> len(figure.axes)
+    3
     """
     check_motion(solution)
     picture_format(path)
@@ -123,6 +129,11 @@ def overview(
     made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
     save(made, path)
     return made
+
+
+@picture_of.register(Trajectory)
+def _picture_of_trajectory(motion: Trajectory) -> Any:
+    return overview(motion)
 
 
 def _groups(chart: Chart) -> list[_Group]:

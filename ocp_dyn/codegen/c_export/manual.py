@@ -9,6 +9,7 @@ import casadi as ca
 
 from ..kernels.interface import Argument, Entry
 from ..kernels.names import printable
+from .stack import Stack
 
 DERIVATIVES = {
     "jac": "`jac_f`: the Jacobians dy/dx, one for every pair of an output and an input",
@@ -23,7 +24,7 @@ DERIVATIVES = {
 class Facts:
     """Properties of an export that its manual states.
 
-    stack: bytes of stack by function; errors: largest relative errors of single precision by function.
+    stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
     """
 
     prefix: str
@@ -32,7 +33,7 @@ class Facts:
     precision: str
     external: bool
     derivatives: tuple[str, ...]
-    stack: Mapping[str, int]
+    stack: Mapping[str, Stack]
     errors: Mapping[str, float]
 
 
@@ -253,9 +254,26 @@ def _real_time(entries: Sequence[Entry], facts: Facts) -> list[str]:
     lines += [
         "The functions, except batches, allocate no memory, keep no state, use no locks, have no loops whose length"
     ]
-    lines += [
-        "depends on data, and may be called by several threads at the same time. Stack memory, approximately:",
+    lines += ["depends on data, and may be called by several threads at the same time.", ""]
+    return [*lines, *_stack(facts)]
+
+
+def _stack(facts: Facts) -> list[str]:
+    """Table of the bounds of stack memory."""
+    lines = [
+        "Stack memory of a call is at most, in bytes:",
         "",
+        "| function | -O2 and -O3, as CMake builds it | -O0 |",
+        "|---|---|---|",
     ]
-    lines += ["| function | stack [bytes] |", "|---|---|"]
-    return [*lines, *(f"| `{facts.prefix}_{name}` | {size} |" for name, size in facts.stack.items())]
+    for name, size in facts.stack.items():
+        lines.append(f"| `{facts.prefix}_{name}` | {size.optimized} | {size.plain} |")
+        if size.batch_optimized:
+            lines.append(f"| `{facts.prefix}_{name}_batch` | {size.batch_optimized} | {size.batch_plain} |")
+    return [
+        *lines,
+        "",
+        "These bounds are counted from the code and were checked with GCC on x86-64. Your compiler states its own frames",
+        "if you add `-fstack-usage`. A dynamic linker that binds at the first call needs stack of its own then: about",
+        "4 kB; CMake links the library with `-z now`, so that it binds when it loads.",
+    ]

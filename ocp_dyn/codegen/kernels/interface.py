@@ -61,8 +61,8 @@ class Entry:
     """One function of an export.
 
     name: of the Function; public: its C name. source: the Function. internal: C name of `relaid`, the same Function in
-    the layout of the export, in the file that CasADi generates for functions that the emitter cannot write. model: name
-    of the model, None if unknown. derivative: whether it is a derivative that CasADi looks for beside another function.
+    the layout of the export, in the file that CasADi generates for functions that the emitter cannot write. description:
+    of the source, None if unknown. derivative: whether it is a derivative that CasADi looks for beside another function.
     """
 
     name: str
@@ -70,9 +70,14 @@ class Entry:
     internal: str
     source: ca.Function
     arguments: tuple[Argument, ...]
-    model: str | None
+    description: Description | None
     dense: bool
     derivative: bool
+
+    @property
+    def model(self) -> str:
+        """Name of the model, "" if unknown."""
+        return self.description.model if self.description else ""
 
     @property
     def inputs(self) -> list[Argument]:
@@ -210,8 +215,7 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivati
                 example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
             )
         )
-    model = description.model if description else None
-    return Entry(f.name(), public, internal, f, tuple(arguments), model, dense, derivative)
+    return Entry(f.name(), public, internal, f, tuple(arguments), description, dense, derivative)
 
 
 def _layout(pattern: ca.Sparsity, dense: bool) -> str:

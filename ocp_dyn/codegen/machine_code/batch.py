@@ -135,6 +135,10 @@ class Buffer:
     `b = fast.ID.buffer()`; then write the inputs, `b.inputs[0][:] = q`, call `b()`, and read `b.outputs[0]`; or call
     `b(q, qd, qdd)`, which copies its arguments. A call returns the outputs (one array, or a tuple), always in the same
     arrays: copy results before the next call. One thread at a time may use a buffer.
+
+    >>> ID = od.codegen.compile([od.function(od.inverse_dynamics, rod)]).ID.buffer()
+    >>> ID([np.pi / 2], [0.0], [0.0])
+    array([4.905])
     """
 
     __slots__ = ("_outcome", "_run", "inputs", "outputs")
@@ -160,6 +164,10 @@ class CompiledFunction:
     name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,)
     for a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function;
     when it is loaded, the library is found in the cache or built again.
+
+    >>> ID = od.codegen.compile([od.function(od.inverse_dynamics, rod)]).ID
+    >>> ID.name_in, ID.shape_in
+    (('q', 'qd', 'qdd'), ((1,), (1,), (1,)))
     """
 
     def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:

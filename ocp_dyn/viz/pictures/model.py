@@ -73,6 +73,10 @@ def plot_model(
     "side+front"; None: the side or the top for a mechanism that lies in that plane, else "3d". In 3-D pictures the
     ground is z = 0, or lies under a floating model that reaches below it. labels: "joints", "bodies" or "frames" writes
     their names. ValueError for q of another size, an unknown view, or a model whose positions are symbols.
+
+    >>> figure = od.viz.plot_model(arm, [0.3, 0.4], labels="frames")
+    >>> [text.get_text() for text in figure.texts]
+    ['pendulum 2: 2 bodies, 2 dofs, 2 kg']
     """
     return _drawn(model, q, path, view, labels)
 

@@ -95,6 +95,10 @@ def spy(
     matrix does not bring them along. order: of the KKT matrix of a problem: "kkt", variables then constraints, each by
     phase; or "stages", by time, so that the matrix is a band. It builds the problem's program, as `solve` does.
     `TypeError` for anything else, `ValueError` for names that do not fit, or a factor of a matrix that is not symmetric.
+
+    >>> figure = od.viz.spy(arm)
+    >>> [text.get_text() for text in figure.texts]
+    ['H of pendulum 2: 2 × 2, 4 nonzeros (100 %)', 'L, 3 nonzeros, no fill-in']
     """
     picture_format(path)
     if not is_one_of(order, ("kkt", "stages")):
