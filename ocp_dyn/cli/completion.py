@@ -72,15 +72,19 @@ def _bash(found: list[Command]) -> str:
             f'        {option}) COMPREPLY=($(compgen -W "{" ".join(given)}" -- "$word")); return ;;\n'
             for option, given in command.choices.items()
         )
-        values += '        --out) COMPREPLY=($(compgen -f -- "$word")); return ;;\n' * ("--out" in command.options)
+        values += "        --out) _ocp_dyn_files; return ;;\n" * ("--out" in command.options)
         inner = f'      case "$before" in\n{values}      esac\n' if values else ""
-        files = ' $(compgen -f -- "$word")' if command.takes_files else ""
+        files = "; _ocp_dyn_files" if command.takes_files else ""
         cases.append(f'''    {command.name})
 {inner}      if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "{" ".join(command.options)}" -- "$word"))
-      else COMPREPLY=($(compgen -W "{" ".join(command.words)}" -- "$word"){files}); fi ;;
+      else COMPREPLY=($(compgen -W "{" ".join(command.words)}" -- "$word")){files}; fi ;;
 ''')
     names = " ".join(command.name for command in found)
     return f'''# Completion of ocp-dyn in bash.
+_ocp_dyn_files() {{
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}")
+}}
 _ocp_dyn() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
   COMPREPLY=()
