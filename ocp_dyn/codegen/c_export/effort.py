@@ -74,7 +74,7 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) 
         total = sum(sizes.values())
         if total <= LARGE:
             continue
-        large = [kind for kind, size in sizes.items() if size > LARGE / 4] or list(sizes)
+        large = [kind for kind, size in sizes.items() if size > total / 4]
         rest = tuple(kind for kind in kinds if kind not in large)
         remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
         warnings.warn(
