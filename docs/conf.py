@@ -41,6 +41,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_extensions"]
 nitpicky = True
+smartquotes = False  # the transpose of L is L'
 
 # Pages
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
@@ -54,6 +55,7 @@ nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # pages may print Markdown
 
 # Reference: see _extensions/docstrings.py
 autodoc_member_order = "bysource"

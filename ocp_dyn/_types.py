@@ -217,11 +217,25 @@ def meant(name: object, names: Iterable[str]) -> str:
 
 class ModelWarning(UserWarning):
     """A warning about a model that is valid but may not be meant: a humanoid bolted to the ground, a joint locked
-    outside its limits."""
+    outside its limits.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     locked = arm.with_limits(upper=1.0).lock_joints({"joint2": 2.0})
+    >>> print(found[0].message)
+    lock_joints: joint2 is locked at 2, outside its limits -inf to 1
+    """
 
 
 class ModelError(ValueError):
-    """An error in a model or in its file; the message says what is wrong, where, and the remedy."""
+    """An error in a model or in its file; the message says what is wrong, where, and the remedy.
+
+    >>> rod.with_gravity((0, 0))
+    Traceback (most recent call last):
+        ...
+    ocp_dyn._types.ModelError: gravity must be 3 finite numbers, got (0, 0)
+    """
 
 
 def only_names(package: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 | module | contents |
 |---|---|
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
+| `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `constraints` | constraints as plain data, for files of solutions |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |

@@ -66,6 +66,12 @@ def closed_chain_dynamics(
     these terms. All methods take redundant rows; the penalty method also goes through singular positions, its errors
     shrink as 1/alpha, and its lam is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in
     `inverse_dynamics`.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> state = bar.q, bar.qd, np.zeros(3)
+    >>> qdd, lam = od.formulations.closed_chain_dynamics(bar.model, bar.loops, *state)
+    >>> float(ca.norm_inf(qdd - od.constrained_dynamics(bar.model, bar.loops, *state)[0])) < 1e-9
+    True
     """
     options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)

@@ -75,6 +75,11 @@ class RealTimeIteration:
     order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
     compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
     threads.
+
+    >>> control = turn(ocp.TorqueSquared()).rti(solution)
+    >>> control.prepare()
+    >>> round(float(control.feedback()[0]), 2), control.solved  # the first torque of the plan
+    (5.71, True)
     """
 
     def __init__(
@@ -242,5 +247,11 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
 
 
 def rti(problem: Statement, start: Solution, **options: Any) -> RealTimeIteration:
-    """The real-time iteration of a problem, from a solution of it; see `RealTimeIteration`."""
+    """The real-time iteration of a problem, from a solution of it; see `RealTimeIteration`.
+
+    >>> control = ocp.rti(turn(ocp.TorqueSquared()), solution)
+    >>> control.prepare()
+    >>> round(float(control.feedback()[0]), 2)  # the first torque of the plan
+    5.71
+    """
     return RealTimeIteration(problem, start, **options)

@@ -101,6 +101,7 @@ def step() -> Solution:
 # Floquet multipliers
 
 
+@pytest.mark.slow
 def test_a_stride_of_the_compass_gait_has_the_square_of_the_published_multiplier() -> None:
     solution = stride().solve(progress=False)
     assert solution.converged
@@ -185,6 +186,7 @@ def jumping(function: Callable[..., object]) -> ocp.Problem:
     return replace(problem, periodic=replace(problem.periodic, transition=ocp.Jump(function)))
 
 
+@pytest.mark.slow
 def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
     problem = jumping(_struck)
     solution = problem.solve(progress=False, tolerance=1e-10)
