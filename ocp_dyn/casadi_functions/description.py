@@ -10,6 +10,7 @@ import casadi as ca
 
 from .._display import heading, table
 from ..joints import Joint
+from .analytic_derivatives import AnalyticDerivatives
 from .conventions import Conventions
 from .quantities import Label
 
@@ -22,7 +23,7 @@ class Description(NamedTuple):
     the Function lives on.
 
     gravity_is_input: whether gravity is a parameter of the Function. forces: (name, sentence) for every constraint, see
-    `conventions.forces_of`.
+    `conventions.forces_of`. derivatives: those that recursions give, for exports.
     """
 
     model: str
@@ -31,6 +32,7 @@ class Description(NamedTuple):
     conventions: Conventions
     gravity_is_input: bool
     forces: tuple[tuple[str, str], ...]
+    derivatives: AnalyticDerivatives | None
 
 
 descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()

@@ -521,6 +521,7 @@ def test_a_prefix_of_ones_own(tmp_path):
     directory = od.codegen.export([registered("gamma")], tmp_path / "robot", prefix="Biped")
     assert sorted(p.name for p in directory.iterdir()) == [
         "Biped.c", "Biped.h", "Biped.pc", "Biped_external.c", "Biped_gamma.c", "CMakeLists.txt", "README.md", "example.c",
+        "simulink",
     ]  # fmt: skip
     assert "int Biped_gamma(" in (directory / "Biped.h").read_text()
 
@@ -543,7 +544,7 @@ def test_only_own_files_are_replaced(tmp_path):
         od.codegen.export([registered("H")], target)
     assert (target / "robot.c").read_text() == "int main(void) { return 0; }"
     assert (target / "robot.h").read_bytes() == before
-    assert len(list(target.iterdir())) == 10
+    assert len(list(target.iterdir())) == 11
 
 
 def test_nothing_is_left_of_a_failure(tmp_path, monkeypatch):
