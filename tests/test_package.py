@@ -14,7 +14,7 @@ import pytest
 import ocp_dyn as od
 
 ROOT = Path(od.__file__).parents[1]
-MODULES = {"codegen", "formulations", "layouts", "models", "ocp", "viz"}
+MODULES = {"codegen", "formulations", "layouts", "models", "ocp", "robots", "viz"}
 """Modules among the names of the library."""
 
 

@@ -12,6 +12,7 @@
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
+| `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 """
 

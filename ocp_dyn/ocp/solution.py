@@ -164,6 +164,13 @@ class Solution(Motion):
 
         return animate(self, path, **options)
 
+    def show(self, **options: Any) -> Any:
+        """Plays the motion in the browser, with contact forces, center of mass and footholds, and returns the running
+        viewer; see `ocp_dyn.viz.show` for the options."""
+        from ..viz import show
+
+        return show(self, **options)
+
     def plot(self, path: str | Path | None = None, **options: Any) -> Any:
         """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
         `ocp_dyn.viz.plot`.

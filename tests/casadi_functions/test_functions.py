@@ -6,11 +6,9 @@ import gc
 import inspect
 import multiprocessing
 import os
-import sys
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -357,14 +355,12 @@ DERIVATIVES_CEILING = 19900
 
 
 def humanoid() -> od.Model:
-    inside = "cmeel.prefix/share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
-    paths = [path for folder in sys.path if (path := Path(folder) / inside).exists()]
-    if not paths:
+    if not od.robots.installed():
         pytest.skip("example-robot-data is not installed")
-    urdf = pytest.importorskip("ocp_dyn.io.urdf")
-    return urdf.load_urdf(paths[0], root=od.FloatingBase())
+    return od.robots.load("simple_humanoid")
 
 
+@pytest.mark.slow
 def test_instruction_counts_on_a_humanoid():
     """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
     model = humanoid()

@@ -130,7 +130,7 @@ def test_every_entry_equals_the_virtual_machine(rng):
 def test_the_human(rng):
     model = od.models.human()
     contacts = (od.Contact(model.frame("sole_l")), od.Contact(model.frame("sole_r")))
-    check_all(model, contacts, (13,), rng, ("ID", "FD", "H", "G", "gamma", "FDc"))
+    check_all(model, contacts, (13,), rng, ("ID", "H", "FDc"))
 
 
 MODEL = tree("chain")
@@ -364,6 +364,7 @@ def test_a_library_is_built_once_and_private(home, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_what_makes_another_library(home):
     od.codegen.compile([H])
     od.codegen.compile([H], lanes=2)
@@ -509,6 +510,7 @@ print(fast.backend, float(fast.H(np.ones((9, 2)))[8].sum()))
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
     """Parts share values, and the forms for one state and for lanes do not mix up theirs."""
     monkeypatch.setattr(driver, "CHUNKS_PER_FILE", 1)
@@ -537,6 +539,7 @@ def test_a_map_is_compiled(rng):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_processes_share_a_cache(home):
     command = [sys.executable, "-c", PROCESS]
     running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(3)]

@@ -117,6 +117,7 @@ def test_labels_name_everything_once_and_do_not_overlap(labels, names):
     assert all(made.bbox.x0 <= b.x0 and b.x1 <= made.bbox.x1 for b in boxes)
 
 
+@pytest.mark.slow
 def test_a_picture_grows_with_its_labels():
     model = od.models.chain(50)
     made = plot(model, view="side", labels="joints")

@@ -94,7 +94,7 @@ def plot_chain(
 
     Bodies reach to the points at which the loops are cut.
     """
-    return _drawn(_with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
+    return _drawn(with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
 
 
 def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labels: str, note: str = "") -> Figure:
@@ -122,7 +122,7 @@ def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labe
     return made
 
 
-def _with_cuts(chain: ClosedChain) -> Model:
+def with_cuts(chain: ClosedChain) -> Model:
     """The model with a frame at both ends of every cut."""
     model = chain.model
     for k, loop in enumerate(loop for loop in chain.loops if isinstance(loop, Loop)):
