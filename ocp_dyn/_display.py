@@ -33,6 +33,12 @@ def picture_of(shown: Any) -> Any:
     return None
 
 
+@singledispatch
+def viewer_of(shown: Any, q: Any = None, **options: Any) -> Any:
+    """A running viewer of an object. Higher rooms add classes, as for `picture_of`."""
+    raise TypeError(f"a {type(shown).__name__} cannot be shown in a viewer")
+
+
 class Displayed:
     """An object that a notebook shows as a picture, if a room draws one, beside the text of `_card_html`."""
 

@@ -21,9 +21,11 @@ from ..dynamics.invertible import check_invertible
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
+from .analytic_derivatives import analytic_derivatives
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
+from .conventions import conventions, forces_of
 from .description import Description, descriptions
 from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
@@ -118,9 +120,16 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
-        descriptions[f] = Description(model.name, model.joints, labels)
+        descriptions[f] = _described(request, model, labels)
         kept[request.key] = f
         return f
+
+
+def _described(request: _Request, model: Model, labels: dict[str, Label]) -> Description:
+    given, forces = request.parameters, forces_of(request.static)
+    static, loads = request.static, request.loads
+    found = None if given else analytic_derivatives(request.spec, model, static, loads, request.options)
+    return Description(model.name, model.joints, labels, conventions(model), "gravity" in given, forces, found)
 
 
 def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:

@@ -104,8 +104,11 @@ REGISTRY: dict[Algorithm, Signature] = {
     constraints.constraint_jacobian: _entry("G: q t? -> G", JOINT_SPACE),
     constraints.constraint_hessian: _entry("gamma: q qd t? -> gamma", JOINT_SPACE),
 
-    constrained.constrained_dynamics: _entry("FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED),
-    constrained.impact: _entry("impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED),
+    constrained.constrained_dynamics: _entry(
+        "FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED,
+        {"jacobian": constrained.constrained_dynamics_derivatives}),
+    constrained.impact: _entry(
+        "impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED, {"jacobian": constrained.impact_derivatives}),
     constrained.constrained_equations: _entry("EoMc: q qd t? f_ext? -> H C G gamma", JOINT_SPACE),
     constrained.constrained_inverse_dynamics: _entry("IDc: q qd qdd t? f_ext? -> tau lam qdd_c", JOINT_NAMES),
     constrained.constrained_dynamics_derivatives: _entry(

@@ -50,7 +50,9 @@ class Signature:
     joint_space: True if the result depends on the model only through joint-space dynamics and frame poses; an
     equivalent, cheaper model may then be used. joint_names: it also depends on which joints there are: none is split.
     needs_inverse: from the options, whether H^-1 is needed. alternatives: other algorithms with an equal result; the
-    one with the fewest operations is used. derivatives: the analytic derivatives, if there are any.
+    one with the fewest operations is used. derivatives: the analytic derivatives, if there are any; jacobian: else
+    an algorithm with the same arguments whose results are the blocks of the Jacobian, those of the first output first,
+    with columns along tangent directions of q.
 
     >>> od.Signature.parse("E: q qd -> E").input_names()
     ('q', 'qd')
@@ -67,6 +69,7 @@ class Signature:
     needs_inverse: Callable[[Options], bool] = never
     alternatives: tuple[Alternative, ...] = ()
     derivatives: Derivatives | None = None
+    jacobian: Algorithm | None = None
 
     def __post_init__(self) -> None:
         for trait in ("joint_space", "joint_names"):

@@ -1,6 +1,7 @@
 """C code of Functions: `export` writes files with a readable interface, `compile` runs machine code in this process."""
 
 from .._types import only_names as _only_names
+from ..casadi_functions.conventions import model_digest as model_digest
 from .c_export.export import export as export
 from .c_export.export import generate as generate
 from .kernels.emit import emit as emit

@@ -66,6 +66,12 @@ def natural_forward_dynamics(
     them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are chosen for
     "matrix_r", default the assembled ones; ValueError for singular ones, and for a body that no inertia resists. Cost:
     that of a sparse factor, O(n + m) for a chain.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [np.pi / 6])
+    >>> xdd, lam = od.formulations.natural_forward_dynamics(rod, natural, x, ca.DM.zeros(natural.n), [0.0])
+    >>> natural.names, xdd
+    (('u1.x', 'u1.z'), DM([3.67875, 6.37178]))
     """
     choice(method, METHODS, "method")
     omega, mu = not_negative(omega, "omega [1/s]"), finite(mu, "mu")

@@ -25,7 +25,14 @@ Progress = Callable[[int, int], None]
 
 
 class IntegrationError(ValueError):
-    """A step of an integration failed; `motion` is the motion until then, None if there is none."""
+    """A step of an integration failed; `motion` is the motion until then, None if there is none.
+
+    >>> explode = lambda q, qd, tau: 1e200 * (1 + q) ** 9
+    >>> od.formulations.runge_kutta_motion(rod, explode, [1.0], [0.0], h=0.1, duration=1.0)
+    Traceback (most recent call last):
+        ...
+    ocp_dyn.formulations.trajectory.IntegrationError: the state of pendulum_1 is not finite after t = 0 ...
+    """
 
     def __init__(self, message: str, motion: Any = None) -> None:
         super().__init__(message)
@@ -58,6 +65,10 @@ class Trajectory(Displayed):
     constraints: those that the motion must satisfy, such as loops; () for an open chain. loads: those of the equation
     of motion; springs and rotors count in the energy if they are among them. `ocp_dyn.viz.animate(trajectory, path)`,
     `viz.plot` and `viz.overview` draw it; a notebook shows the overview.
+
+    >>> motion = od.formulations.Trajectory(rod, t=[0.0, 1.0], q=[[0.0], [0.5]], qd=[[0.5], [0.5]])
+    >>> motion.duration
+    1.0
     """
 
     model: Model

@@ -3,6 +3,7 @@
 | module | contents |
 |---|---|
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
+| `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
 | `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |

@@ -113,6 +113,15 @@ class Layout:
         """Our velocities (nv) from our q and their velocities."""
         return self._turned(q, qd, out=False)
 
+    def qd_map(self, q: Any) -> Expr:
+        """T (nv x nv) with `to_qd(q, qd) = T qd`: it makes their matrices of ours.
+
+        Theirs are T H T' for a matrix of motions or forces, such as H and H^-1, and J T' for one that multiplies
+        velocities: T only reorders joints and turns linear velocities, so that T^-1 = T'.
+        """
+        unit = DM.eye(self.model.nv)
+        return ca.densify(ca.horzcat(*(self.to_qd(q, unit[:, k]) for k in range(self.model.nv))))
+
     def to_tau(self, q: Any, tau: Any) -> Expr:
         """Their generalized forces from our q and tau (nv): power is the same in both."""
         return self._turned(q, tau, out=True)

@@ -15,7 +15,7 @@ import numpy as np
 from .._files import path_of
 from .._types import ROUNDING, Array, ModelError, ModelWarning, Vector, is_one_of, meant, shown
 from ..joints import Fixed, FloatingBase, Joint, Planar, Prismatic, Revolute
-from ..mechanism import FileJoint, Model
+from ..mechanism import FileJoint, Model, ShapeFile
 from ..mechanism.builder import WORLD, ModelBuilder, check_inertia
 from ..spatial_algebra.rotations import rpy_matrix, unit_axis
 from ._urdf_xml import UrdfTree, read_urdf_xml
@@ -59,7 +59,8 @@ def load_urdf(
     in the plane normal to its axis; see `_add_planar`.
 
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
-    cannot be read. Nothing is printed, and no file is opened but this one.
+    cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps a note
+    of the path, from which `model.show()` reads them.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +72,8 @@ def load_urdf(
     name = str(file)
     if name.lstrip().startswith("<"):
         raise ModelError(f"a path was expected, got what looks like URDF text ({shown(name[:30])}...): use parse_urdf")
-    return parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+    model = parse_urdf(file.read_bytes(), root, gravity=gravity, mimic=mimic, inertia=inertia, source=name)
+    return replace(model, shape_files=(ShapeFile(str(file.resolve())),))
 
 
 def parse_urdf(

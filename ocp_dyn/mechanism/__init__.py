@@ -18,3 +18,4 @@ from .parts import DofData as DofData
 from .parts import FileJoint as FileJoint
 from .parts import Frame as Frame
 from .parts import Mimic as Mimic
+from .parts import ShapeFile as ShapeFile

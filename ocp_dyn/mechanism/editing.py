@@ -191,6 +191,7 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
                 for f in other.file_joints
             ),
         ),
+        shape_files=(*model.shape_files, *(f._replace(prefix=prefix + f.prefix) for f in other.shape_files)),
     )
 
 
@@ -301,6 +302,7 @@ def scale(model: T, length: float, mass: float) -> T:
             m._replace(ratio=m.ratio * factor[m.joint] / factor[m.other], offset=m.offset * factor[m.joint])
             for m in model.mimics
         ),
+        shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
-from .._display import Displayed, folded, heading, table
+from .._display import Displayed, folded, heading, table, viewer_of
 from .._types import Vector
 from . import editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
@@ -127,6 +128,11 @@ class Model(Tree, Displayed):
         DM(4)
         """
         return editing.scale(self, length, mass)
+
+    def show(self, q: Any = None, **options: Any) -> Any:
+        """Shows the model in the browser, with a slider for every joint, and returns the running viewer; see
+        `ocp_dyn.viz.show` for the options."""
+        return viewer_of(self, q, **options)
 
     def __str__(self) -> str:
         return text_of(self)

@@ -59,6 +59,17 @@ class FileJoint(NamedTuple):
     continuous: bool = False
 
 
+class ShapeFile(NamedTuple):
+    """A note on a file that holds shapes of the model's links, for pictures only.
+
+    path: of the URDF. prefix: of the names that its links have in the model. scale: of its lengths.
+    """
+
+    path: str
+    prefix: str = ""
+    scale: float = 1.0
+
+
 def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mimic, ...]:
     """The mimics; ModelError unless both joints of each are known and have one dof (`dofs`: number by joint), no joint
     follows two others, and joints do not follow each other in a ring."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from .._types import Array, Expr, M, as_type, check_kind, listed, matrix, meant, numbers, shown, sparse_beside, split
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
-from .parts import DofData, FileJoint, Frame, Mimic
+from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile
 
 """Head of the table of a tree."""
 
@@ -32,7 +32,8 @@ class Tree:
 
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
     entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
-    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs.
+    says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs. `shape_files`: files from
+    which a viewer reads shapes of links; they are not saved with the model.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Tree:
     dofs: DofData
     mimics: tuple[Mimic, ...] = ()
     file_joints: tuple[FileJoint, ...] = ()
+    shape_files: tuple[ShapeFile, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._display import Displayed, folded
+from .._display import Displayed, folded, viewer_of
 from .._types import Array, finite_vector, shown
 from ..constrained_motion.assembly import assemble_q, assemble_qd
 from ..constraints import (
@@ -83,6 +83,13 @@ class ClosedChain(Displayed):
     def _card_html(self) -> str:
         loops = folded("loops", card_html(self.loops), opened=True)
         return self.model._card_html() + f"<div>{self.mobility()}</div>" + loops
+
+    def show(self, q: Any = None, **options: Any) -> Any:
+        """Shows the mechanism in the browser, with a slider for every joint; its loops stay closed when one is moved.
+
+        q: start (default: the assembled configuration). Returns the running viewer; see `ocp_dyn.viz.show`.
+        """
+        return viewer_of(self, q, **options)
 
     def mobility(self) -> str:
         """The degrees of freedom as a text."""

@@ -1,5 +1,5 @@
-"""Pictures of models and of solved motions: animations, plots over the gait cycle, strips of stick figures; patterns of
-matrices.
+"""Pictures of models and of solved motions: a viewer in the browser, animations, plots over the gait cycle, strips of
+stick figures; patterns of matrices.
 
 The functions do not change matplotlib's global state, and matplotlib is loaded only when something is drawn. Notebooks
 show the figures and animations that they return.
@@ -25,5 +25,7 @@ from .skeleton import Segment as Segment
 from .skeleton import locate as locate
 from .skeleton import skeleton as skeleton
 from .strip import stick_figure as stick_figure
+from .viewer.handle import Viewer as Viewer
+from .viewer.show import show as show
 
 _only_names(globals())

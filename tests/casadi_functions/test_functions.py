@@ -360,6 +360,7 @@ def humanoid() -> od.Model:
     return od.robots.load("simple_humanoid")
 
 
+@pytest.mark.slow
 def test_instruction_counts_on_a_humanoid():
     """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
     model = humanoid()

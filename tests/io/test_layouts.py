@@ -41,6 +41,17 @@ def test_there_and_back(model, rng, kind):
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
+def test_the_map_of_velocities(model, rng, kind):
+    q, qd, _, tau = states(model, rng)
+    layout = Layout(model, kind, tuple(rng.permutation(model.joint_names)))
+    T = np.array(layout.qd_map(q))
+    assert np.allclose(T @ qd, np.array(layout.to_qd(q, qd)).ravel())
+    assert np.allclose(T.T @ np.array(layout.to_tau(q, tau)).ravel(), tau)
+    symbol = ca.SX.sym("q", model.nq)
+    assert np.allclose(np.array(ca.Function("T", [symbol], [layout.qd_map(symbol)])(q)), T)
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
 def test_accelerations_are_rates_of_velocities(model, rng, kind):
     q, qd, qdd = states(model, rng, 2)
     layout = Layout(model, kind)

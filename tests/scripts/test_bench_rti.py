@@ -17,6 +17,7 @@ def run(*arguments):
     return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_help_tells_what_is_measured():
     text = run("--help").stdout
     assert "--no-inequalities" in text

@@ -271,6 +271,18 @@ def test_asymmetry_is_the_distance_to_the_twin():
     assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
 
 
+def test_partners_may_differ_in_mass_by_kilograms():
+    """A leg is paired with the other leg, not with itself, also if its mass differs by more than its place in meters."""
+    model = human()
+    uneven = model.with_inertia("thigh_l", mass=12.0)
+    thighs = [model.body(f"thigh_{side}").body for side in "lr"]
+    twin = symmetric_twin(uneven)
+    masses = [float(twin.I[i].m) for i in thighs]
+    assert masses == pytest.approx([(12.0 + float(model.I[thighs[1]].m)) / 2] * 2)
+    assert asymmetry(uneven)["mass"] == pytest.approx(12.0 - masses[0])
+    mirror_map(twin)
+
+
 def test_bodies_that_are_far_apart_have_no_twin():
     with pytest.raises(od.ModelError, match="has no mirror image"):
         symmetric_twin(battery(raised=0.3), tolerance=0.02)

@@ -238,6 +238,7 @@ def test_a_simulated_motion_shows_its_overview_and_its_errors():
     assert Reader(held._repr_html_()).cells[-1] == f"{worst:.2g} m/s, rad/s"
 
 
+@pytest.mark.slow
 def test_a_figure_shows_itself_and_can_be_pickled(walk):
     for figure in (plot(walk), stick_figure(walk, poses=2), plot(pendulum(1))):
         data, size = figure._repr_png_()

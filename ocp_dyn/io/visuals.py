@@ -1,0 +1,160 @@
+"""Shapes of the links of a URDF, for pictures: boxes, cylinders, spheres, capsules and names of mesh files.
+
+They are read when something is drawn, not with the model, which has no use for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+from urllib.parse import unquote, urlparse
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+import numpy as np
+
+from .._files import path_of
+from .._types import Array, ModelError, numbers, shown
+from ..spatial_algebra.rotations import rpy_matrix
+
+Element = ElementTree.Element
+Color = tuple[float, float, float, float]
+"""Red, green, blue and opacity, each from 0 to 1."""
+
+ShapeKind = Literal["box", "cylinder", "sphere", "capsule", "mesh"]
+SIZES = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "capsule": ("radius", "length")}
+"""Attributes of the simple shapes, all lengths [m]."""
+
+PACKAGE_PATHS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH")
+"""Environment variables with folders in which packages of meshes are searched."""
+
+
+class Visual(NamedTuple):
+    """One shape of a link.
+
+    size: of a box its three edges; of a cylinder or capsule, along z, radius and length without caps; of a sphere its
+    radius [m]; of a mesh the factors of its x, y and z. R (3x3), p (3) [m]: pose of the shape in the link. color: None
+    if the file gives none. mesh: the file's name as the URDF has it; path: where it was found, None if it was not.
+    """
+
+    link: str
+    kind: ShapeKind
+    size: tuple[float, ...]
+    R: Array
+    p: Array
+    color: Color | None = None
+    mesh: str = ""
+    path: Path | None = None
+
+
+def read_visuals(path: str | PathLike[str]) -> list[Visual]:
+    """The shapes of a URDF file, in the file's order.
+
+    Meshes are looked up, not read: `package://NAME/...` in the folders above the URDF and in those of ROS_PACKAGE_PATH
+    and AMENT_PREFIX_PATH, other names from the URDF's folder. ModelError for a file that is not XML, declares a
+    document type, or has a shape with wrong numbers; OSError if it cannot be read.
+    """
+    file = path_of(path).resolve()
+    root = _parsed(file)
+    named = {m.get("name", ""): color for m in root.findall("material") if (color := _color(m, file)) is not None}
+    return [
+        visual
+        for link in root.findall("link")
+        for element in link.findall("visual")
+        for visual in _visual(link.get("name", ""), element, named, file)
+    ]
+
+
+def _parsed(file: Path) -> Element:
+    """The XML tree of a file without a document type, the only place where entities can be declared."""
+    data = file.read_bytes()
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda *_: _fail(file, "declares a document type; delete the <!DOCTYPE ...>")
+    try:
+        parser.Parse(data, True)
+        return ElementTree.fromstring(data)
+    except (expat.ExpatError, ElementTree.ParseError) as error:
+        raise ModelError(f"{file}: not XML: {error}") from None
+
+
+def _fail(file: Path, what: str) -> None:
+    raise ModelError(f"{file} {what}")
+
+
+def _visual(link: str, element: Element, named: dict[str, Color], file: Path) -> Iterator[Visual]:
+    geometry = element.find("geometry")
+    shape = next((s for s in geometry if s.tag in get_args(ShapeKind)), None) if geometry is not None else None
+    if shape is None:
+        return
+    where = f"{file}: link {shown(link)} <visual>"
+    origin = element.find("origin")
+    p = _numbers(origin, "xyz", 3, where, (0.0, 0.0, 0.0))
+    R = rpy_matrix(_numbers(origin, "rpy", 3, where, (0.0, 0.0, 0.0)))
+    material = element.find("material")
+    color = None if material is None else _color(material, file) or named.get(material.get("name", ""))
+    if shape.tag == "mesh":
+        name = shape.get("filename", "")
+        size = _numbers(shape, "scale", 3, where, (1.0, 1.0, 1.0))
+        yield Visual(link, "mesh", size, R, np.array(p), color, name, find_mesh(name, file))
+        return
+    size = tuple(x for key in SIZES[shape.tag] for x in _numbers(shape, key, 3 if key == "size" else 1, where))
+    if min(size) < 0:
+        raise ModelError(f"{where}: <{shape.tag}> has a negative size {shown(size)}; correct it")
+    yield Visual(link, shape.tag, size, R, np.array(p), color)  # type: ignore[arg-type]  # one of SIZES
+
+
+def _numbers(
+    element: Element | None, key: str, count: int, where: str, default: tuple[float, ...] | None = None
+) -> tuple[float, ...]:
+    text = None if element is None else element.get(key)
+    if text is None and default is not None:
+        return default
+    values = numbers((text or "").split() and [_number(word) for word in (text or "").split()])
+    if values.size != count or not np.all(np.isfinite(values)):
+        raise ModelError(f"{where}: {key} must be {count} finite number{'s' * (count > 1)}, got {shown(text)}")
+    return tuple(values.tolist())
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return float("nan")
+
+
+def _color(material: Element, file: Path) -> Color | None:
+    color = material.find("color")
+    if color is None or color.get("rgba") is None:
+        return None
+    r, g, b, a = np.clip(_numbers(color, "rgba", 4, f"{file}: material {shown(material.get('name', ''))}"), 0, 1)
+    return float(r), float(g), float(b), float(a)
+
+
+def find_mesh(name: str, urdf: Path) -> Path | None:
+    """The file that a URDF names, None if it is not there; urdf: path of the URDF."""
+    if not name or "\0" in name:
+        return None
+    scheme, separator, rest = name.partition("://")
+    if not separator or scheme == "file":
+        plain = unquote(urlparse(name).path) if separator else name
+        candidates = [urdf.parent / plain]
+    else:  # package://NAME/path, model://NAME/path
+        rest = rest.lstrip("/")
+        package, _, inner = rest.partition("/")
+        above = list(urdf.parents)
+        candidates = [folder / rest for folder in above] + [f / inner for f in above if f.name == package]
+        for variable in PACKAGE_PATHS:
+            for folder in map(Path, filter(None, os.environ.get(variable, "").split(os.pathsep))):
+                candidates += [folder / rest, folder / "share" / rest]
+                candidates += [folder / inner] if folder.name == package else []
+    return next((c for c in candidates if _is_file(c)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for the file system
+        return False

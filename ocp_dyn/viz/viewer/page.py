@@ -1,0 +1,50 @@
+"""A motion as one page that plays in a browser without Python and without a network."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..._types import is_whole, shown
+from .scenery import Scenery
+from .stage import Stage
+
+MOST_FRAMES = 20_000
+"""Largest number of frames of a page."""
+
+
+def page(scenery: Scenery, fps: float, cycles: int, dark: bool) -> str:
+    """The text of the page: viser's client, and the messages of all frames.
+
+    A server of its own, without a visitor, records them, so that a running viewer is not disturbed.
+    """
+    if not is_whole(cycles, 1):
+        raise ValueError(f"cycles must be a whole number of at least 1, got {shown(cycles)}")
+    durations = [robot.track.duration * (cycles if robot.track.repeats else 1) for robot in scenery.robots]
+    frames = round(max(durations) * fps)
+    if frames > MOST_FRAMES:
+        raise ValueError(f"save: {frames} frames are more than {MOST_FRAMES}: take a smaller fps or fewer cycles")
+    before, scenery.dark = scenery.dark, dark
+    try:
+        stage = Stage("127.0.0.1", None, *scenery.space(), dark, aside=False)
+    finally:
+        scenery.dark = before
+    try:
+        actors = scenery.actors(stage.server, stage.floor)
+        _draw(stage, actors, scenery.start)
+        recorder = stage.server.get_scene_serializer()
+        for k in range(1, frames + 1):
+            recorder.insert_sleep(1 / fps)
+            _draw(stage, actors, scenery.start + k / fps)
+        text: str = recorder.as_html(dark_mode=dark)
+    finally:
+        stage.stop()
+    return text.replace("<title>Viser</title>", f"<title>{escape(scenery.title)}</title>")
+
+
+def _draw(stage: Stage, actors: list[Any], time: float) -> None:
+    for actor in actors:
+        actor.draw(time)
+    stage.follow(actors[0].way(time) if actors else np.zeros(3))

@@ -1,0 +1,156 @@
+"""The content of a viewer, as data: robots with their tracks and shapes, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from ...io.visuals import Color
+from ...mechanism import Model
+from ..skeleton import size
+from .actor import GHOST, SEE_THROUGH, Actor
+from .bodies import Piece, _hex
+from .stage import upright
+from .track import Track, world_pose
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Colors of several robots, of Okabe and Ito's palette."""
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """One robot: its name, its track and its shapes. at: its configuration at a time. from_file: whether the shapes are
+    those of a URDF."""
+
+    name: str
+    track: Track
+    shapes: list[Piece]
+    at: Callable[[float], Array]
+    from_file: bool = False
+
+
+@dataclass(eq=False)
+class Scenery:
+    """Robots, and what the panel offers. q: configuration of a model without a motion; settle: closes its loops, None
+    without loops. overlaid: whether several robots stand over each other."""
+
+    robots: list[Robot]
+    title: str
+    overlaid: bool = False
+    dark: bool = False
+    q: Array | None = None
+    settle: Callable[[Array], Array] | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model of the first robot."""
+        return self.robots[0].track.model
+
+    @property
+    def moves(self) -> bool:
+        """Whether a robot has a motion."""
+        return any(robot.track.duration > 0 for robot in self.robots)
+
+    @property
+    def joints(self) -> bool:
+        """Whether the joints have sliders."""
+        return self.q is not None
+
+    @property
+    def start(self) -> float:
+        """The first time of a motion [s]."""
+        return min(float(robot.track.t[0]) for robot in self.robots)
+
+    def configuration(self, time: float) -> Array:
+        """The configuration of the first robot."""
+        return self.q if self.q is not None else self.robots[0].at(time)
+
+    @property
+    def tints(self) -> list[Color | None]:
+        """A color for every robot, if there are several."""
+        several = len(self.robots) > 1
+        return [_hex(PALETTE[k % len(PALETTE)]) if several else None for k in range(len(self.robots))]
+
+    @property
+    def opacities(self) -> list[float]:
+        """Opacity of every robot: less than 1 where forces would be hidden in rounded bodies, and for robots that stand
+        over the first one."""
+        rounded = [bool(robot.track.holds) and not robot.from_file for robot in self.robots]
+        return [GHOST if k and self.overlaid else SEE_THROUGH if hidden else 1.0 for k, hidden in enumerate(rounded)]
+
+    @property
+    def offsets(self) -> Array:
+        """Places of the robots (n, 3) [m]: in a row along y, the first one nearest to the camera."""
+        width = max(float(np.ptp(box[:, 1])) + 0.35 * self.reach for box in self.boxes)
+        row = np.arange(len(self.robots)) * (0.0 if self.overlaid else width)
+        return np.column_stack([np.zeros_like(row), row, np.zeros_like(row)])
+
+    @property
+    def reach(self) -> float:
+        """Size of the largest robot [m]."""
+        return max(size(robot.track.model) for robot in self.robots)
+
+    @property
+    def boxes(self) -> list[Array]:
+        """Corners (2, 3) [m] of the boxes around the robots at the start."""
+        return [_box(robot) for robot in self.robots]
+
+    def space(self) -> tuple[Array, float, Array, Array]:
+        """Arguments of a `Stage`: the box around all robots, the height of the ground, rotations of world and ground."""
+        moved = np.concatenate([box + offset for box, offset in zip(self.boxes, self.offsets, strict=True)])
+        box = np.array([moved.min(axis=0), moved.max(axis=0)])
+        gravity = np.zeros(3) if self.model.has_symbols else np.array(self.model.gravity, dtype=float)
+        tilt, slope = upright(gravity), np.eye(3)
+        holds = [hold for robot in self.robots for hold in robot.track.holds]
+        if holds:
+            normals = np.array([hold.normal for hold in holds])
+            if np.ptp(normals, axis=0).max() < 1e-9:
+                slope = upright(-normals[0]).T
+        lowest = float(box[0, 2])
+        floor = 0.0 if holds or lowest > -0.03 * self.reach else lowest
+        if np.abs(tilt - np.eye(3)).max() > 0.5 and not holds:  # a mechanism in the x-y plane: the ground is below it
+            slope, floor = tilt.T, 0.0
+        return box, floor, tilt, slope
+
+    def actors(self, server: Any, floor: float) -> list[Actor]:
+        """The robots as nodes of a scene."""
+        found = []
+        taken: set[str] = set()
+        with server.atomic():
+            for robot, tint, offset, opacity, box in zip(
+                self.robots, self.tints, self.offsets, self.opacities, self.boxes, strict=True
+            ):
+                name = robot.name
+                while name in taken:
+                    name += "'"
+                taken.add(name)
+                actor = Actor(server, name, robot.track, robot.shapes, tint, self.dark)
+                actor.floor = floor
+                actor.place(offset)
+                if opacity < 1:
+                    actor.set_opacity(opacity)
+                if len(self.robots) > 1:
+                    actor.name_it(robot.name, 1.05 * float(box[1, 2] - robot.track.p[0, 0, 2]))
+                    actor.label.visible = not self.overlaid
+                found.append(actor)
+        return found
+
+
+def _box(robot: Robot) -> Array:
+    """Corners (2, 3) [m] of the box around a robot at the start, ground parts left out."""
+    placement, model = robot.track.placement(float(robot.track.t[0])), robot.track.model
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for body in {piece.body for piece in robot.shapes}:
+        R, p = world_pose(placement, model, body)
+        for piece in robot.shapes:
+            if piece.body == body:
+                world = piece.mesh.vertices @ R.T + p
+                low, high = np.minimum(low, world.min(axis=0)), np.maximum(high, world.max(axis=0))
+    if not np.all(np.isfinite(low)):
+        half = 0.5 * size(model) * np.ones(3)
+        return np.array([-half, half])
+    return np.array([low, high])
