@@ -23,7 +23,10 @@ profiles = tempfile.TemporaryDirectory(prefix="ocp_dyn_docs_")
 os.environ["IPYTHONDIR"] = profiles.name
 kernel_settings = Path(profiles.name, "profile_default", "ipython_kernel_config.py")
 kernel_settings.parent.mkdir()
-settings = ("IPKernelApp.log_level = 40", "InteractiveShell.xmode = 'Minimal'")  # an expected error is shown by its message
+settings = (
+    "IPKernelApp.log_level = 40",
+    "InteractiveShell.xmode = 'Minimal'",
+)  # an expected error is shown by its message
 kernel_settings.write_text("".join(f"get_config().{line}\n" for line in settings), encoding="utf-8")
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # "Executing notebook ..." for every page
 

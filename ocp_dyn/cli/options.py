@@ -40,9 +40,9 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, **options)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from .. import __version__
+        import ocp_dyn
 
-        print(f"ocp-dyn {__version__}")
+        print(f"ocp-dyn {ocp_dyn.__version__}")
         parser.exit()
 
 
@@ -104,16 +104,20 @@ def _check(commands: Any) -> None:
 
 def _show(commands: Any) -> None:
     command = _command(
-        commands, "show", "show a model in the viewer, or draw its picture",
+        commands, "show", "show a model or a saved motion in the browser, or draw a model",
         "ocp-dyn show talos                       in the browser, if the extra `viewer` is installed\n"
+        "ocp-dyn show walk/walk.npz               a saved solution, with forces and footholds\n"
         "ocp-dyn show robot.urdf --out robot.png  a picture\n"
+        "ocp-dyn show walk/walk.npz --out walk.html      a page that plays by itself\n"
         "ocp-dyn show human --view side --labels joints --out human.png",
-        FILE,
+        FILE + ' The viewer is in the\nextra: pip install "ocp_dyn[viewer]".',
     )  # fmt: skip
     _file(command)
-    command.add_argument("--out", type=Path, metavar="PICTURE", help="write a .png, .pdf or .svg instead of showing")
+    command.add_argument("--out", type=Path, metavar="FILE",
+                         help="write a picture (.png, .pdf, .svg) or a page (.html) instead of showing")  # fmt: skip
     command.add_argument("--view", choices=("side", "front", "top", "3d"), help="the picture's view")
     command.add_argument("--labels", choices=("joints", "bodies", "frames"), help="names in the picture")
+    command.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
 
 
 FUNCTIONS = """Functions by name, as od.function calls them: ID inverse dynamics, FD forward dynamics, H mass matrix, C bias force,

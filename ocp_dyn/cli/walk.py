@@ -14,6 +14,8 @@ from .inputs import UsageError, words
 from .options import HUMAN, ROBOT
 from .ready import run_problem
 
+INTERRUPTED = 130
+"""Exit status of a problem whose solver Ctrl-C stopped."""
 LEGS = 4
 """Feet of a robot that trots."""
 
@@ -26,11 +28,15 @@ def run(options: argparse.Namespace) -> int:
         arguments += [] if option == "--feet" else _given(option, options)
     if not options.json:
         status = run_problem(problem, arguments, options.parser.prog)
+        if status == INTERRUPTED:
+            return status
         print(f"report with pictures: {options.out / 'report.md'}; animation: {options.out / 'walk.gif'}")
         return status
     printed = io.StringIO()  # the problem prints a table, too; here the JSON object stands alone
     with contextlib.redirect_stdout(printed):
         status = run_problem(problem, arguments, options.parser.prog)
+    if status == INTERRUPTED:
+        return status
     numbers = json.loads(printed.getvalue().splitlines()[-1])
     print(json.dumps(numbers | {"files": sorted(str(path) for path in options.out.iterdir())}))
     return status

@@ -199,11 +199,34 @@ def test_bench_measures(capsys):
 
 def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)  # no viewer
+    assert status("show", "pendulum") == 0
+    assert "the viewer is not installed" in capsys.readouterr().err
     assert status("show", "pendulum", "--labels", "joints") == 0
     assert capsys.readouterr().out == "pendulum_1.png\n"
     assert (tmp_path / "pendulum_1.png").stat().st_size > 2000
     assert status("show", "pendulum", "--view", "front", "--out", "rod.svg") == 0
     assert (tmp_path / "rod.svg").stat().st_size > 2000
+
+
+def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("viser")
+    from problems.small.rotor import problem
+
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(od.viz.viewer.Viewer, "block", lambda self: None)
+    assert status("show", "pendulum") == 0
+    out, err = capsys.readouterr()
+    assert [out] == [f"{url}\n" for url in opened]
+    assert "Ctrl-C ends the viewer" in err
+    problem(10).solve(progress=False).save(tmp_path / "rotor.npz")
+    assert status("show", tmp_path / "rotor.npz", "--no-browser") == 0
+    assert len(opened) == 1
+    assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.html") == 0
+    assert (tmp_path / "rotor.html").stat().st_size > 100_000
+    assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.png") == 2
+    assert "a motion has no single picture" in capsys.readouterr().err
 
 
 def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):

@@ -94,10 +94,10 @@ def test_ctrl_c_ends_a_walk_with_one_line(tmp_path):
     walk.send_signal(signal.SIGINT)
     out, err = walk.communicate(timeout=60)
     assert walk.returncode == 130
-    assert err.endswith("ocp-dyn walk: interrupted\n")
+    assert err.endswith(f"interrupted; {tmp_path / 'walk.npz'} holds the best iterate\n")
     assert "Traceback" not in err
     assert not out
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["walk.npz"]
 
 
 # Completion

@@ -132,6 +132,16 @@ def test_notes_are_no_faults(tmp_path):
     od.load_urdf(tmp_path / "robot.urdf", mimic="free")
 
 
+def test_missing_meshes_are_noted(tmp_path):
+    shape = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
+    (tmp_path / "there.stl").touch()
+    first = f'<link name="a">{shape.format("there.stl")}{shape.format("package://gone/a.stl")}</link>'
+    text = f"<robot name='r'>\n{first}</robot>"
+    assert [(f.line, f.text.split(",")[0], f.severe) for f in faults(tmp_path, text)] == [
+        (2, "link 'a': no file 'package://gone/a.stl'", False)
+    ]
+
+
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 @mostly_slow("name", od.robots.names(), ("solo12", "panda", "talos_arm"))
 def test_files_without_faults_load_and_others_do_not(name):
