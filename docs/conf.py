@@ -12,23 +12,25 @@ from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
-# The kernels that execute the pages import this checkout too, use one thread each, and do not warn of frozen modules.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+# The kernels that execute the pages import this checkout and the helpers in this folder too, use one thread each, and
+# do not warn of frozen modules.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH")]))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
-# Kernels have settings of their own, not those of whoever builds, and tell errors only.
+# Kernels have settings of their own, not those of whoever builds.
 profiles = tempfile.TemporaryDirectory(prefix="ocp_dyn_docs_")
 os.environ["IPYTHONDIR"] = profiles.name
 kernel_settings = Path(profiles.name, "profile_default", "ipython_kernel_config.py")
 kernel_settings.parent.mkdir()
-kernel_settings.write_text("get_config().IPKernelApp.log_level = 40\n", encoding="utf-8")
+settings = ("IPKernelApp.log_level = 40", "InteractiveShell.xmode = 'Minimal'")  # an expected error is shown by its message
+kernel_settings.write_text("".join(f"get_config().{line}\n" for line in settings), encoding="utf-8")
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # "Executing notebook ..." for every page
 
 import ocp_dyn
 
 project = "ocp_dyn"
-author = "The ocp_dyn developers"
+author = copyright = "The ocp_dyn developers"
 version = release = getattr(ocp_dyn, "__version__", "")
 
 extensions = [

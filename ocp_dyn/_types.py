@@ -3,6 +3,7 @@ texts for messages."""
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -210,9 +211,26 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def meant(name: object, names: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the names that are nearest to it, if any are near."""
-    near = get_close_matches(name, list(names), 3, 0.6) if isinstance(name, str) else []
+    """The end of a message about an unknown name: the names that are nearest to it, if any are near.
+
+    Near are similar spellings, names that begin alike, and the same words in another order, of which "l" and "r" stand
+    for the sides: "sole_l" for "left_sole".
+    """
+    words = [word for word in dict.fromkeys(names) if isinstance(word, str)]
+    near: list[str] = []
+    if isinstance(name, str) and name:
+        near = get_close_matches(name, words, 3, 0.6)
+        near = near or [word for word in words if len(name) > 1 and word.lower().startswith(name.lower())][:3]
+        near = near or [word for word in words if _parts(name) <= _parts(word)][:3]
     return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+SIDES = {"l": "left", "r": "right"}
+
+
+def _parts(name: str) -> set[str]:
+    """The words that a name such as "sole_l" is made of."""
+    return {SIDES.get(word, word) for word in re.findall(r"[a-z]+|\d+", name.lower())}
 
 
 class ModelWarning(UserWarning):

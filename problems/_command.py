@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,10 +24,22 @@ from ocp_dyn.viz import stick_figure
 BEGIN = time.perf_counter()
 
 
+PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="")
+"""The command that runs a problem, if it is not `python -m` with the problem's module."""
+
+
 def parser(doc: str | None) -> argparse.ArgumentParser:
-    """A parser with the options that every problem has."""
-    text = (doc or "").strip()
-    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """A parser with the options that every problem has. doc: text of its help.
+
+    Commands in the text, `python -m problems.NAME`, become those that run here: an installed package has the
+    problems in `ocp_dyn.problems`.
+    """
+    text = re.sub(r"python -m problems\b", f"python -m {__package__}", (doc or "").strip())
+    first = re.search(r"python -m [\w.]+", text)
+    p = argparse.ArgumentParser(
+        prog=PROGRAM.get() or (first and first.group()), description=text,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     p.add_argument("--out", type=Path, metavar="DIR", help="write the solution, pictures and a report to DIR")
     p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")

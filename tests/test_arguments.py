@@ -225,9 +225,9 @@ def test_a_massless_link_moves_what_is_left_to_it(scale):
 def test_buffers_and_compiled_functions_do_not_broadcast():
     fast = od.codegen.compile([od.function(od.mass_matrix, MODEL)])
     buffer = fast.H.buffer()
-    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"H: q has the shape \(\), expected \(4,\): nq = 4, "):
         buffer(0.0)
-    with pytest.raises(TypeError, match="argument 0 of this buffer must hold real numbers, got 'x'"):
+    with pytest.raises(TypeError, match="H: q must hold real numbers, got 'x'"):
         buffer("x")
     with pytest.raises(ValueError, match="q has the shape"):
         fast.H(0.0)

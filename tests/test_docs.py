@@ -1,4 +1,5 @@
-"""The pages of the documentation: all their code is executed, and all are in the table of contents. The links of a built site are checked by scripts/check_links.py."""
+"""The pages of the documentation: all their code is executed, all are in the table of contents, all problems in the
+gallery, all public names in the reference. The links of a built site are checked by scripts/check_links.py."""
 
 import importlib.util
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import problems
 from tests.helpers import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -19,16 +21,25 @@ file_format: mystnb
 kernelspec:
   name: python3
   display_name: Python 3
----
 """
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def links():
-    spec = importlib.util.spec_from_file_location("check_links", REPOSITORY / "scripts" / "check_links.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(REPOSITORY / "scripts" / "check_links.py")
+
+
+@pytest.fixture(scope="module")
+def extension():
+    pytest.importorskip("sphinx")
+    return loaded(DOCS / "_extensions" / "docstrings.py")
 
 
 @pytest.mark.parametrize("page", TEXTS)
@@ -60,6 +71,87 @@ def test_every_page_is_in_the_table_of_contents():
         reached |= found
         waiting += sorted(found)
     assert set(TEXTS) - reached == set()
+
+
+def test_every_problem_is_in_the_gallery():
+    folder, gallery = Path(problems.__file__).parent, TEXTS["gallery"]
+    for path in [*folder.glob("[a-z]*.py"), *folder.glob("small/[a-z]*.py")]:
+        module = ".".join(path.relative_to(folder).with_suffix("").parts)
+        assert re.search(rf"python -m ocp_dyn\.problems\.{module}\b", gallery), module
+    pictures = {path.name for path in (DOCS / "gallery").iterdir()}
+    assert pictures == set(re.findall(r"gallery/(\w+\.png)", gallery))
+    assert all(path.stat().st_size < 60_000 for path in (DOCS / "gallery").iterdir())
+
+
+def documented():
+    """Full names in the `api` blocks of the reference, with repetitions."""
+    pages = "\n".join(text for page, text in TEXTS.items() if page.startswith("reference/"))
+    blocks = re.findall(r"^```\{api\} ([\w.]+)\n(.*?)^```", pages, re.MULTILINE | re.DOTALL)
+    return [f"{module}.{name}" for module, names in blocks for name in names.split()]
+
+
+def test_every_public_name_is_in_the_reference_once(extension):
+    names = documented()
+    assert len(names) == len(set(names)) > 200
+    assert set(names) == set(extension.NAMES.values())
+
+
+def test_docstrings_become_restructured_text(extension):
+    text = """\
+    The tau (nv) of `inverse_dynamics`; x* and a_ are no markup [m].
+
+        f[i] = I[i] a[i]
+
+    | a | b |
+    |---|---|
+    | 1 | `x` |
+
+    Its parts:
+        q, qd (nv): a state,
+            and more
+        t: time
+
+    - one
+      of two
+    - two
+    """
+    assert extension.to_rst(text.splitlines()) == [
+        "The tau (nv) of :py:obj:`inverse_dynamics <ocp_dyn.inverse_dynamics>`; x\\* and a\\_ are no markup [m].",
+        "",
+        ".. code-block:: text",
+        "",
+        "    f[i] = I[i] a[i]",
+        "",
+        ".. list-table::",
+        "   :header-rows: 1",
+        "",
+        "   * - a",
+        "     - b",
+        "   * - 1",
+        "     - ``x``",
+        "",
+        "Its parts:",
+        "",
+        "",
+        "* q, qd (nv): a state, and more",
+        "* t: time",
+        "",
+        "",
+        "* one of two",
+        "* two",
+        "",
+    ]
+    lines = extension.to_rst([">>> od.pose(model, 'hand', q)"])
+    assert lines[0] == ".. code-block:: pycon"
+
+
+def test_arguments_are_emphasized_and_summaries_are_sentences(extension):
+    lines = extension.emphasized(["q: a state. h [s]: a step, q is used"], ["q", "h"])
+    assert lines[0] == "\ue000q\ue001: a state. \ue000h\ue001 [s]: a step, q is used"
+    assert extension.summary(extension.ocp_dyn.ModelError).endswith("and the remedy.")
+    for full in extension.NAMES.values():
+        found = extension.summary(extension._object(full))
+        assert 8 < len(found) < 260, (full, found)
 
 
 def test_links_between_files_of_the_repository(links):

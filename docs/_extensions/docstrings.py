@@ -7,6 +7,8 @@ Directive `api`: a table of public names with one line each, then a full entry f
     Model: members
     ```
 
+Directive `examples`: the names that the examples of a module's docstrings use.
+
 Docstrings hold paragraphs, `names`, lists, tables, and indented formulas, code or descriptions of fields. The hook
 `to_rst` turns them into reStructuredText; names in backticks link to their entries if they are public.
 """
@@ -111,12 +113,14 @@ def _indent(line: str) -> int:
 
 
 def _blocks(lines: list[str]) -> Iterable[tuple[str, list[str]]]:
-    """The blocks of a docstring: "text", "table", "list" and "indented", in order; blank lines separate blocks."""
+    """The blocks of a docstring: "text", "table", "list", "doctest" and "indented", in order; blank lines separate blocks."""
     kind, block = "", []
     for line in [*lines, ""]:
         mark = line.lstrip()
         if not mark:
             now = "indented" if kind == "indented" else ""
+        elif (mark.startswith(">>>") and not _indent(line)) or kind == "doctest":
+            now = "doctest"
         elif _indent(line) >= 2 and kind != "list":
             now = "indented"
         elif _indent(line) >= 2:
@@ -203,7 +207,7 @@ def to_rst(lines: list[str], here: str = "ocp_dyn") -> list[str]:
         if kind == "text":
             made += [*inline("\n".join(block), here).splitlines(), ""]
         else:
-            made += {"indented": _indented, "table": _table, "list": _list}[kind](block, here)
+            made += {"indented": _indented, "doctest": _indented, "table": _table, "list": _list}[kind](block, here)
     return made
 
 
@@ -321,6 +325,18 @@ class Api(SphinxDirective):
         return [f".. {kind}:: {prefix}.{name}", ""]
 
 
+class Examples(SphinxDirective):
+    """The beginning of a module's docstring up to the end of its examples, which define names for all other examples."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        blocks = list(_blocks(inspect.cleandoc(MODULES[self.arguments[0]].__doc__ or "").splitlines()))
+        last = max(k for k, (kind, _) in enumerate(blocks) if kind == "doctest")
+        lines = [line for _, block in blocks[1 : last + 1] for line in [*block, ""]]
+        return self.parse_text_to_nodes("```{eval-rst}\n" + "\n".join(to_rst(lines, self.arguments[0])) + "\n```")
+
+
 def _inherits(documented: type) -> bool:
     """Whether a base of the library's own, which is not public, holds methods of a class."""
     return any(base.__module__.startswith("ocp_dyn") and base.__name__ not in NAMES for base in documented.__mro__[1:])
@@ -328,6 +344,7 @@ def _inherits(documented: type) -> bool:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("api", Api)
+    app.add_directive("examples", Examples)
     app.connect("autodoc-process-docstring", _process)
     app.connect("autodoc-process-signature", _signature)
     app.connect("missing-reference", _missing)

@@ -262,6 +262,8 @@ _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.i
 """Values of options that are not given; 0 for options that are not listed here."""
 _FIELDS = {field: option for option, field in LIMIT_FIELDS.items()}
 """Fields of DofData under another name than their option's."""
+_POSITIONS = ("lower", "upper", "rest")
+"""Options with a number for every entry of q."""
 _WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
 
 
@@ -291,6 +293,12 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
             raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
+        if option in _POSITIONS and joint.has_quaternion and x.size == 1 and np.isfinite(x[0]):
+            none = f"; write {shown(_ABSENT[option])} for these, no limit" if option in _ABSENT else ""
+            raise ModelError(
+                f"{where}: {_WORDS.get(option, option)} must be {size} numbers ({', '.join(joint.q_labels)}), got "
+                f"{shown(value)}: one number does not fit a quaternion, whose entries are neither angles nor lengths{none}"
+            )
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")

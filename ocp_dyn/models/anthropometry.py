@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple
 
-from .._types import LARGEST_MAGNITUDE, is_one_of, shown
+from .._types import LARGEST_MAGNITUDE, is_one_of, meant, shown
 
 Sex = Literal["male", "female"]
 
@@ -230,7 +230,9 @@ def segment_bodies(mass: float, height: float, sex: Sex) -> dict[str, SegmentBod
 def check_sex(sex: str) -> None:
     """Raises `ValueError` unless there is a table for that sex."""
     if not is_one_of(sex, STATURE):
-        raise ValueError(f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}")
+        raise ValueError(
+            f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}{meant(sex, STATURE)}"
+        )
 
 
 def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import Array, is_one_of, shown
+from .._arguments import choice
+from .._types import Array, shown
 from ..joints import Fixed, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -86,8 +87,7 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
     """
     if not isinstance(parameters, FiveLinkParameters):
         raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {shown(parameters)}")
-    if not is_one_of(root, ("pinned", "planar")):
-        raise ValueError(f"five_link_biped: root must be 'pinned' or 'planar', got {shown(root)}")
+    choice(root, ("pinned", "planar"), "five_link_biped: root")
     builder = ModelBuilder(f"five_link_{root}")
     if root == "pinned":
         _pinned_leg(builder, parameters)

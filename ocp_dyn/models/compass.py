@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import finite, is_one_of, shown
+from .._arguments import choice
+from .._types import finite, shown
 from ..joints import Fixed, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -42,8 +43,7 @@ def compass_walker(
     >>> walker.joint_names, walker.mass
     (('stance_joint', 'swing_joint'), 20.0)
     """
-    if not is_one_of(root, ("pinned", "planar")):
-        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {shown(root)}")
+    choice(root, ("pinned", "planar"), "compass_walker: root")
     if parameters is not None and not isinstance(parameters, CompassParameters):
         raise TypeError(f"compass_walker: parameters must be CompassParameters or None, got {shown(parameters)}")
     p = parameters or CompassParameters()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._files import path_of
-from .._types import Array, finite, is_one_of, is_whole, sequence, shown
+from .._types import Array, finite, is_one_of, is_whole, meant, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
 from .gait import Motion, Stretch, check_finite, check_motion, ground_forces, unroll, weight
 from .player import Scene, page
@@ -119,8 +119,8 @@ def _writer(path: Path) -> str | None:
     if suffix in (".gif", ".html"):
         return None
     if suffix != ".mp4":
-        got = shown(suffix) if suffix else "no suffix"
-        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}")
+        got, near = shown(suffix) if suffix else "no suffix", meant(suffix, (".gif", ".html", ".mp4"))
+        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}{near}")
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(
@@ -140,7 +140,9 @@ def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[i
             f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {shown(fps)}"
         )
     if view is not None and not is_one_of(view, VIEWS):
-        raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}")
+        raise ValueError(
+            f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}{meant(view, VIEWS)}"
+        )
     if not finite(speed, "animate: speed") >= SLOWEST:
         raise ValueError(
             f"animate: speed must be a positive number of at least {SLOWEST:g} (1: real time), got {shown(speed)}"

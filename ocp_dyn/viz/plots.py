@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._types import Array, is_one_of, sequence, shown, truth
+from .._arguments import some_of
+from .._types import Array, sequence, shown, truth
 from ..mechanism import Model
 from ..models import ClosedChain
 from .gait import Motion, Support, weight
@@ -230,8 +231,7 @@ def _quantities(quantities: Any) -> tuple[str, ...]:
     if quantities is None:
         return ()
     given = (quantities,) if isinstance(quantities, str) else tuple(sequence(quantities, "quantities must be names"))
-    if not given or any(not is_one_of(name, QUANTITIES) for name in given):
-        raise ValueError(f"quantities must be some of {', '.join(QUANTITIES)}, got {shown(quantities)}")
+    some_of(given, QUANTITIES, "quantities")
     return given
 
 

@@ -224,7 +224,7 @@ def test_arguments_may_be_dm(rng, no_compiler):
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             fast.ID(wrong, *one[1:])
-    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(3, 1\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"ID: q has the shape \(3, 1\), expected \(4,\): nq = 4, b1_joint"):
         fast.ID.buffer()(ca.DM(3, 1), *one[1:])
 
 
@@ -326,7 +326,9 @@ def test_unknown_names(no_compiler):
         fast["FD"]
     with pytest.raises(AttributeError, match="'FD' was not compiled; compiled functions are ID"):
         fast.FD  # noqa: B018
-    with pytest.raises(TypeError, match="takes 3 arguments or none, got 1"):
+    with pytest.raises(
+        TypeError, match=r"ID: its buffer takes 3 arguments \(q, qd, qdd\), in this order, or none, got 1"
+    ):
         fast.ID.buffer()(q4)
 
 

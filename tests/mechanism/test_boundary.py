@@ -25,7 +25,7 @@ def of_a_model():
         if (
             inspect.isfunction(found)
             and name != "function"
-            and next(iter(inspect.signature(found).parameters)) == "model"
+            and next(iter(inspect.signature(found).parameters), "") == "model"
         ):
             yield found
 

@@ -174,9 +174,9 @@ def test_a_picture_is_written(tmp_path: Path):
     [
         (([1.0],), {}, ValueError, r"plot: q of <Model 'pendulum_2'.*must be 2 finite numbers, got \[1.0\]"),
         (([np.nan, 0.0],), {}, ValueError, "must be 2 finite numbers"),
-        ((), {"view": "below"}, ValueError, "view must be one of 'side', 'front', 'top', '3d', or several"),
-        ((), {"view": 3}, ValueError, "view must be one of"),
-        ((), {"labels": "links"}, ValueError, "labels must be one of '', 'bodies', 'joints', 'frames', got 'links'"),
+        ((), {"view": "below"}, ValueError, "must be some of side, front, top, 3d, got 'below'"),
+        ((), {"view": 3}, ValueError, "view, such as .* must be some of .*, got 3"),
+        ((), {"labels": "links"}, ValueError, "labels must be one of '', bodies, joints, frames, got 'links'"),
         ((None, "a.gif"), {}, ValueError, "a figure is written as one of .png, .pdf, .svg, got '.gif'"),
         ((), {"side": "left"}, TypeError, "unexpected keyword argument 'side'"),
     ],

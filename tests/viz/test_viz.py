@@ -468,6 +468,15 @@ def test_importing_loads_no_matplotlib() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
 
 
+def test_a_motion_in_natural_coordinates_is_told_how_to_be_drawn():
+    pendulum = od.models.pendulum(1)
+    natural = od.formulations.natural(pendulum)
+    motion = od.formulations.trapezoidal_motion(pendulum, natural, [0.3], h=0.1, duration=0.1)
+    with pytest.raises(TypeError, match=r"draw its \.trajectory\(loops\)"):
+        od.viz.stick_figure(motion)
+    assert od.viz.stick_figure(motion.trajectory()).axes
+
+
 def test_an_overview_names_what_it_cannot_draw():
     problem = Problem(od.models.pendulum(1), [Phase("swing", 1, 0.5)])
     with pytest.raises(TypeError, match="a motion is needed"):

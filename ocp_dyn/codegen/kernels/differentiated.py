@@ -18,11 +18,12 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     """The option `derivatives` of an export as names, without duplicates; True means all kinds."""
     if isinstance(derivatives, bool):
         return DERIVATIVE_KINDS if derivatives else ()
-    names = tuple(dict.fromkeys(sequence(derivatives, "derivatives must be True or a tuple of names")))
-    for kind in names:
+    given = sequence(derivatives, "derivatives must be True or a tuple of names")
+    for kind in given:
         if not is_one_of(kind, DERIVATIVE_KINDS):
             known = ", ".join(map(repr, DERIVATIVE_KINDS))
             raise ValueError(f"derivatives are {known}, got {shown(kind)}{meant(kind, DERIVATIVE_KINDS)}")
+    names = tuple(dict.fromkeys(given))
     if "jac_adj1" in names and "adj1" not in names:
         raise ValueError("the derivative 'jac_adj1' is the Jacobian of 'adj1': choose both, ('adj1', 'jac_adj1')")
     return names

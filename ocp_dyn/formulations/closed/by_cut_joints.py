@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import Expr, M, as_type, finite, is_one_of, numbers, shown
+from ..._types import Expr, M, as_type, finite, is_one_of, meant, numbers, shown
 from ...constrained_motion.solvers import RangeSpace, Rows
 from ...constraints import Constraints, constraint_magnitudes, constraint_position
 from ...dynamics.invertible import check_invertible
@@ -149,7 +149,7 @@ def by_independent_coordinates(H: Expr, closing: Closing, f: Expr, transformatio
 def _check(method: Any, baumgarte: Any, independent: Any) -> None:
     """Raises errors about options that do not belong together."""
     if not is_one_of(method, METHODS):
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}{meant(method, METHODS)}")
     if baumgarte is not None and method == "penalty":
         raise ValueError("the penalty method is stabilized by omega and mu already: leave out baumgarte")
     if baumgarte is not None and (not isinstance(baumgarte, (tuple, list)) or len(baumgarte) != 2):

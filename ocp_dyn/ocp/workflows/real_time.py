@@ -35,14 +35,14 @@ from typing import Any
 import numpy as np
 
 from ..._arguments import label, number
-from ..._types import Array, shown
+from ..._types import Array, meant, shown
 from ..nlp.machine_code import use_machine_code
 from ..solution import Solution
 from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
 from ..solvers.riccati_model import RiccatiModel
-from ..solvers.sqp import CHAIN_QPS, QuadraticModel, check_qp
+from ..solvers.sqp import CHAIN_QPS, QPS, QuadraticModel, check_qp
 from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
 from ..transcription.variables import Transcription
@@ -243,6 +243,8 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     if wrong:
         raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:
+        if qp not in QPS and (near := meant(qp, [RICCATI])):
+            raise ValueError(f"rti: there is no QP solver {shown(qp)}{near}")
         check_qp(qp, hessian, **options)
 
 

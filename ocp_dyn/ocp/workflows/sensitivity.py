@@ -12,7 +12,7 @@ give by differentiation [A. Fiacco, Introduction to Sensitivity and Stability An
 
 with W the Hessian of the Lagrangian. Derivatives by x are exact, as in the solver; derivatives by p are central
 differences of exact gradients. A bound that is active with a multiplier of zero has two one-sided derivatives: it is
-treated as free.
+treated as free. A variable that is in no row and in no cost keeps its value.
 """
 
 from __future__ import annotations
@@ -215,13 +215,15 @@ class _System:
         p, e = table_of(solution).values, program.evaluator
         lower, upper = transcription.program.x_lower, transcription.program.x_upper
         g = e.constraints(x, p).copy()
-        free = np.flatnonzero((lower < upper) & ~_active(x, lower, upper, lam_x))
         rows = np.flatnonzero(
             (program.row_lower == program.row_upper) | _active(g, program.row_lower, program.row_upper, lam_g)
         )
         pattern, order = symmetric_nonzeros(e.hessian_pattern)
         W = DM(pattern, e.hessian(x, p, 1.0, lam_g)[order])
         J = DM(e.jacobian_pattern, e.jacobian(x, p).copy())
+        appears = np.zeros(x.size, dtype=bool)  # a free place of a foot across the plane of a model is in no row
+        appears[[*pattern.get_col(), *e.jacobian_pattern.get_col()]] = True
+        free = np.flatnonzero((lower < upper) & appears & ~_active(x, lower, upper, lam_x))
         part = J[rows.tolist(), free.tolist()]
         top = W[free.tolist(), free.tolist()] + PENALTY * (part.T @ part)
         matrix = ca.sparsify(ca.blockcat([[top, part.T], [part, -REGULARIZATION * DM.eye(len(rows))]]))

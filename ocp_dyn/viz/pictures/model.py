@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..._arguments import choice, some_of
 from ..._display import picture_of
-from ..._types import Array, finite_vector, is_one_of, shown
+from ..._types import Array, finite_vector
 from ...constraints import Loop
 from ...mechanism import Model
 from ...mechanism.boundary import boundary
@@ -93,15 +94,14 @@ def plot_chain(
 
     Bodies reach to the points at which the loops are cut.
     """
-    return _drawn(_with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
+    return _drawn(with_cuts(chain), chain.q if q is None else q, path, view, labels, f", {chain.mobility()}")
 
 
 def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labels: str, note: str = "") -> Figure:
     """The picture of `plot_model`; note: the end of its title."""
     picture_format(path)
     views = _views(view)
-    if not is_one_of(labels, LABELS):
-        raise ValueError(f"plot: labels must be one of {', '.join(map(repr, LABELS))}, got {shown(labels)}")
+    choice(labels, LABELS, "plot: labels")
     if model.has_symbols:
         raise ValueError("plot needs numbers for the inertias and positions of the model, and some are symbols")
     at = np.array(model.neutral()) if q is None else finite_vector(q, model.nq, f"plot: q of {model!r}")
@@ -122,7 +122,7 @@ def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labe
     return made
 
 
-def _with_cuts(chain: ClosedChain) -> Model:
+def with_cuts(chain: ClosedChain) -> Model:
     """The model with a frame at both ends of every cut."""
     model = chain.model
     for k, loop in enumerate(loop for loop in chain.loops if isinstance(loop, Loop)):
@@ -147,10 +147,8 @@ def _views(view: Any) -> tuple[str, ...]:
     """The views that a text such as "side+front" names, () for None."""
     if view is None:
         return ()
-    names = tuple(view.split("+")) if isinstance(view, str) else ()
-    if not names or any(name not in VIEWS for name in names):
-        words = ", ".join(map(repr, VIEWS))
-        raise ValueError(f'plot: view must be one of {words}, or several as "side+front", got {shown(view)}')
+    names = tuple(view.split("+")) if isinstance(view, str) else (view,)
+    some_of(names, VIEWS, 'plot: view, such as "side" or "side+front",')
     return names
 
 

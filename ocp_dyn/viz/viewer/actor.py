@@ -14,15 +14,18 @@ from ..skeleton import size
 from .bodies import Piece, _hex
 from .track import Track, footprints
 
-COM_COLOR = (30, 30, 34)
+COM_COLOR, COM_ON_DARK = "#1E1E22", "#D5DAE0"
 GHOST = 0.35
 """Opacity of all robots but the first, where they are drawn over each other."""
 
+SEE_THROUGH = 0.8
+"""Opacity of rounded bodies, in which forces and the center of mass would be hidden."""
+
 LAYERS = ("bodies", "forces", "center of mass", "footholds", "frames", "names")
-"""What can be shown and hidden."""
+"""Parts of the scene that can be shown and hidden."""
 
 HIDDEN = ("frames", "names")
-"""What is hidden at first."""
+"""Layers that are hidden at first."""
 
 
 class Actor:
@@ -32,8 +35,18 @@ class Actor:
     message per frame, a quaternion. tint: one color for the whole robot; None: the colors of its shapes.
     """
 
-    def __init__(self, server: Any, name: str, track: Track, shapes: list[Piece], tint: Color | None = None) -> None:
+    def __init__(
+        self,
+        server: Any,
+        name: str,
+        track: Track,
+        shapes: list[Piece],
+        tint: Color | None = None,
+        dark: bool = False,
+    ) -> None:
         self.server, self.name, self.track, self.tint = server, name, track, tint
+        self.mark = bytes_of(_hex(COM_ON_DARK if dark else COM_COLOR))
+        self.label: Any = None
         self.path = f"/scene/{_plain(name)}"
         self.reach = size(track.model)
         scene = server.scene
@@ -45,6 +58,7 @@ class Actor:
         self.moving = np.ptp(track.p, axis=0).max(axis=-1) > 1e-9 if len(track.p) > 1 else np.ones(track.model.nb, bool)
         self._extras()
         self.last_cycle: int | None = None
+        self.drawn = False
 
     def _bodies(self, shapes: list[Piece]) -> tuple[list[Any], list[Any]]:
         """Nodes of the bodies, and their meshes."""
@@ -59,7 +73,7 @@ class Actor:
             r, g, b, opacity = self.tint or piece.color
             made = scene.add_mesh_simple(
                 f"{paths[piece.body]}/shape {k}", piece.mesh.vertices, piece.mesh.faces, color=(r, g, b),
-                opacity=None if opacity > 0.99 else opacity, side="double" if piece.body else "front",
+                opacity=None if opacity > 0.99 else opacity, side="double", receive_shadow=False,
             )  # fmt: skip
             meshes.append(made)
             self.layers["bodies"].append(made)
@@ -68,29 +82,31 @@ class Actor:
     def _extras(self) -> None:
         """Nodes of forces, center of mass and footholds."""
         scene, reach, track = self.server.scene, self.reach, self.track
-        green = tuple(round(255 * c) for c in _hex(FORCE)[:3])
+        green = bytes_of(_hex(FORCE))
         self.arrows = scene.add_arrows(
-            f"{self.path}/forces", np.zeros((1, 2, 3)), green, shaft_radius=0.006 * reach, head_radius=0.015 * reach,
-            head_length=0.04 * reach, visible=False,
+            f"{self.path}/forces", np.zeros((1, 2, 3)), green, shaft_radius=0.008 * reach, head_radius=0.02 * reach,
+            head_length=0.045 * reach, visible=False,
         )  # fmt: skip
         self.layers["forces"].append(self.arrows)
         self.forces_shown = True
-        ball = scene.add_icosphere(f"{self.path}/center of mass", radius=0.016 * reach, color=COM_COLOR)
-        spot = scene.add_cylinder(f"{self.path}/below center of mass", 0.012 * reach, 0.002 * reach, color=COM_COLOR)
+        ball = scene.add_icosphere(f"{self.path}/center of mass", radius=0.016 * reach, color=self.mark)
+        spot = scene.add_cylinder(f"{self.path}/below center of mass", 0.012 * reach, 0.002 * reach, color=self.mark)
         self.com, self.spot, self.floor = ball, spot, 0.0
         self.layers["center of mass"] += [ball, spot]
         if len(track.com) > 1 and np.ptp(track.com, axis=0).max() > 1e-6:
             way = np.concatenate([track.com + k * track.advance for k in ((-1, 0, 1) if track.repeats else (0,))])
             self.layers["center of mass"].append(
                 scene.add_line_segments(
-                    f"{self.path}/cycle/way of center of mass", np.stack([way[:-1], way[1:]], axis=1), COM_COLOR,
+                    f"{self.path}/cycle/way of center of mass",
+                    np.stack([way[:-1], way[1:]], axis=1),
+                    self.mark,
                     thickness=0.003 * reach,
-                )  # fmt: skip
+                )
             )
         edges, side = footprints(track)
         if len(edges):
             copies = np.concatenate([edges + k * track.advance for k in ((-1, 0, 1) if track.repeats else (0,))])
-            lifted = copies + [0.0, 0.0, 0.002 * reach]
+            lifted = copies + np.array([0.0, 0.0, 0.002 * reach])
             colors = np.array([_hex(COLORS[s])[:3] for s in side] * (len(copies) // len(edges)))
             colors = np.repeat(colors[:, None], 2, axis=1) if self.tint is None else np.array(self.tint[:3])
             self.layers["footholds"].append(
@@ -122,6 +138,13 @@ class Actor:
         for mesh in self.meshes:
             mesh.opacity = None if opacity >= 0.995 else opacity
 
+    def name_it(self, text: str, height: float) -> None:
+        """Writes a name `height` [m] above the first body."""
+        below = self.bodies[0].name if self.bodies else self.path
+        self.label = self.server.scene.add_label(
+            f"{below}/label", text, position=(0.0, 0.0, height), anchor="bottom-center"
+        )
+
     def place(self, offset: Array) -> None:
         """Moves the robot, with all that belongs to it, to another place."""
         self.root.position = offset
@@ -134,9 +157,10 @@ class Actor:
             self.moved.position = self.cycle.position = cycle * self.track.advance
         placement = self.track.placement(local)
         for node, moving, p, w in zip(self.bodies, self.moving, placement.p, placement.w, strict=True):
-            if moving:
+            if moving or not self.drawn:
                 node.position = p
             node.wxyz = w
+        self.drawn = True
         shift = cycle * self.track.advance
         center = self.track.center(local) + shift
         self.com.position = center
@@ -154,7 +178,14 @@ class Actor:
             found: Array = track.advance * (time - track.t[0]) / track.duration
             return found
         moved = track.center(track.local(time)[1]) - track.center(float(track.t[0]))
-        return moved * np.array([1.0, 1.0, 0.0])
+        level: Array = moved * np.array([1.0, 1.0, 0.0])
+        return level
+
+
+def bytes_of(color: Color) -> tuple[int, int, int]:
+    """Red, green and blue from 0 to 255."""
+    r, g, b = (round(255 * c) for c in color[:3])
+    return r, g, b
 
 
 def _plain(name: str) -> str:

@@ -6,7 +6,6 @@ import warnings
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
@@ -23,7 +22,8 @@ PLAIN: Color = (0.74, 0.76, 0.79, 1.0)
 DARKEST = 0.14
 """Least brightness of a color: of black shapes one would see no form."""
 
-K = TypeVar("K")
+NO_FILE = "no such file"
+INSTALL = "pip install 'ocp_dyn[viewer]'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,8 @@ def _of_file(model: Model, file: ShapeFile) -> list[Piece]:
     except (OSError, ModelError) as error:
         _warn(f"shapes of {file.path} could not be read, so bodies are drawn as rounded ones: {error}")
         return []
-    found, missing = [], []
+    found: list[Piece] = []
+    missing: list[tuple[str | Path, Exception]] = []
     for visual in visuals:
         frame = model.frames.get(file.prefix + visual.link)
         if frame is None:
@@ -80,7 +81,7 @@ def _of_file(model: Model, file: ShapeFile) -> list[Piece]:
         R, p = np.array(frame.X.E.full()).T, np.array(frame.X.r.full()).ravel()
         for mesh in meshes:
             scaled = Mesh(file.scale * mesh.vertices, mesh.faces, mesh.color)
-            color = mesh.color if len(meshes) > 1 or visual.color is None else visual.color
+            color = mesh.color if mesh.color is not None or visual.color is None else visual.color
             found.append(Piece(frame.body, scaled.placed(R, p), visible_color(color or PLAIN)))
     if missing:
         _warn_of_missing(file, missing, bool(found))
@@ -92,7 +93,7 @@ def _meshes(visual: Visual) -> list[Mesh]:
     if visual.kind != "mesh":
         return [simple_shape(visual.kind, visual.size).placed(visual.R, visual.p)]
     if visual.path is None:
-        raise ValueError("no such file")
+        raise ValueError(NO_FILE)
     factors = np.array(visual.size)
     turned = np.prod(factors) < 0  # a mirrored mesh: its faces would look inwards
     return [
@@ -105,13 +106,14 @@ def _warn_of_missing(file: ShapeFile, missing: list[tuple[str | Path, Exception]
     names = list(dict.fromkeys(str(name) for name, _ in missing))
     reasons = Counter(str(error) for _, error in missing)
     rest = "they are left out" if some else "bodies are drawn as rounded shapes"
-    remedy = "set ROS_PACKAGE_PATH to the folder of the package, or keep the meshes beside the URDF"
-    if any("collada" in reason for reason in reasons):
-        remedy = "pip install pycollada reads .dae"
-    _warn(
-        f"{file.path}: {len(names)} meshes could not be read, {rest}: {listed(names, 3)} "
-        f"({reasons.most_common(1)[0][0]}); {remedy}"
-    )
+    reason = reasons.most_common(1)[0][0]
+    remedy = ""
+    if reason == NO_FILE:
+        remedy = "; set ROS_PACKAGE_PATH to the folder of the package, or keep the meshes beside the URDF"
+    elif "collada" in reason:
+        remedy = f"; {INSTALL} reads .dae"
+    count = f"{len(names)} meshes" if len(names) > 1 else "a mesh"
+    _warn(f"{file.path}: {count} could not be read, {rest}: {listed(names, 3)} ({reason}){remedy}")
 
 
 def _warn(text: str) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time as clock
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ..._files import path_of
 from ..._types import Array, finite, finite_vector, meant, shown, truth
 from ..drawing import picture_file
 from . import track as tracks
-from .actor import LAYERS, Actor
+from .actor import LAYERS
 from .panel import JointPanel, MotionPanel, ViewPanel
 from .scenery import Scenery
 from .stage import Stage
@@ -170,6 +169,8 @@ class Viewer:
             for actor, offset, opacity in zip(self.actors, self.scenery.offsets, self.scenery.opacities, strict=True):
                 actor.place(offset)
                 actor.set_opacity(opacity)
+                if actor.label is not None:
+                    actor.label.visible = not overlaid
 
     # A model without a motion
 
@@ -240,7 +241,7 @@ class Viewer:
             self._thread.join(timeout=2.0)
         self._stage.stop()
 
-    def __enter__(self) -> Viewer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -269,17 +270,15 @@ class Viewer:
 
     def _run(self) -> None:
         """Draws a frame every sixtieth of a second while time goes on; a frame that is late is left out."""
-        last = clock.perf_counter()
+        last = due = clock.perf_counter()
         while not self._ended.is_set():
             now = clock.perf_counter()
-            if self._playing:
+            if self._playing and self._stage.server.get_clients():  # time waits for the first visitor
                 with self._lock:
                     self._advance((now - last) * self._speed)
             last = now
-            if self._playing:
-                self._ended.wait(max(0.0, 1 / FRAMES_PER_SECOND - (clock.perf_counter() - now)))
-            else:
-                self._ended.wait(0.03)
+            due = max(due + 1 / FRAMES_PER_SECOND, now)
+            self._ended.wait(max(0.0, due - clock.perf_counter()) if self._playing else 0.03)
 
     def _advance(self, step: float) -> None:
         if not self._playing or not self.duration:
@@ -315,5 +314,3 @@ def _positive(value: Any, what: str) -> float:
     if x <= 0:
         raise ValueError(f"{what} must be a positive number, got {shown(value)}")
     return x
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -21,6 +22,10 @@ AROUND, RINGS = 24, 7
 
 CREASE = 35.0
 """Angle [degrees] between two faces from which on their common edge is drawn as an edge."""
+
+
+HEAD = 20_000
+"""Number of bytes at the start of a COLLADA file in which its unit and its axes stand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +175,7 @@ _read: dict[tuple[str, int], list[Mesh]] = {}
 def mesh_file(path: Path) -> list[Mesh]:
     """The parts of a mesh file (.stl, .obj, .dae, .ply, .glb, what trimesh reads), with the colors of the file.
 
-    ValueError if the file cannot be read, or holds no triangles.
+    Empty for a file of lines and points only. ValueError if the file cannot be read.
     """
     key = str(path), path.stat().st_mtime_ns
     if key not in _read:
@@ -186,14 +191,23 @@ def _parts(path: Path) -> list[Mesh]:
         parts = scene.dump(concatenate=False)
     except Exception as error:  # noqa: BLE001, its readers raise whatever they meet
         raise ValueError(f"{type(error).__name__}: {error}") from None
-    found = [p for p in parts if isinstance(p, trimesh.Trimesh) and len(p.faces)]
-    if not found:
-        raise ValueError("no triangles in it")
+    turn = _collada_axes(path) if path.suffix.lower() == ".dae" else np.eye(3)
     by_color: dict[Color | None, list[Mesh]] = {}
-    for part in found:
-        color = _file_color(part)
-        by_color.setdefault(color, []).append(Mesh(np.array(part.vertices), np.array(part.faces, dtype=np.int64), color))
+    for part in parts:
+        if isinstance(part, trimesh.Trimesh) and len(part.faces):
+            color = _file_color(part)
+            vertices, faces = np.array(part.vertices) @ turn.T, np.array(part.faces, dtype=np.int64)
+            by_color.setdefault(color, []).append(Mesh(vertices, faces, color))
     return [joined(meshes) for meshes in by_color.values()]
+
+
+def _collada_axes(path: Path) -> Array:
+    """The matrix (3x3) to meters and to z up that the <asset> of a COLLADA file asks for; trimesh leaves both out."""
+    head = path.read_bytes()[:HEAD]
+    unit = re.search(rb'<unit\b[^>]*\bmeter="([^"]+)"', head)
+    meter = float(unit.group(1)) if unit else 1.0
+    y_up = re.search(rb"<up_axis>\s*Y_UP", head)
+    return meter * (np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]) if y_up else np.eye(3))
 
 
 def _file_color(part: Any) -> Color | None:

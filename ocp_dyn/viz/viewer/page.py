@@ -28,7 +28,7 @@ def page(scenery: Scenery, fps: float, cycles: int, dark: bool) -> str:
         raise ValueError(f"save: {frames} frames are more than {MOST_FRAMES}: take a smaller fps or fewer cycles")
     before, scenery.dark = scenery.dark, dark
     try:
-        stage = Stage("127.0.0.1", None, *scenery.space(), dark)
+        stage = Stage("127.0.0.1", None, *scenery.space(), dark, aside=False)
     finally:
         scenery.dark = before
     try:

@@ -14,7 +14,7 @@ from ...constrained_motion.assembly import AssemblyError
 from ..drawing import COLORS, FORCE
 from ..limbs import limbs
 from ..skeleton import side_words
-from .actor import HIDDEN, LAYERS
+from .actor import COM_COLOR, COM_ON_DARK, HIDDEN, LAYERS
 from .scenery import PALETTE, Scenery
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5")
@@ -72,7 +72,7 @@ class MotionPanel:
             grain = max(1e-4, (end - self.start) / 2000)
             self.bar = gui.add_slider("Time [s]", self.start, end, grain, self.start)
             self.text = gui.add_markdown(self._text(self.start))
-            _on(gui.add_dropdown("Speed", SPEEDS, "1"), self._set_speed)
+            _on(gui.add_dropdown("Speed", SPEEDS, initial_value="1"), self._set_speed)
             if not self.track.repeats:
                 _on(gui.add_checkbox("Repeat", True), viewer.loop)
         _on(self.bar, self._scrub)
@@ -144,7 +144,7 @@ class ViewPanel:
                 _on(gui.add_checkbox("Follow", True), viewer.follow)
             if len(tracks) > 1:
                 _on(gui.add_checkbox("Over each other", scenery.overlaid), viewer.arrange)
-            _on(gui.add_slider("Opacity", 0.1, 1.0, 0.05, 1.0), viewer.opacity)
+            _on(gui.add_slider("Opacity", 0.1, 1.0, 0.05, scenery.opacities[0]), viewer.opacity)
 
 
 def _switch(viewer: Controlled, layer: str) -> Callable[[bool], None]:
@@ -159,7 +159,7 @@ def _legend(scenery: Scenery, forces: bool) -> str:
         words = side_words(scenery.model) if not scenery.model.shape_files else {}
         entries = [(words[side], COLORS[side]) for side in ("left", "right") if side in words]
     entries += [("contact force", FORCE)] if forces else []
-    entries += [("center of mass", "#1E1E22")]
+    entries += [("center of mass", COM_ON_DARK if scenery.dark else COM_COLOR)]
     return " &nbsp; ".join(
         f'<span style="color:{color}">●</span>&nbsp;{escape(name)}' for name, color in entries
     )  # fmt: skip

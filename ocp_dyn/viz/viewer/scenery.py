@@ -1,4 +1,4 @@
-"""What a viewer shows, as data: robots with their tracks and shapes, and where they stand."""
+"""The content of a viewer, as data: robots with their tracks and shapes, and where they stand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._types import Array
 from ...io.visuals import Color
 from ...mechanism import Model
 from ..skeleton import size
-from .actor import GHOST, Actor
+from .actor import GHOST, SEE_THROUGH, Actor
 from .bodies import Piece, _hex
 from .stage import upright
 from .track import Track, world_pose
@@ -23,12 +23,14 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """One robot: its name, its track and its shapes. at: its configuration at a time."""
+    """One robot: its name, its track and its shapes. at: its configuration at a time. from_file: whether the shapes are
+    those of a URDF."""
 
     name: str
     track: Track
     shapes: list[Piece]
     at: Callable[[float], Array]
+    from_file: bool = False
 
 
 @dataclass(eq=False)
@@ -75,12 +77,14 @@ class Scenery:
 
     @property
     def opacities(self) -> list[float]:
-        """1 for the first robot; others are transparent where they stand over it."""
-        return [GHOST if k and self.overlaid else 1.0 for k in range(len(self.robots))]
+        """Opacity of every robot: less than 1 where forces would be hidden in rounded bodies, and for robots that stand
+        over the first one."""
+        rounded = [bool(robot.track.holds) and not robot.from_file for robot in self.robots]
+        return [GHOST if k and self.overlaid else SEE_THROUGH if hidden else 1.0 for k, hidden in enumerate(rounded)]
 
     @property
     def offsets(self) -> Array:
-        """Where the robots stand (n, 3) [m]: in a row along y, the first one nearest to the camera."""
+        """Places of the robots (n, 3) [m]: in a row along y, the first one nearest to the camera."""
         width = max(float(np.ptp(box[:, 1])) + 0.35 * self.reach for box in self.boxes)
         row = np.arange(len(self.robots)) * (0.0 if self.overlaid else width)
         return np.column_stack([np.zeros_like(row), row, np.zeros_like(row)])
@@ -96,7 +100,7 @@ class Scenery:
         return [_box(robot) for robot in self.robots]
 
     def space(self) -> tuple[Array, float, Array, Array]:
-        """Of a `Stage`: the box around all robots, the height of the ground, and the rotations of world and ground."""
+        """Arguments of a `Stage`: the box around all robots, the height of the ground, rotations of world and ground."""
         moved = np.concatenate([box + offset for box, offset in zip(self.boxes, self.offsets, strict=True)])
         box = np.array([moved.min(axis=0), moved.max(axis=0)])
         gravity = np.zeros(3) if self.model.has_symbols else np.array(self.model.gravity, dtype=float)
@@ -117,22 +121,21 @@ class Scenery:
         found = []
         taken: set[str] = set()
         with server.atomic():
-            for robot, tint, offset, opacity in zip(
-                self.robots, self.tints, self.offsets, self.opacities, strict=True
+            for robot, tint, offset, opacity, box in zip(
+                self.robots, self.tints, self.offsets, self.opacities, self.boxes, strict=True
             ):
                 name = robot.name
                 while name in taken:
                     name += "'"
                 taken.add(name)
-                actor = Actor(server, name, robot.track, robot.shapes, tint)
+                actor = Actor(server, name, robot.track, robot.shapes, tint, self.dark)
                 actor.floor = floor
                 actor.place(offset)
                 if opacity < 1:
                     actor.set_opacity(opacity)
                 if len(self.robots) > 1:
-                    server.scene.add_label(
-                        f"{actor.path}/robot/label", robot.name, position=(0.0, 0.0, 0.0), font_screen_scale=0.9
-                    )
+                    actor.name_it(robot.name, 1.05 * float(box[1, 2] - robot.track.p[0, 0, 2]))
+                    actor.label.visible = not self.overlaid
                 found.append(actor)
         return found
 

@@ -14,6 +14,7 @@ from ..._types import Array, finite_vector, numbers, shown, truth
 from ...mechanism import Model, ShapeFile
 from ...models import ClosedChain
 from ..gait import check_finite, check_motion
+from ..pictures.model import with_cuts
 from . import track as tracks
 from .bodies import pieces
 from .handle import Viewer
@@ -103,7 +104,7 @@ def _robot(
     """A robot; its configuration, if its joints are to have sliders; and the function that closes its loops."""
     if isinstance(what, ClosedChain):
         chain = what
-        robot, at = _of_model(name, chain.model, chain.q if q is None else q, t, files)
+        robot, at = _of_model(name, chain.model, chain.q if q is None else q, t, files, with_cuts(chain))
         return robot, at, lambda x: chain.assemble(x)[0]
     if isinstance(what, Model):
         return *_of_model(name, what, what.neutral() if q is None else q, t, files), None
@@ -113,12 +114,14 @@ def _robot(
     check_finite(what, "show")
     shapes = pieces(what.model, files)
     track = tracks.of_motion(what, shapes)
-    return Robot(name, track, shapes, lambda time: what.sample([time])[0]), None, None
+    filed = bool(what.model.shape_files if files is None else files)
+    return Robot(name, track, shapes, lambda time: what.sample([time])[0], filed), None, None
 
 
 def _of_model(
-    name: str, model: Model, q: Any, t: Any, files: tuple[ShapeFile, ...] | None
+    name: str, model: Model, q: Any, t: Any, files: tuple[ShapeFile, ...] | None, drawn: Model | None = None
 ) -> tuple[Robot, Array | None]:
+    """drawn: the model whose shapes are shown, with the same bodies (default: the model)."""
     if model.has_symbols:
         raise ValueError("show needs numbers for the inertias and positions of the model, and some are symbols")
     rows = q.full() if hasattr(q, "full") else q
@@ -128,14 +131,12 @@ def _of_model(
                 f"show: q has the shape {np.shape(rows)}, a trajectory: give its times too, show(model, q, t=t)"
             )
         at = finite_vector(q, model.nq, f"show: q of {model!r}")
-        return Robot(name, tracks.still(model, at), pieces(model, files), lambda _: at), at
+        return Robot(name, tracks.still(model, at), pieces(drawn or model, files), lambda _: at), at
     times = numbers(t)
     if not times.size or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
         raise ValueError(f"show: t must be finite times [s] that do not fall, got {shown(t)}")
     if np.shape(rows) != (times.size, model.nq):
-        raise ValueError(
-            f"show: q must have the shape (len(t), nq) = ({times.size}, {model.nq}), got {np.shape(rows)}"
-        )
+        raise ValueError(f"show: q must have the shape (len(t), nq) = ({times.size}, {model.nq}), got {np.shape(rows)}")
     table = finite_vector(rows, times.size * model.nq, f"show: q of {model!r}").reshape(times.size, model.nq)
     track = tracks.of_rows(model, times, table)
 
@@ -146,7 +147,7 @@ def _of_model(
         s = float(np.clip((time - times[k]) / width, 0.0, 1.0)) if width > 0 else 0.0
         return np.array(model.integrate(table[k], s * model.difference(table[k], table[j])).full()).ravel()
 
-    return Robot(name, track, pieces(model, files), at_time), None
+    return Robot(name, track, pieces(drawn or model, files), at_time), None
 
 
 @viewer_of.register(Model)

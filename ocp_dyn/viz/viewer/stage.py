@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array, is_whole, shown
+from .bodies import INSTALL
 from .track import quaternions
-
-INSTALL = "pip install 'ocp_dyn[viewer]'"
 
 GROUND, LINES, SECTIONS = (246, 247, 249), (224, 227, 231), (196, 201, 207)
 DARK_LINES, DARK_SECTIONS = (58, 61, 66), (86, 90, 97)
 
 FIELD_OF_VIEW = 32.0
 """Vertical angle of the camera [degrees]."""
+
+ASIDE = 0.28
+"""Displacement of the robot to the left, away from the panel, as a part of half the height of the picture."""
 
 DIRECTION = np.array([0.55, -1.0, 0.32])
 """Direction from the robot to the camera: from its right, a little ahead and above."""
@@ -82,10 +84,12 @@ class Stage:
 
     box (2, 3): corners of the space that the robots fill at the start [m]; floor: height of the ground [m]; tilt (3x3):
     rotation of the robots' world in the picture, by which gravity points down; slope (3x3): of the ground in that world.
+    aside: whether there is a panel on the right, beside which the robots stand.
     """
 
     def __init__(
-        self, host: str, port: int | None, box: Array, floor: float, tilt: Array, slope: Array, dark: bool
+        self, host: str, port: int | None, box: Array, floor: float, tilt: Array, slope: Array, dark: bool,
+        aside: bool = True,
     ) -> None:
         viser = viser_module()
         if port is not None:
@@ -98,7 +102,7 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction("+z")
         scene.world_axes.visible = False
-        scene.configure_environment_map("studio", environment_intensity=0.55)
+        scene.configure_environment_map("warehouse", environment_intensity=0.6)
         scene.configure_default_lights(True, cast_shadow=True)
         self.scene = scene.add_frame("/scene", show_axes=False, wxyz=quaternions(tilt))
         self.floor, self.slope = floor, slope
@@ -109,9 +113,9 @@ class Stage:
             shadow_opacity=0.22, plane_color=(30, 32, 36) if dark else GROUND, plane_opacity=1.0,
             fade_distance=14 * reach, fade_strength=1.6, position=(0.0, 0.0, floor), wxyz=quaternions(slope),
         )  # fmt: skip
-        self._look(box, reach)
+        self._look(box, reach, ASIDE if aside else 0.0)
 
-    def _look(self, box: Array, reach: float) -> None:
+    def _look(self, box: Array, reach: float, left: float) -> None:
         camera = self.server.initial_camera
         corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) @ self.tilt.T
         low, high = corners.min(axis=0), corners.max(axis=0)
@@ -121,8 +125,11 @@ class Stage:
         camera.fov = float(np.radians(FIELD_OF_VIEW))
         camera.near, camera.far = 0.01 * reach, 200 * reach
         camera.up = (0.0, 0.0, 1.0)
-        camera.look_at = tuple(center)
-        camera.position = tuple(center + away * radius / np.sin(np.radians(FIELD_OF_VIEW / 2)))
+        distance = 1.12 * radius / np.sin(np.radians(FIELD_OF_VIEW / 2))
+        aside = np.cross([0.0, 0.0, 1.0], away)
+        aside *= left * distance * np.tan(np.radians(FIELD_OF_VIEW / 2)) / np.linalg.norm(aside)
+        camera.look_at = tuple(center + aside)
+        camera.position = tuple(center + aside + away * distance)
 
     @property
     def url(self) -> str:

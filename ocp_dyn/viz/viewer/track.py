@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -196,7 +197,7 @@ def still(model: Model, q: Array) -> Track:
 def of_rows(model: Model, t: Array, q: Array) -> Track:
     """A trajectory: q (N, nq) at the times t (N), between which q moves at a constant rate."""
     times = [t[:1]]
-    for a, b in zip(t[:-1], t[1:], strict=True):
+    for a, b in pairwise(t):
         times.append(np.linspace(a, b, 1 + max(1, int(np.ceil((b - a) * RATE))))[1:])
     fine = np.concatenate(times)
     if len(fine) > MOST_SAMPLES:

@@ -376,6 +376,16 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     np.testing.assert_allclose(found["goal"].phases[0]["q"], plain["goal"].phases[0]["q"], atol=1e-6)
 
 
+def test_a_variable_that_is_in_no_row_leaves_sensitivities_alone() -> None:
+    """Such as the place y of a point foot that is held along x and z only."""
+    problem = swing("explicit")
+    plain = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    problem = replace(problem, parameters=(*problem.parameters, ocp.Parameter("idle", 0.5, bounds=(0, 1))))
+    found = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    assert found.residual < 1e-10
+    assert found["goal"].objective == pytest.approx(plain["goal"].objective, rel=1e-7)
+
+
 def test_derivatives_that_are_not_determined_are_told() -> None:
     """Torques after the first cost nothing, and with any price on them there would be no least one."""
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 0.3), 0, 0))

@@ -1,0 +1,419 @@
+"""The viewer without a browser: poses, arrows, time, shapes from files, what is sent, and its errors."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser")
+
+import ocp_dyn as od
+from ocp_dyn.io.visuals import find_mesh, read_visuals
+from ocp_dyn.ocp import Solution
+from ocp_dyn.viz.viewer import bodies, meshes
+from ocp_dyn.viz.viewer import track as tracks
+from ocp_dyn.viz.viewer.stage import upright
+from tests.viz.motions import SOLE, STEP, TIME
+
+URDF = """<robot name="r">
+<material name="red"><color rgba="1 0 0 0.5"/></material>
+<link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+ <visual><origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/><geometry><box size="2 4 6"/></geometry><material name="red"/></visual>
+ <visual><geometry><sphere radius="0.5"/></geometry></visual></link>
+<link name="tip"><visual><geometry><mesh filename="{mesh}" scale="1 -2 1"/></geometry></visual></link>
+<link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+ <visual><origin xyz="0 0 -0.5"/><geometry><cylinder radius="0.1" length="1"/></geometry></visual></link>
+<joint name="elbow" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 1 0"/><axis xyz="0 1 0"/>
+ <limit lower="-1" upper="2" effort="1" velocity="1"/></joint>
+<joint name="end" type="fixed"><parent link="arm"/><child link="tip"/><origin xyz="0 0 -1"/></joint>
+</robot>"""
+TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+
+
+def write_stl(path: Path) -> None:
+    """A binary STL file of one triangle."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b" " * 80 + struct.pack("<I", 1) + struct.pack("<12fH", 0, 0, 1, *TRIANGLE.ravel(), 0))
+
+
+@pytest.fixture
+def robot(tmp_path) -> od.Model:
+    write_stl(tmp_path / "pkg" / "meshes" / "tip.stl")
+    (tmp_path / "pkg" / "r.urdf").write_text(URDF.format(mesh="package://pkg/meshes/tip.stl"))
+    return od.load_urdf(tmp_path / "pkg" / "r.urdf", root=od.FloatingBase())
+
+
+@pytest.fixture(scope="module")
+def shown(walk):
+    """The walk, in a viewer that does not play."""
+    with od.viz.show(walk, play=False) as viewer:
+        yield viewer
+
+
+def sent_pose(node) -> tuple[np.ndarray, np.ndarray]:
+    """(R, p) in the scene of a node of viser, from the poses of all nodes above it but the scene's own."""
+    api, R, p = node._impl.api, np.eye(3), np.zeros(3)
+    name = node.name
+    while name.count("/") > 1:
+        handle = api._handle_from_node_name[name]
+        turn = tracks.rotation(np.array(handle.wxyz))
+        R, p = turn @ R, np.array(handle.position) + turn @ p
+        name = name.rsplit("/", 1)[0]
+    return R, p
+
+
+def assert_poses(viewer, q, shift=0.0) -> None:
+    """Every body stands where od.pose has it."""
+    actor = viewer.actors[0]
+    model = actor.track.model
+    for name, node in zip(model.body_names, actor.bodies, strict=True):
+        R, p = (np.array(x.full()) for x in od.pose(model, name, q))
+        sent_R, sent_p = sent_pose(node)
+        np.testing.assert_allclose(sent_R, R, atol=2e-5)  # viser sends no change below a relative 1e-5
+        np.testing.assert_allclose(sent_p, p.ravel(), atol=2e-5 + shift)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_poses_of_bodies_at_rows_and_between(seed):
+    rng = np.random.default_rng(seed)
+    model = od.random_tree(9, 1.5, rng=rng)
+    q = np.array([model.random_q(rng) for _ in range(3)])
+    track = tracks.of_rows(model, np.array([0.0, 0.5, 0.6]), q)
+    between = np.array(model.integrate(q[0], 0.3 * model.difference(q[0], q[1])).full()).ravel()
+    for time, x, slack in ((0.0, q[0], 1e-12), (0.5, q[1], 1e-12), (0.6, q[2], 1e-12), (0.15, between, 2e-3)):
+        placement = track.placement(time)
+        for i, name in enumerate(model.body_names, 1):
+            R, p = tracks.world_pose(placement, model, i)
+            expected = od.pose(model, name, x)
+            np.testing.assert_allclose(R, expected[0].full(), atol=slack)
+            np.testing.assert_allclose(p, expected[1].full().ravel(), atol=10 * slack)
+        np.testing.assert_allclose(track.center(time), od.center_of_mass(model, x).full().ravel(), atol=10 * slack)
+
+
+def test_quaternions_of_all_rotations(rng):
+    w = rng.normal(size=(50, 4))
+    w = np.vstack([w, np.eye(4), [[1, 1e-9, 0, 0], [0, 1, 1, 0], [1e-9, 0, 1, -1]]])
+    w /= np.linalg.norm(w, axis=1, keepdims=True)
+    R = np.array([tracks.rotation(x) for x in w])
+    found = tracks.quaternions(R)
+    np.testing.assert_allclose(np.abs(np.sum(found * w, axis=1)), 1.0, atol=1e-12)
+
+
+def test_time_of_a_motion_that_repeats_and_of_one_that_ends(walk):
+    track = tracks.of_motion(walk, [])
+    assert track.duration == pytest.approx(2 * TIME)  # a stride of two mirrored steps
+    np.testing.assert_allclose(track.advance, [2 * STEP, 0, 0])
+    assert track.local(0.1) == (0, pytest.approx(0.1))
+    assert track.local(5 * TIME) == (2, pytest.approx(TIME))
+    assert track.local(-0.1) == (-1, pytest.approx(2 * TIME - 0.1))
+    assert [name for name, _, _ in track.phases] == 2 * ["double_support", "single_support"]
+    assert track.phase(TIME + 0.05) == "double_support"
+    assert track.phase(TIME + 0.15) == "single_support"
+    once = tracks.Track(walk.model, track.t, track.p, track.w, track.com)
+    assert once.local(-1.0) == (0, 0.0)
+    assert once.local(9.0) == (0, pytest.approx(2 * TIME))
+
+
+def test_arrows_begin_at_the_center_of_pressure_and_are_as_long_as_the_force(walk):
+    track = tracks.of_motion(walk, [])
+    meters = tracks.FORCE_LENGTH * tracks.size(walk.model)  # one body weight
+    ((start, tip),) = track.arrows(0.25)
+    np.testing.assert_allclose(start, [0.1 + SOLE[0], -0.06 + SOLE[1], 0], atol=1e-9)
+    np.testing.assert_allclose(tip - start, meters * np.array([0.1, 0.05, 1.0]), atol=1e-9)
+    ((image, image_tip),) = track.arrows(0.25 + TIME)  # the left foot, a step ahead
+    np.testing.assert_allclose(image, start * [1, -1, 1] + [STEP, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(image_tip - image, (tip - start) * [1, -1, 1], atol=1e-9)
+    assert len(track.arrows(0.05)) == 2
+    assert np.abs(np.diff(track.arrows(0.05), axis=1))[:, 0, 2].sum() == pytest.approx(meters)
+
+
+def test_pressure_on_a_slope():
+    """The moment of a force at the point r is r x f: the center of pressure on the plane is r again."""
+    normal = np.array([-0.6, 0, 0.8])
+    r, f = np.array([0.08, 0.05, 0.06]), np.array([3.0, 4.0, 50.0])
+    hold = tracks.Hold("foot", "left", np.array([0.0, 1.0]), np.array([1.0, 2.0, 3.0]), normal,
+                       np.concatenate([np.cross(r, f), f])[None], np.zeros((0, 3)))  # fmt: skip
+    assert r @ normal == pytest.approx(0)
+    start, force = hold.force(0.5, 1.0)
+    np.testing.assert_allclose(start, [1.08, 2.05, 3.06], atol=1e-12)
+    np.testing.assert_allclose(force, f)
+    assert hold.force(0.5, 100.0) is None
+    assert hold.force(1.0, 1.0) is None
+
+
+def test_one_outline_for_every_footstep(walk):
+    shapes = bodies.pieces(walk.model)
+    track = tracks.of_motion(walk, shapes)
+    edges, side = tracks.footprints(track)
+    assert set(side) == {"left", "right"}
+    right = edges[np.array(side) == "right"].reshape(-1, 3)
+    np.testing.assert_allclose(right[:, 2], 0.0, atol=1e-9)
+    assert np.abs(right[:, 1].mean() + 0.09) < 0.06
+    assert 0.1 < np.ptp(right[:, 0]) < 0.35
+
+
+def test_gravity_points_down(rng):
+    for g in (rng.normal(size=3), np.array([0, 0, -1.0]), np.array([0, 0, 2.0]), np.array([0, -9.81, 0])):
+        R = upright(g)
+        np.testing.assert_allclose(R @ g, [0, 0, -np.linalg.norm(g)], atol=1e-12)
+        np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(R) == pytest.approx(1)
+    np.testing.assert_array_equal(upright(np.zeros(3)), np.eye(3))
+
+
+# Shapes
+
+
+@pytest.mark.parametrize("radii", [(0.3,), (0.3, 0.1), (0.1, 0.3), (0.2, 0.1, 0.3)])
+def test_hulls_of_balls(radii, rng):
+    """The farthest vertex in any direction is that of the balls, up to the fineness of the mesh; no vertex is outside."""
+    centers = np.array([[0, 0, 0], [0.2, 0.5, 1], [1, 0, 0.0]])[: len(radii)]
+    mesh = meshes.hull_of_balls(centers, np.array(radii))
+    d = rng.normal(size=(200, 3))
+    d /= np.linalg.norm(d, axis=1, keepdims=True)
+    reach = (d @ centers.T + np.array(radii)).max(axis=1)
+    found = (d @ mesh.vertices.T).max(axis=1)
+    assert np.all(found <= reach + 1e-12)
+    assert np.all(found >= reach - 0.05 * max(radii))
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    outwards = np.sum(normals * (corners.mean(axis=1) - mesh.vertices.mean(axis=0)), axis=1)
+    assert np.all(outwards >= -1e-9)
+
+
+def test_edges_of_a_box_are_sharp_and_those_of_a_ball_are_not():
+    assert len(meshes.simple_shape("box", (1, 2, 3)).vertices) == 24
+    ball = meshes.simple_shape("sphere", (1.0,))
+    assert len(meshes.creased(ball).vertices) < len(ball.vertices)
+
+
+def test_outline_of_points(rng):
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])
+    found = meshes.outline(np.vstack([rng.uniform(0.1, 0.9, (30, 2)), square]))
+    np.testing.assert_allclose(found, square)
+
+
+def test_shapes_of_a_urdf_stand_where_its_links_are(robot, rng):
+    found = bodies.pieces(robot)
+    box = next(piece for piece in found if piece.color == (1.0, 0.0, 0.0, 0.5))
+    np.testing.assert_allclose(np.ptp(box.mesh.vertices, axis=0), [4, 2, 6], atol=1e-12)  # turned about z
+    np.testing.assert_allclose(box.mesh.vertices.mean(axis=0), [0, 0, 1], atol=1e-12)
+    arm = bodies.vertices_of(found, 2)
+    assert arm[:, 2].min() == pytest.approx(-1)
+    for corner in TRIANGLE * [1, -2, 1] - [0, 0, 1]:  # in the link tip, which is fixed to the arm
+        assert np.abs(arm - corner).max(axis=1).min() < 1e-6
+    tip = next(v for v in read_visuals(robot.shape_files[0].path) if v.kind == "mesh")
+    faces = bodies._meshes(tip)[0]
+    a, b, c = faces.vertices[faces.faces[0]]
+    assert np.cross(b - a, c - a)[2] > 0  # mirrored, and its face still looks up
+
+
+def test_notes_of_files_follow_edits(robot):
+    doubled = robot.scale(length=2.0)
+    np.testing.assert_allclose(
+        bodies.vertices_of(bodies.pieces(doubled), 2), 2 * bodies.vertices_of(bodies.pieces(robot), 2)
+    )
+    twice = robot.attach(robot, "tip", prefix="b_")
+    found = bodies.pieces(twice)
+    np.testing.assert_allclose(bodies.vertices_of(found, 4), bodies.vertices_of(found, 2))
+    locked = robot.lock_joints({"elbow": 0.5})
+    assert {piece.body for piece in bodies.pieces(locked)} == {1}
+
+
+def test_missing_meshes_are_named_once(tmp_path):
+    (tmp_path / "r.urdf").write_text(URDF.format(mesh="package://nowhere/tip.stl"))
+    model = od.load_urdf(tmp_path / "r.urdf", root=od.FloatingBase())
+    with pytest.warns(
+        od.ModelWarning, match=r"a mesh could not be read, they are left out: .*nowhere/tip.stl.*ROS_PACKAGE_PATH"
+    ):
+        found = bodies.pieces(model)
+    assert {piece.body for piece in found} == {1, 2}
+    (tmp_path / "r.urdf").unlink()
+    with pytest.warns(od.ModelWarning, match="rounded"):
+        rounded = bodies.pieces(model)
+    assert len(rounded) == len(bodies.rounded(model))
+    assert find_mesh("package:///nowhere/tip.stl", tmp_path / "r.urdf") is None
+
+
+def test_damaged_shapes_are_refused(tmp_path):
+    path = tmp_path / "r.urdf"
+    for text, message in (
+        (URDF.replace('size="2 4 6"', 'size="2 4"'), "size must be 3 finite numbers"),
+        (URDF.replace('radius="0.5"', 'radius="-1"'), "negative size"),
+        ("<!DOCTYPE a><robot/>", "document type"),
+        ("<robot>", "not XML"),
+    ):
+        path.write_text(text)
+        with pytest.raises(od.ModelError, match=message):
+            read_visuals(path)
+
+
+# The running viewer
+
+
+def test_bodies_are_sent_where_they_are(shown, walk):
+    for time in (0.0, 0.35, 0.35 + 2 * TIME):
+        shown.time = time
+        assert_poses(shown, walk.sample([time])[0], 1e-3)
+        np.testing.assert_allclose(shown.q, walk.sample([time])[0])
+    assert shown._stage.scene.position[0] == pytest.approx(-STEP / TIME * time)
+    shown.follow(False)
+    assert shown._stage.scene.position[0] == 0
+    shown.follow(True)
+
+
+def test_forces_are_sent(shown):
+    shown.time = 0.25 + 2 * TIME
+    arrows = shown.actors[0].arrows
+    assert arrows.visible
+    assert arrows.points[0, 0, 0] == pytest.approx(0.1 + SOLE[0] + 2 * STEP)
+    shown.layer("forces", False)
+    assert not arrows.visible
+    shown.layer("forces", True)
+    assert arrows.visible
+
+
+def test_layers_and_steps(shown):
+    shown.layer("names", True)
+    labels = shown.actors[0].layers["names"]
+    assert [label.text for label in labels] == list(shown.actors[0].track.model.body_names)
+    shown.layer("names", False)
+    assert not any(label.visible for label in labels)
+    with pytest.raises(ValueError, match="did you mean 'forces'"):
+        shown.layer("force", True)
+    shown.time = 0.1
+    shown.step(3)
+    assert shown.time == pytest.approx(0.15)
+    shown.step(-3)
+    assert shown.time == pytest.approx(0.1)
+    shown.opacity(0.5)
+    assert {mesh.opacity for mesh in shown.actors[0].meshes} == {0.5}
+
+
+def test_time_goes_on_for_visitors_only(shown):
+    shown.time = 0.0
+    shown.play(0.5)
+    assert (shown.playing, shown.speed) == (True, 0.5)
+    shown._advance(0.2)
+    assert shown.time == pytest.approx(0.2)
+    shown.pause()
+    shown._advance(0.2)
+    assert shown.time == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="speed must be a positive number"):
+        shown.play(0.0)
+
+
+def test_a_motion_that_ends_starts_again_or_stops(rng):
+    model = od.models.pendulum()
+    with od.viz.show(model, [[0.0], [1.0]], t=[0.0, 1.0], play=False) as viewer:
+        viewer.play()
+        viewer._advance(1.5)
+        assert viewer.time == pytest.approx(1.5)  # the pause at the end
+        viewer._advance(0.5)
+        assert viewer.time == 0.0
+        viewer.loop(False)
+        viewer._advance(1.2)
+        assert (viewer.time, viewer.playing) == (1.0, False)
+        np.testing.assert_allclose(viewer.q, [1.0])
+        viewer.play()
+        assert viewer.time == 0.0
+
+
+def test_a_model_with_sliders(robot, rng):
+    with robot.show() as viewer:
+        q = robot.random_q(rng)
+        viewer.update(q)
+        assert_poses(viewer, q)
+        np.testing.assert_array_equal(viewer.q, q)
+        panel = viewer._joints
+        assert panel.by_q[7].value == pytest.approx(q[7], abs=2e-3)
+        assert (panel.by_q[7].min, panel.by_q[7].max) == (-1, 2)
+        assert sorted(panel.by_step) == list(range(6))
+        panel.by_q[7].value = 0.5
+        panel._moved(0.5)
+        assert viewer.q[7] == pytest.approx(0.5)
+        np.testing.assert_allclose(viewer.q[:7], q[:7], atol=0.02)
+        assert "iframe" in viewer._repr_html_()
+        with pytest.raises(ValueError, match=r"update: q of .* must be 8 finite numbers"):
+            viewer.update([1, 2])
+    assert not viewer.running
+    assert "closed" in repr(viewer)
+    viewer.close()
+
+
+def test_loops_stay_closed():
+    chain = od.models.bricard()
+    with chain.show() as viewer:
+        panel = viewer._joints
+        k = next(iter(panel.by_q))
+        panel.by_q[k].value = chain.q[k] + 0.3
+        panel._moved(0.0)
+        assert np.abs(viewer.q - chain.q).max() > 0.05
+        assert np.abs(od.constraint_position(chain.model, chain.loops, viewer.q).full()).max() < 1e-6
+
+
+def test_several_stand_side_by_side_or_over_each_other(walk):
+    with od.viz.show({"one": walk, "two": walk}, play=False) as viewer:
+        assert viewer.names == ("one", "two")
+        one, two = (actor.root.position for actor in viewer.actors)
+        assert two[1] - one[1] > 0.5
+        viewer.arrange(True)
+        np.testing.assert_array_equal(viewer.actors[1].root.position, one)
+        assert viewer.actors[1].meshes[0].opacity < 0.5
+        assert viewer.actors[0].meshes[0].color != viewer.actors[1].meshes[0].color
+
+
+def test_a_page_holds_the_motion(shown, tmp_path):
+    path = shown.save(tmp_path / "walk.html", fps=20)
+    text = path.read_text()
+    assert "<title>human" in text
+    assert "__VISER_EMBED_DATA__" in text
+    assert len(text) < 1_500_000
+    with pytest.raises(ValueError, match=r"written as \.html"):
+        shown.save(tmp_path / "walk.gif")
+    with pytest.raises(ValueError, match="more than 20000"):
+        shown.save(tmp_path / "walk.html", fps=1e6)
+    with pytest.raises(ValueError, match="cycles must be a whole number"):
+        shown.save(tmp_path / "walk.html", cycles=0)
+
+
+def test_wrong_arguments(walk, monkeypatch):
+    model = od.models.pendulum()
+    for arguments, options, error, message in (
+        ((model, [1.0, 2.0]), {}, ValueError, "show: q of .* must be 1 finite numbers"),
+        ((model, np.zeros((3, 2))), {}, ValueError, "give its times too"),
+        ((model, [[0.0]]), {"t": [0.0, 1.0]}, ValueError, r"shape \(len\(t\), nq\) = \(2, 1\)"),
+        ((model, [[0.0], [1.0]]), {"t": [1.0, 0.0]}, ValueError, "do not fall"),
+        ((walk, [0.0]), {}, TypeError, "a motion has its own"),
+        (([],), {}, ValueError, "nothing to show"),
+        ((3,), {}, TypeError, "a motion is needed"),
+        ((model,), {"urdf": "nowhere.urdf"}, FileNotFoundError, "nowhere.urdf"),
+        ((model,), {"port": 0}, ValueError, "port must be a whole number"),
+    ):
+        with pytest.raises(error, match=message):
+            od.viz.show(*arguments, **options)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(OSError, match=r"cannot be used .*leave port out"):
+            model.show(port=taken.getsockname()[1])
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(ImportError, match=r"pip install 'ocp_dyn\[viewer\]'"):
+        model.show()
+
+
+def test_no_warning_and_no_output(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        od.models.pendulum().show().close()
+    assert capsys.readouterr() == ("", "")
+    assert isinstance(Solution.show.__doc__, str)
