@@ -12,9 +12,10 @@ from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
-# The kernels that execute the pages import this checkout and the helpers in this folder too, use one thread each, and
-# do not warn of frozen modules.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH")]))
+# The kernels that execute the pages import this checkout too, use one thread each, and do not warn of frozen modules.
+# _pages holds what several pages use: drawings of frames, the display of code of the library.
+for_pages = [str(HERE.parent), str(HERE / "_pages"), os.environ.get("PYTHONPATH")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, for_pages))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
