@@ -65,39 +65,12 @@ def public_names() -> dict[str, str]:
 
 NAMES = public_names()
 
-RESULTS = set(
-    [
-        "Model",
-        "Frame",
-        "InverseKinematics",
-        "Solution",
-        "PhaseMotion",
-        "Summary",
-        "Defects",
-        "Drift",
-        "ActiveSet",
-        "Active",
-        "Sensitivities",
-        "Slope",
-        "Floquet",
-        "LimitCycle",
-        "MirrorMap",
-        "RealTimeIteration",
-        "GridPoint",
-        "Compiled",
-        "CompiledFunction",
-        "Buffer",
-        "Viewer",
-        "HumanDimensions",
-        "NaturalCoordinates",
-        "NaturalElement",
-        "NaturalMotion",
-        "Trajectory",
-        "Stages",
-        "OpenedChain",
-        "IndependentCoordinates",
-    ]
-)
+RESULTS = {
+    "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
+    "Active", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
+    "Compiled", "CompiledFunction", "Buffer", "Viewer", "HumanDimensions", "NaturalCoordinates", "NaturalElement",
+    "NaturalMotion", "Trajectory", "Stages", "OpenedChain", "IndependentCoordinates"
+}  # fmt: skip
 """Classes that users receive and do not make: their entries show no arguments."""
 
 
