@@ -61,7 +61,9 @@ def test_unknown_names_get_the_nearest() -> None:
 def test_names_of_other_libraries_lead_to_ours():
     from ocp_dyn import _names
 
-    with pytest.raises(AttributeError, match="no 'rnea', the name in another library: it is called 'inverse_dynamics' here"):
+    with pytest.raises(
+        AttributeError, match="no 'rnea', the name in another library: it is called 'inverse_dynamics' here"
+    ):
         od.rnea  # noqa: B018
     for theirs, ours in _names._ELSEWHERE.items():
         assert hasattr(od, ours)
