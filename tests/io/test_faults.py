@@ -31,7 +31,7 @@ FAULTY = """<robot name="faulty">
   </joint>
   <joint name="ankle" type="revolute">
     <parent link="shank"/><child link="fot"/>
-    <origin xyz="0 0 a" rpy="1 2" quat="1"/>
+    <origin xyz="0 0 a" rpy="1 2" quat="1"/><limit lower="3" upper="2"/>
   </joint>
   <joint name="toe" type="continuous">
     <parent link="shank"/><child link="foot"/>
@@ -62,6 +62,7 @@ EXPECTED = [
     (13, "joint 'knee': friction must not be negative"),
     (16, "joint 'knee' <limit>: velocity='nan' is not one number"),
     (19, "joint 'ankle': its child link 'fot' is not defined; define it or correct the name: did you mean 'foot'?"),
+    (19, "joint 'ankle': lower limit 3.0 lies above upper limit 2.0"),
     (21, "joint 'ankle' <origin>: unknown quat="),
     (21, "joint 'ankle' <origin>: xyz='0 0 a' is not 3 numbers"),
     (21, "joint 'ankle' <origin>: rpy='1 2' has 2 values, expected 3 numbers"),
