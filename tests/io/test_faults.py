@@ -35,7 +35,7 @@ FAULTY = """<robot name="faulty">
   </joint>
   <joint name="toe" type="continuous">
     <parent link="shank"/><child link="foot"/>
-    <axis xyz="0 1 0"/><axis xyz="0 1 0"/>
+    <axis xyz="0 1 0"/><axis xyz="0 one 0"/>
     <mimic joint="nee"/>
   </joint>
   <joint name="tail" type="fixed"><child link="foot"/></joint>
@@ -102,6 +102,11 @@ def joint(name: str, parent: str, child: str, more: str = "") -> str:
         (LINKS + joint("j", "a", "b") + joint("k", "b", "a"), 1, "joint 'j': links form a cycle"),
         (LINKS + joint("j", "a", "c") + joint("k", "b", "c"), 1, "joint 'k': link 'c' is already the child of"),
         (LINKS + "\n<link name='d'>", 2, "not well-formed XML: mismatched tag"),
+        (
+            '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><child link="b"/></joint>',
+            2,
+            "joint 'j' has no",
+        ),
         ("<!-- nothing -->", None, "no <link> in <robot>"),
         ('\n<xacro:include filename="x"/>', 2, "<xacro:include> is xacro"),
         ('<link name="a"/>\n<link name="world"/>' + joint("j", "a", "world"), 2, "link 'world': only a root link"),
