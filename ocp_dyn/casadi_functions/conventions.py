@@ -59,6 +59,9 @@ def model_digest(model: Model) -> str:
     """16 hexadecimal digits that tell models apart: SHA-256 of the data that `od.save_model` writes.
 
     They depend on every number and name of the model. A model that no file can hold, with code or symbols, has "".
+
+    >>> od.codegen.model_digest(rod) == od.codegen.model_digest(rod.with_gravity((0, 0, -1.62)))
+    False
     """
     try:
         data = json.dumps(model_to_dict(model), sort_keys=True)

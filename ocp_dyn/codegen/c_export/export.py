@@ -43,9 +43,9 @@ def export(
     argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program that calls each
     function and prints the outputs; README.md shows how to call them from C, C++, Python, CasADi, Simulink and a
     real-time loop; CMakeLists.txt builds and installs the library, for find_package(PREFIX), add_subdirectory and
-    pkg-config; simulink/sfun_PREFIX.c is a Simulink S-function. The code for single states
-    keeps no state, allocates no memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that
-    the library loads as `casadi.external("ID", "libPREFIX.so")`.
+    pkg-config; simulink/sfun_PREFIX.c is a Simulink S-function. The code for single states keeps no state, allocates no
+    memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the library loads as
+    `casadi.external("ID", "libPREFIX.so")`.
 
     functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
     not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
@@ -62,9 +62,8 @@ def export(
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
-    Everything is generated before anything is written: an export that fails or is interrupted changes nothing. Files of an earlier
-    export are replaced, other files in the directory stay. The same functions give the same bytes.
-    Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
+    A failed or interrupted export changes nothing. Files of an earlier export are replaced, other files stay. The same
+    functions give the same bytes. Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
@@ -121,12 +120,7 @@ def generate(
     interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
     kernels = _kernels(interface, reports)
     foreign = [entry for entry in interface if kernels[entry.name] is None]
-    if foreign and (precision == "single" or lanes > 1):
-        raise ValueError(
-            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
-            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
-            "in double precision and with lanes=1"
-        )
+    _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
     files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
     for entry in interface:
@@ -149,6 +143,16 @@ def generate(
     large = [e.public for e in interface if (k := kernels[e.name]) is not None and k.statements > toolchain.LARGE]
     head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes > 1)}
     return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large, version)
+
+
+def _check_foreign(foreign: Sequence[Entry], lanes: int, precision: str) -> None:
+    """ValueError if functions that CasADi's generator must write are to be in single precision or in lanes."""
+    if foreign and (precision == "single" or lanes > 1):
+        raise ValueError(
+            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
+            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
+            "in double precision and with lanes=1"
+        )
 
 
 def _rest(
