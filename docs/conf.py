@@ -12,9 +12,10 @@ from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
-# The kernels that execute the pages import this checkout and the helpers in this folder too, use one thread each, and
-# do not warn of frozen modules.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH")]))
+# The kernels that execute the pages import this checkout too, use one thread each, and do not warn of frozen modules.
+# _pages holds what several pages use: drawings of frames, the display of code of the library.
+for_pages = [str(HERE.parent), str(HERE / "_pages"), os.environ.get("PYTHONPATH")]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, for_pages))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
@@ -23,7 +24,10 @@ profiles = tempfile.TemporaryDirectory(prefix="ocp_dyn_docs_")
 os.environ["IPYTHONDIR"] = profiles.name
 kernel_settings = Path(profiles.name, "profile_default", "ipython_kernel_config.py")
 kernel_settings.parent.mkdir()
-settings = ("IPKernelApp.log_level = 40", "InteractiveShell.xmode = 'Minimal'")  # an expected error is shown by its message
+settings = (
+    "IPKernelApp.log_level = 40",
+    "InteractiveShell.xmode = 'Minimal'",
+)  # an expected error is shown by its message
 kernel_settings.write_text("".join(f"get_config().{line}\n" for line in settings), encoding="utf-8")
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # "Executing notebook ..." for every page
 
@@ -90,17 +94,25 @@ linkcheck_anchors = False  # pages of scripts have anchors that only a browser s
 
 
 REPEATED = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
-"""Pages that repeat a file of the repository, whose links to files that are not in the site become text."""
+"""Pages that repeat a file of the repository."""
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)#]+)[^)]*\)")
 
 
-def _repeat(app: Sphinx, page: str, source: list[str]) -> None:
+def _read(app: Sphinx, page: str, source: list[str]) -> None:
+    """Inserts the texts of repeated files; links to files outside the site, which the repository shows, become text."""
+    path = HERE / f"{page}.md"
     if page in REPEATED:
-        text = (HERE.parent / REPEATED[page]).read_text(encoding="utf-8")
-        source[0] = re.sub(r"\[([^\]]+)\]\((?!\w+:)[^)]+\)", r"\1", text)
+        path = HERE.parent / REPEATED[page]
+        source[0] = path.read_text(encoding="utf-8")
+
+    def kept(link: re.Match[str]) -> str:
+        return link[0] if (path.parent / link[2]).resolve().is_relative_to(HERE) else link[1]
+
+    source[0] = LINK.sub(kept, source[0])
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", _repeat)
+    app.connect("source-read", _read)
 
 
 class _Empty(logging.Filter):

@@ -47,6 +47,9 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return p
 
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as of other programs."""
+
 T = TypeVar("T")
 
 
@@ -94,9 +97,13 @@ def attempt(what: str, make: Callable[[], object]) -> bool:
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
     """Saves the solution, then prints and writes its summary and the numbers of `figures`; the exit status.
 
-    0 if the solver converged, 1 if not.
+    0 if the solver converged, 1 if not; 130 if Ctrl-C stopped it: then only the best iterate is saved.
     """
     keep(options, solution)
+    if solution.status == "Interrupted":
+        kept = "" if options.out is None else f"; {options.out / 'walk.npz'} holds the best iterate"
+        print(f"interrupted{kept}", file=sys.stderr)
+        return INTERRUPTED
     numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
     attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
     if options.out is not None:

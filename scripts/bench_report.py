@@ -56,7 +56,8 @@ COLORS = {
 }  # fmt: skip
 
 Table = dict[str, Any]
-"""One part: title, command, unit, notes, machine, measured (a date by column) and rows {quantity: {column: number}}."""
+"""One part: title, command, unit, axis (the unit in short), notes, machine, measured (a date by column), and rows
+{quantity: {column: number}}."""
 
 
 # Measuring
@@ -184,7 +185,7 @@ def draw(part: str, table: Table, path: Path) -> None:
         label = f"ours: {COLUMNS[part][column]}" if column in OURS[part] and column != "ours" else COLUMNS[part][column]
         axes.bar(*zip(*at, strict=True), 0.9 * width, color=COLORS[column], label=label)
     axes.set_xticks(range(len(table["rows"])), table["rows"])
-    axes.set(yscale="log", ylabel=table["unit"])
+    axes.set(yscale="log", ylabel=table["axis"])
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": part}):

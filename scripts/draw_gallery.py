@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -20,22 +19,25 @@ from typing import NamedTuple
 from PIL import Image, ImageSequence
 
 ROOT = Path(__file__).parents[1]
-ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+sys.path.insert(0, str(ROOT))
+
+import ocp_dyn as od
+
 LARGEST = 60_000
 """Bytes of a picture."""
 
 
 class Drawing(NamedTuple):
-    """The options of a problem's command, and the picture that it writes."""
+    """The options of a problem's command, where robot:NAME is the file of a robot, and the picture that it writes."""
 
     options: tuple[str, ...] = ()
     picture: str = "strip.png"
     quick: bool = True
 
 
-TALOS = ("--urdf", str(ROBOTS / "talos_data/robots/talos_reduced.urdf"))
+TALOS = ("--urdf", "robot:talos")
 TALOS_FEET = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
-SOLO = ("--urdf", str(ROBOTS / "solo_description/robots/solo12.urdf"))
+SOLO = ("--urdf", "robot:solo12")
 SOLO_FEET = ("--feet", "FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 LARGE = {
     "human_walk": Drawing(),
@@ -74,7 +76,11 @@ def solved(name: str, results: Path) -> Path:
         path, command = results / f"{name}.png", [f"problems.small.{name}", "--out", str(results)]
     else:
         path = results / name / LARGE[name].picture
-        command = [f"problems.{name}", *LARGE[name].options, "--quiet", "--out", str(path.parent)]
+        options = [
+            str(od.robots.path(option.removeprefix("robot:"))) if option.startswith("robot:") else option
+            for option in LARGE[name].options
+        ]
+        command = [f"problems.{name}", *options, "--quiet", "--out", str(path.parent)]
         command += ["--quick"] if LARGE[name].quick else []
     if not path.exists():
         print("python -m", *command, flush=True)

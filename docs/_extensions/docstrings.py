@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import typing
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -31,6 +32,7 @@ import ocp_dyn
 MODULES = {
     "ocp_dyn": ocp_dyn,
     "ocp_dyn.models": ocp_dyn.models,
+    "ocp_dyn.robots": ocp_dyn.robots,
     "ocp_dyn.ocp": ocp_dyn.ocp,
     "ocp_dyn.codegen": ocp_dyn.codegen,
     "ocp_dyn.viz": ocp_dyn.viz,
@@ -154,6 +156,7 @@ def _indented(lines: list[str], here: str) -> list[str]:
     lines = [line[least:] for line in lines]
     while lines and not lines[-1].strip():
         lines.pop()
+    lines = [re.sub(r"\s*# doctest:.*", "", line) for line in lines]
     text = "\n".join(lines)
     heads = [line for line in lines if line.strip() and not _indent(line)]
     if heads and all(FIELD.match(line) for line in heads) and not CODE.search(text):
@@ -216,6 +219,8 @@ SENTENCE = re.compile(r"(?<!\beq)(?<!\beqs)(?<!\bch)(?<!\bsec)(?<!\bt\.b)\.\s+(?
 
 def summary(documented: Any) -> str:
     """The first sentence of a docstring, or two if the first is a short formula, as the text of a table."""
+    if typing.get_args(documented):
+        return f"One of {', '.join(map(repr, typing.get_args(documented)))}."
     text = " ".join(re.split(r"\n\n|:\n    ", inspect.getdoc(documented) or "")[0].split())
     codes = re.findall("`[^`]*`", text)
     found = ""

@@ -193,8 +193,8 @@ class _Request:
         )  # fmt: skip
 
     def setting(self, model: Model) -> tuple[Model, tuple[Any, ...], tuple[str, ...]]:
-        """All that sizes and labels of quantities depend on."""
-        return model, self.static, tuple(self.loads.external)
+        """All that sizes and labels of quantities depend on: the model, static arguments and options, and frames."""
+        return model, (*self.static, *self.options.values()), tuple(self.loads.external)
 
 
 @dataclass

@@ -17,7 +17,7 @@ FILES = {"file": ("info", "check", "show", "export", "bench", "walk"), "result":
 
 @dataclass(frozen=True)
 class Command:
-    """What may follow a command: options, those with a value, choices of values, and words."""
+    """A command, and the words that may follow it: options, choices of their values, names."""
 
     name: str
     help: str

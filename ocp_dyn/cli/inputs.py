@@ -118,7 +118,7 @@ def functions_of(options: argparse.Namespace, model: od.Model) -> list[Any]:
     return made
 
 
-CONSTRAINED = {"phi", "phi_dot", "G", "gamma", "FDc", "impact", "EoMc", "IDc", "dFDc", "dimpact"}
+CONSTRAINED = {"G", "gamma", "FDc", "impact", "EoMc", "IDc", "dFDc", "dimpact"}
 """Functions that take constraints after the model."""
 
 PLAIN = {

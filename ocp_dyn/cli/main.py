@@ -23,11 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     ...
     0
     """
-    parser = make_parser()
-    options, rest = parser.parse_known_args(argv)
-    if rest and not options.passes_on:
+    options, rest = make_parser().parse_known_args(argv)
+    if rest:
         options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    options.rest = rest
     try:
         status: int = importlib.import_module(f".{options.module}", __package__).run(options)
         sys.stdout.flush()

@@ -40,23 +40,23 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, **options)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from .. import __version__
+        import ocp_dyn
 
-        print(f"ocp-dyn {__version__}")
+        print(f"ocp-dyn {ocp_dyn.__version__}")
         parser.exit()
 
 
 def _command(
-    commands: Any, name: str, summary: str, examples: str, more: str = "", *, module: str = "", passes_on: bool = False
+    commands: Any, name: str, summary: str, examples: str, more: str = "", *, module: str = ""
 ) -> argparse.ArgumentParser:
-    """A command with its examples; passes_on: arguments that it does not know are for a problem that it runs."""
+    """A command with its examples, and a paragraph that follows them."""
     epilog = f"examples:\n{_indented(examples)}\n\n" + (f"{more}\n\n" if more else "") + STATUS
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     command.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    command.set_defaults(module=module or name, parser=command, passes_on=passes_on)
+    command.set_defaults(module=module or name, parser=command)
     return command
 
 
@@ -104,16 +104,20 @@ def _check(commands: Any) -> None:
 
 def _show(commands: Any) -> None:
     command = _command(
-        commands, "show", "show a model in the viewer, or draw its picture",
+        commands, "show", "show a model or a saved motion in the browser, or draw a model",
         "ocp-dyn show talos                       in the browser, if the extra `viewer` is installed\n"
+        "ocp-dyn show walk/walk.npz               a saved solution, with forces and footholds\n"
         "ocp-dyn show robot.urdf --out robot.png  a picture\n"
+        "ocp-dyn show walk/walk.npz --out walk.html      a page that plays by itself\n"
         "ocp-dyn show human --view side --labels joints --out human.png",
-        FILE,
+        FILE + ' The viewer is in the\nextra: pip install "ocp_dyn[viewer]".',
     )  # fmt: skip
     _file(command)
-    command.add_argument("--out", type=Path, metavar="PICTURE", help="write a .png, .pdf or .svg instead of showing")
+    command.add_argument("--out", type=Path, metavar="FILE",
+                         help="write a picture (.png, .pdf, .svg) or a page (.html) instead of showing")  # fmt: skip
     command.add_argument("--view", choices=("side", "front", "top", "3d"), help="the picture's view")
     command.add_argument("--labels", choices=("joints", "bodies", "frames"), help="names in the picture")
+    command.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
 
 
 FUNCTIONS = """Functions by name, as od.function calls them: ID inverse dynamics, FD forward dynamics, H mass matrix, C bias force,
@@ -163,6 +167,25 @@ def _bench(commands: Any) -> None:
     _json(command)
 
 
+HUMAN: dict[str, dict[str, Any]] = {
+    "--mass": {"type": float, "metavar": "KG", "help": "body mass [kg]"},
+    "--height": {"type": float, "metavar": "M", "help": "stature [m]"},
+    "--sex": {"choices": ("male", "female")},
+}
+"""Options of a human who walks, and of robots: the problem that runs gets those that are given."""
+ROBOT: dict[str, dict[str, Any]] = {
+    "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
+               "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
+    "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
+    "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
+    "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
+    "--foot-radius": {"type": float, "metavar": "M", "help": "quadrupeds: radius of the feet [m]"},
+    "--flight": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time off the ground [s]"},
+    "--overlap": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time on all feet [s]"},
+    "--compile": {"action": "store_true", "help": "compile the functions first; the cache keeps them"},
+}  # fmt: skip
+
+
 def _walk(commands: Any) -> None:
     command = _command(
         commands, "walk", "find a walk by optimal control, with pictures, an animation and a report",
@@ -170,21 +193,21 @@ def _walk(commands: Any) -> None:
         "ocp-dyn walk --speed 1.5 --mass 60 --height 1.65 --sex female --out brisk\n"
         "ocp-dyn walk talos --speed 0.4 --out talos\n"
         "ocp-dyn walk solo12                       a quadruped trots\n"
-        "ocp-dyn walk robot.urdf --left-foot l_sole --right-foot r_sole",
+        "ocp-dyn walk robot.urdf --feet l_sole,r_sole",
         "Without FILE a human walks. FILE is a URDF, with the names of its feet, or the name of a robot whose feet are\n"
-        "known. Other options are those of the problems human_walk, robot_walk and robot_trot:\n"
-        "`ocp-dyn problems robot_walk --help` lists them.",
-        passes_on=True,
+        "known. `ocp-dyn problems` lists other motions: running, jumping, slopes.",
     )  # fmt: skip
     _file(command, optional=True, root=False)
-    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; human 1.2, robots 0.5 by default")
+    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, robot 0.5, "
+                         "quadruped 0.4")  # fmt: skip
     command.add_argument("--out", type=Path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
-    command.add_argument(
-        "--feet", metavar="NAMES", help="links of the feet, with commas: left, right; or four of a quadruped"
-    )
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
+    for title, group in (("humans", HUMAN), ("robots", ROBOT)):
+        added = command.add_argument_group(title)
+        for option, settings in group.items():
+            added.add_argument(option, **settings)
 
 
 def _plot(commands: Any) -> None:

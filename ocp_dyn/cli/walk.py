@@ -11,8 +11,11 @@ from pathlib import Path
 from .. import _names as od
 from .._types import meant
 from .inputs import UsageError, words
+from .options import HUMAN, ROBOT
 from .ready import run_problem
 
+INTERRUPTED = 130
+"""Exit status of a problem whose solver Ctrl-C stopped."""
 LEGS = 4
 """Feet of a robot that trots."""
 
@@ -20,18 +23,31 @@ LEGS = 4
 def run(options: argparse.Namespace) -> int:
     problem, arguments = _problem(options)
     arguments += ["--out", str(options.out)]
-    arguments += [] if options.speed is None else ["--speed", str(options.speed)]
     arguments += [f"--{name}" for name in ("quick", "quiet", "json") if getattr(options, name)]
+    for option in ("--speed", *HUMAN, *ROBOT):
+        arguments += [] if option == "--feet" else _given(option, options)
     if not options.json:
-        status = run_problem(problem, arguments + options.rest, options.parser.prog)
-        print(f"pictures and report: {options.out / 'report.md'}, {options.out / 'walk.gif'}")
+        status = run_problem(problem, arguments, options.parser.prog)
+        if status == INTERRUPTED:
+            return status
+        print(f"report with pictures: {options.out / 'report.md'}; animation: {options.out / 'walk.gif'}")
         return status
     printed = io.StringIO()  # the problem prints a table, too; here the JSON object stands alone
     with contextlib.redirect_stdout(printed):
-        status = run_problem(problem, arguments + options.rest, options.parser.prog)
+        status = run_problem(problem, arguments, options.parser.prog)
+    if status == INTERRUPTED:
+        return status
     numbers = json.loads(printed.getvalue().splitlines()[-1])
     print(json.dumps(numbers | {"files": sorted(str(path) for path in options.out.iterdir())}))
     return status
+
+
+def _given(option: str, options: argparse.Namespace) -> list[str]:
+    """An option with its values as the problem reads it; nothing if it was not given."""
+    value = getattr(options, option[2:].replace("-", "_"))
+    if value is None or value is False:
+        return []
+    return [option, *([] if value is True else map(str, value if isinstance(value, list) else [value]))]
 
 
 def _problem(options: argparse.Namespace) -> tuple[str, list[str]]:

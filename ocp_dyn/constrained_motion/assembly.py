@@ -1,4 +1,4 @@
-"""Initial states that keep the constraints: assembly of q and qd, in numbers [F16, sec. 2.4]."""
+"""Initial states that keep the constraints: assembly of q and qd, in numbers [F16, eqs. 8, 9]."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def constrained_dynamics(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
-    """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 10].
+    """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 7].
 
     qdd (nv); lam (m) [N; N m for angular rows], acting on the robot. With residual=True a third output,
     `G qdd - gamma` (m), is nonzero if rows contradict each other. solver: "range", "kkt", "null",
@@ -64,7 +64,7 @@ def impact(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
-    """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
+    """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eqs. 10-12].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
     sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers

@@ -239,7 +239,7 @@ class LockedJoint(DisplayedConstraint):
 
 @dataclass(frozen=True)
 class Baumgarte(DisplayedConstraint):
-    """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
+    """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, sec. 2.2].
 
     T [s]: errors die out as exp(-time/T), critically damped. Rows, G and forces are those of the constraint.
 

@@ -1,4 +1,4 @@
-"""Loop closures: any subset of the relative motion of two frames [F16, sec. 2.4; RBDA, ch. 8].
+"""Loop closures: any subset of the relative motion of two frames [F16, sec. 2.2; RBDA, ch. 8].
 
 Frames p (predecessor) and s (successor) sit on two bodies; x, R are their origins and rotations in the world,
 [w; v] the velocities of the bodies at those origins. A row is a 6-D axis T = [rotation; translation] in p:

@@ -96,7 +96,7 @@ def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any 
 
 @boundary()
 def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
-    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6].
+    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eqs. 5 and 6].
 
     >>> od.constraint_jacobian(arm, [od.Contact("tip", axes="xz")], [0.0, 0.0])
     DM(
@@ -108,7 +108,7 @@ def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any 
 
 @boundary()
 def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
-    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8].
+    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eqs. 60, 61].
 
     Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilization.
 

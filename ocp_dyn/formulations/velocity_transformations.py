@@ -369,15 +369,20 @@ def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads)
 def assembled(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
     """The symmetric sum (nv x nv) of matrices that stand in the rows and columns of some dofs; only their upper triangles
     are computed."""
-    H = type(q)(model.nv, model.nv)
+    H: Expr = _kind(q, parts)(model.nv, model.nv)
     for dofs, part in parts:
         H[dofs, dofs] = H[dofs, dofs] + ca.triu(part)
-    return ca.triu2symm(H)
+    return as_type(ca.triu2symm(H), q)
 
 
 def summed(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
     """The sum (nv) of columns that stand in the rows of some dofs."""
-    C = type(q)(model.nv, 1)
+    C: Expr = _kind(q, parts)(model.nv, 1)
     for dofs, part in parts:
         C[dofs, 0] = C[dofs, 0] + part
-    return C
+    return as_type(C, q)
+
+
+def _kind(q: Expr, parts: list[tuple[list[int], Expr]]) -> type[Expr]:
+    """The type of sums of parts: that of q, or of expressions among the parts where q holds numbers."""
+    return next((type(part) for _, part in parts if not isinstance(part, DM)), type(q))

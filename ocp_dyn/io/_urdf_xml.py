@@ -234,7 +234,7 @@ class _Reader:
             del element.attrib[key]
 
     def _wrong_numbers(self, key: str, text: str, limit: bool) -> str:
-        """What is wrong with the numbers of an attribute; empty if nothing is."""
+        """The fault of the numbers of an attribute; empty if there is none."""
         words, expected = text.split(), VECTORS.get(key, 1)
         count = "one number" if expected == 1 else f"{expected} numbers"
         if len(words) != expected:

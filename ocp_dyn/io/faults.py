@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Callable, Iterable
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from .urdf import (
     parse_urdf,
     parsed_robot,
 )
+from .visuals import read_visuals
 
 TRIAL_ROOT = FloatingBase(name="root of the trial")
 """Every URDF loads on a floating base, one rigid body too."""
@@ -82,6 +84,7 @@ def urdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
     try:
         tree = read_urdf_xml(text, source, faults)
         _whole_robot(tree, faults, notes)
+        notes += _missing_meshes(tree)
     except ModelError as error:
         faults.append(str(error))
     if not faults:  # the loader has the last word
@@ -128,6 +131,25 @@ def _whole_robot(tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
 def _added(builder: ModelBuilder, joint: Any, link: Any, tree: UrdfTree) -> None:
     with at_place(tree.where("joint", joint.name)):
         add_joint(builder, joint, link)
+
+
+def _missing_meshes(tree: UrdfTree) -> list[str]:
+    """Notes on the mesh files that are not there, one for each link."""
+    if not Path(tree.source).is_file():
+        return []
+    missing: dict[str, list[str]] = {}
+    try:
+        visuals = read_visuals(tree.source)
+    except ModelError as error:  # the model does not need shapes
+        return [str(error)]
+    for visual in visuals:
+        if visual.kind == "mesh" and visual.path is None and ("link", visual.link) in tree.lines:
+            missing.setdefault(visual.link, []).append(visual.mesh)
+    return [
+        f"{tree.where('link', link)}: no file {shown(meshes[0])}, its shape in viewers; put it there, or name its "
+        "folder in ROS_PACKAGE_PATH"
+        for link, meshes in missing.items()
+    ]
 
 
 LIMITS = (("lower", "upper"), ("velocity",), ("effort",))
@@ -208,7 +230,7 @@ def _mimic_faults(joints: list[Any], model: Model, tree: UrdfTree, faults: list[
 
 
 def _notes(model: Model, joints: list[Any], tree: UrdfTree, masses: bool) -> list[str]:
-    """What loads, but is rarely meant: motors without torque or speed, and if `masses` joints that move no mass."""
+    """Notes on what is rarely meant: motors without torque or speed, and if `masses` joints that move no mass."""
     found = []
     moving = {name: i for i, name in enumerate(model.joint_names, start=1)}
     carried = [float(body.m) for body in model.I]

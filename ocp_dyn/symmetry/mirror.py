@@ -142,7 +142,7 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         for X, body in zip(X0, model.I, strict=True)
     ]
     partners = {0: 0}
-    length_per_mass = max(np.linalg.norm(x) for x in (*place, *com)) / (model.mass or 1.0)
+    extent = max(float(np.linalg.norm(x)) for x in (*place, *com))
     for i, p in model.edges:
         if i in partners:
             continue
@@ -153,9 +153,9 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
             return float(gap), abs(float(model.I[j].m) - float(model.I[i].m))
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
-        rank = {j: apart(j)[0] + length_per_mass * apart(j)[1] for j in siblings}
+        rank = {j: apart(j)[0] + extent * apart(j)[1] / (model.mass or 1.0) for j in siblings}
         # the legs of a planar walker lie on each other: each could be its own image, and the other one is meant
-        near = [j for j in siblings if j not in partners and rank[j] <= min(rank.values()) + TOLERANCE]
+        near = [j for j in siblings if j not in partners and rank[j] <= min(rank.values()) + TOLERANCE * extent]
         best = min(near, key=lambda j: (j == i, j), default=0)
         if not best or sum(apart(best)) > tolerance * max(1.0, model.mass):
             raise ModelError(

@@ -44,6 +44,9 @@ PALEST = 0.15
 CURVES = (COLORS["left"], COLORS["right"], FORCE, INK, "#CC79A7", "#E69F00")
 """Colors of the curves of a panel, in order."""
 
+NAMES_PER_LINE, LINE_OF_NAMES = 4, 12.0
+"""Number of names of curves in a line above a panel, and the height of this line [points]."""
+
 NEGLIGIBLE = 1e-6
 """Torques below this fraction of the model's weight times its size are drawn as zero."""
 
@@ -178,8 +181,11 @@ def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
         axes.axvline(float(chart.abscissa(one.t[-1:])[0]), color=FAINT, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
     end = float(chart.abscissa(np.array([chart.end]))[0])
     dress(axes, group.title, group.unit, chart.label if last else "", (0.0, end))
-    axes.legend(fontsize=7.5, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=4, handlelength=1.3,
-                borderpad=0.0, columnspacing=1.0, handletextpad=0.5)  # fmt: skip
+    axes.legend(fontsize=7.5, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=NAMES_PER_LINE,
+                handlelength=1.3, borderpad=0.0, columnspacing=1.0, handletextpad=0.5)  # fmt: skip
+    if len(group.curves) > NAMES_PER_LINE:  # the title stands above the names
+        lines = -(-len(group.curves) // NAMES_PER_LINE)
+        axes.set_title(group.title, fontsize=9, color=INK, loc="left", pad=4 + LINE_OF_NAMES * lines)
 
 
 def _poses(axes: Axes, chart: Chart, poses: int, spread: float) -> list[Array]:

@@ -23,7 +23,7 @@ from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
 from ocp_dyn.codegen.kernels.names import filled, macro_stems, parameters, prefix_of, printable
-from tests.helpers import State, close, mostly_slow
+from tests.helpers import OF_CLOSED_CHAINS, State, close, closed_chain_function, mostly_slow
 
 CC = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
@@ -50,6 +50,8 @@ either_layout = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "
 
 def registered(name: str, /, model: od.Model = MODEL, contacts: tuple = CONTACTS, **options) -> ca.Function:
     algorithm = ALGORITHMS[name]
+    if algorithm in OF_CLOSED_CHAINS:
+        return closed_chain_function(algorithm, **options)
     takes = inspect.signature(algorithm).parameters
     static = (contacts,) if "constraints" in takes else ("body5",) if "frame" in takes else ()
     if "natural" in takes:
@@ -64,7 +66,8 @@ def state(f: ca.Function, rng: np.random.Generator) -> list[DM]:
     """Random inputs for a Function of MODEL."""
     s = State.of(MODEL, rng)
     values = {"q": s.q, "qd": s.qd, "qdd": s.qdd, "tau": s.tau}
-    return [DM(values.get(n, rng.normal(size=f.size_in(n)))) for n in f.name_in()]
+    fits = {n: values[n] for n in f.name_in() if n in values and len(values[n]) == f.size1_in(n)}
+    return [DM(fits.get(n, rng.normal(size=f.size_in(n)))) for n in f.name_in()]
 
 
 def compiled(directory: Path, *flags: str) -> ctypes.CDLL:

@@ -22,7 +22,7 @@ from ocp_dyn.codegen import emit
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.machine_code import batch, build, cache
 from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
-from tests.helpers import mostly_slow, tree
+from tests.helpers import OF_CLOSED_CHAINS, closed_chain_function, mostly_slow, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
@@ -50,6 +50,9 @@ def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Fun
     natural = od.formulations.natural(model)
     functions = []
     for algorithm in REGISTRY:
+        if algorithm in OF_CLOSED_CHAINS:
+            functions.append(closed_chain_function(algorithm))
+            continue
         takes = inspect.signature(algorithm).parameters
         static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
         if "natural" in takes:
@@ -70,7 +73,7 @@ def states(f: ca.Function, model: od.Model, n: int, rng: np.random.Generator) ->
             return od.formulations.natural_from_q(model, natural, q).full().ravel()
         if name == "xd":
             return od.formulations.natural_velocity(model, natural, q, qd).full().ravel()
-        return q if name == "q" else rng.normal(size=f.size_in(name)).squeeze(-1)
+        return q if name == "q" and len(q) == f.size1_in(name) else rng.normal(size=f.size_in(name)).squeeze(-1)
 
     return [np.array([draw(name) for _ in range(n)]) for name in f.name_in()]
 

@@ -47,11 +47,11 @@ EXPECTED = [
     (7, "link 'shank' <inertial> <origin>: xyz='0 0' has 2 values"),
     (7, "link 'shank' <inertial> <mass>: value='x' is not one number"),
     (9, "link 'shank' is already defined on line 6"),
-    (10, 'link \'foot\' <inertial> <inertia> has no ixy="..."'),
-    (10, 'link \'foot\' <inertial> <inertia> has no ixz="..."'),
-    (10, 'link \'foot\' <inertial> <inertia> has no iyy="..."'),
-    (10, 'link \'foot\' <inertial> <inertia> has no iyz="..."'),
-    (10, 'link \'foot\' <inertial> <inertia> has no izz="..."'),
+    (10, "link 'foot' <inertial> <inertia> has no ixy=\"...\""),
+    (10, "link 'foot' <inertial> <inertia> has no ixz=\"...\""),
+    (10, "link 'foot' <inertial> <inertia> has no iyy=\"...\""),
+    (10, "link 'foot' <inertial> <inertia> has no iyz=\"...\""),
+    (10, "link 'foot' <inertial> <inertia> has no izz=\"...\""),
     (10, "link 'foot' <inertial> has no <mass>"),
     (11, "a <link> without a name"),
     (12, "joint 'hip': unknown type 'revolut'"),
@@ -107,23 +107,39 @@ def joint(name: str, parent: str, child: str, more: str = "") -> str:
     ],
 )
 def test_faults_of_the_whole_file(tmp_path, body, line, text):
-    assert [(f.line, f.text[: len(text)]) for f in faults(tmp_path, f"<robot name='r'>{body}</robot>")] == [(line, text)]
+    assert [(f.line, f.text[: len(text)]) for f in faults(tmp_path, f"<robot name='r'>{body}</robot>")] == [
+        (line, text)
+    ]
+
+
+COUPLED = "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling as a constraint, or with mimic=\"free\""
 
 
 def test_notes_are_no_faults(tmp_path):
     limits = '<limit lower="0" upper="1" effort="0" velocity="0"/>'
     mimic = '<mimic joint="j"/>'
-    found = faults(tmp_path, f"<robot name='r'>{LINKS}{joint('j', 'a', 'b', limits)}\n{joint('k', 'b', 'c', mimic)}</robot>")
+    found = faults(
+        tmp_path, f"<robot name='r'>{LINKS}{joint('j', 'a', 'b', limits)}\n{joint('k', 'b', 'c', mimic)}</robot>"
+    )
     assert not any(fault.severe for fault in found)
     assert [(fault.line, fault.text.split(";")[0]) for fault in found] == [
         (1, "joint 'j' moves no mass, so that forward dynamics is impossible"),
         (1, "joint 'j' <limit>: effort=\"0\" admits no torque"),
         (1, "joint 'j' <limit>: velocity=\"0\" admits no motion"),
-        (2, "joint 'k' mimics joint 'j': load with mimic=\"couple\" to have the coupling as a constraint, or with "
-            'mimic="free"'),
+        (2, COUPLED),
         (2, "joint 'k' moves no mass, so that forward dynamics is impossible"),
     ]  # fmt: skip
     od.load_urdf(tmp_path / "robot.urdf", mimic="free")
+
+
+def test_missing_meshes_are_noted(tmp_path):
+    shape = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
+    (tmp_path / "there.stl").touch()
+    first = f'<link name="a">{shape.format("there.stl")}{shape.format("package://gone/a.stl")}</link>'
+    text = f"<robot name='r'>\n{first}</robot>"
+    assert [(f.line, f.text.split(",")[0], f.severe) for f in faults(tmp_path, text)] == [
+        (2, "link 'a': no file 'package://gone/a.stl'", False)
+    ]
 
 
 @pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")

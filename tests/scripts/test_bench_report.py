@@ -11,6 +11,7 @@ TABLE = {
     "title": "times",
     "command": "python run",
     "unit": "microseconds",
+    "axis": "us",
     "machine": "a computer",
     "notes": ["A note."],
     "measured": {"one": "2026-01-02", "machine": "2026-01-02", "casadi C": "2026-01-02", "adam": "2025-12-01"},

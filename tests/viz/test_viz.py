@@ -498,3 +498,12 @@ def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
     solution = Problem(builder.build(), [Phase("p$^$", 1, 0.5)]).solve(progress=False)
     od.viz.overview(solution, tmp_path / "overview.png")
     assert (tmp_path / "overview.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("links", [4, 5])
+def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
+    made = od.viz.overview(once(pendulum(links), [0.0] * links, [0.5] * links))
+    made.canvas.draw()
+    panel = made.axes[1]
+    names, title = panel.get_legend().get_window_extent(), panel._left_title.get_window_extent()
+    assert (title.x1 < names.x0) if links == 4 else (title.y0 > names.y1 - 2)

@@ -45,9 +45,9 @@ def closed_chain_dynamics_a(
     f_ext: M | None = None,
     *,
     method: str = "multipliers",
-    alpha: Any = 1e7,
-    omega: float = 10.0,
-    mu: float = 1.0,
+    alpha: Any = None,
+    omega: float | None = None,
+    mu: float | None = None,
     baumgarte: tuple[float, float] | None = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:

@@ -77,7 +77,7 @@ def trapezoidal_motion(
     tolerance = positive(tolerance, "tolerance")
     t, wrenches = SX.sym("t"), _wrenches(f_ext, loads)
     equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
-    _refuse_symbols(equations, alpha, mu)
+    _check_options(equations, alpha, mu, step)
     if step is not None:
         one = _given(equations, t, h, step, tau, wrenches)
     else:
@@ -230,9 +230,13 @@ class _Run:
 # Arguments
 
 
-def _refuse_symbols(equations: Equations, alpha: Any, mu: Any) -> None:
-    """TypeError or ValueError for expressions in place of numbers."""
+def _check_options(equations: Equations, alpha: Any, mu: Any, step: ca.Function | None) -> None:
+    """TypeError or ValueError for expressions in place of numbers, and for options that a given step does not use."""
     for what, value in (("alpha", alpha), ("mu", mu)):
+        if value is not None and step is not None:
+            raise ValueError(
+                f"trapezoidal_motion: {what} has no effect beside step, got {what}={shown(value)}: make the step with it"
+            )
         if isinstance(value, (SX, MX)):
             raise TypeError(f"trapezoidal_motion: {what} must be numbers, got the expression {shown(value)}")
     if not SX(equations.M).is_constant() or not SX(equations.model.gravity_vector).is_constant():

@@ -206,10 +206,11 @@ class Viewer:
 
     # Ends
 
-    def save(self, path: str | Path, *, fps: float = 30.0, cycles: int = 1, dark: bool | None = None) -> Path:
+    def save(self, path: str | Path, *, fps: float = 30.0, cycles: int | None = None, dark: bool | None = None) -> Path:
         """Writes a page that plays the motion in any browser, without Python and without a network; returns its path.
 
-        fps: frames per second of the page. cycles: number of cycles of a motion that repeats. dark: dark page; None:
+        fps: frames per second of the page. cycles: number of cycles of a motion that repeats (default: enough for some
+        seconds, after which the page starts again). dark: dark page; None:
         as the viewer. The page has a bar to stop, to scrub and to change the speed. The file appears complete or not
         at all. A page has about 0.8 MB, and the meshes beside it.
         """

@@ -11,19 +11,24 @@ from ..._types import is_whole, shown
 from .scenery import Scenery
 from .stage import Stage
 
+LONG = 6.0
+"""Least length of a motion that repeats [s]: at every new start viser's client builds the scene anew, which one sees."""
+
 MOST_FRAMES = 20_000
 """Largest number of frames of a page."""
 
 
-def page(scenery: Scenery, fps: float, cycles: int, dark: bool) -> str:
+def page(scenery: Scenery, fps: float, cycles: int | None, dark: bool) -> str:
     """The text of the page: viser's client, and the messages of all frames.
 
     A server of its own, without a visitor, records them, so that a running viewer is not disturbed.
     """
-    if not is_whole(cycles, 1):
+    if cycles is not None and not is_whole(cycles, 1):
         raise ValueError(f"cycles must be a whole number of at least 1, got {shown(cycles)}")
-    durations = [robot.track.duration * (cycles if robot.track.repeats else 1) for robot in scenery.robots]
-    frames = round(max(durations) * fps)
+    longest = max((robot.track for robot in scenery.robots), key=lambda track: track.duration)
+    if cycles is None:
+        cycles = int(np.ceil(LONG / longest.duration)) if longest.duration else 1
+    frames = round(longest.duration * (cycles if longest.repeats else 1) * fps)
     if frames > MOST_FRAMES:
         raise ValueError(f"save: {frames} frames are more than {MOST_FRAMES}: take a smaller fps or fewer cycles")
     before, scenery.dark = scenery.dark, dark

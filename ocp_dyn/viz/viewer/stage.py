@@ -88,7 +88,14 @@ class Stage:
     """
 
     def __init__(
-        self, host: str, port: int | None, box: Array, floor: float, tilt: Array, slope: Array, dark: bool,
+        self,
+        host: str,
+        port: int | None,
+        box: Array,
+        floor: float,
+        tilt: Array,
+        slope: Array,
+        dark: bool,
         aside: bool = True,
     ) -> None:
         viser = viser_module()

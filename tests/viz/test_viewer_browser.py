@@ -1,0 +1,114 @@
+"""The viewer in a real browser: the page loads without errors, holds the robot, shows it, and moves it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+
+pytest.importorskip("viser")
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")]
+
+HARMLESS = ("THREE.Clock", "GL Driver Message", "GPU stall")
+"""Warnings of the client's libraries and of rendering without a graphics card."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def opened(browser: Any, url: str, offline: bool = False) -> tuple[Any, list[str]]:
+    """A page, and the list to which its errors and warnings are added."""
+    page = browser.new_context(viewport={"width": 420, "height": 300}, offline=offline).new_page()
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on(
+        "console",
+        lambda m: (
+            said.append(m.text)
+            if m.type in ("error", "warning") and not any(word in m.text for word in HARMLESS)
+            else None
+        ),
+    )
+    page.goto(url)
+    return page, said
+
+
+def picture(page: Any, left: int = 0) -> np.ndarray:
+    """The part of the canvas with the robot (height, width, 3) as numbers from 0 to 255, without the controls."""
+    from PIL import Image
+
+    shot = Image.open(io.BytesIO(page.screenshot(clip={"x": left, "y": 100, "width": 120, "height": 160}))).convert(
+        "RGB"
+    )
+    return np.asarray(shot, dtype=float)
+
+
+def spread(page: Any, left: int = 0) -> float:
+    """Spread of the brightness of the canvas; an empty one has less than 3."""
+    return float(picture(page, left).mean(axis=-1).std())
+
+
+def wait_for(condition: Any, page: Any, seconds: float = 20.0) -> bool:
+    for _ in range(int(5 * seconds)):
+        if condition():
+            return True
+        page.wait_for_timeout(200)
+    return False
+
+
+def test_a_walk_plays(browser, walk):
+    """The body, its controls and its forces are there; playing changes the picture, stopping keeps it."""
+    with od.viz.show(walk, play=False) as viewer:
+        viewer._stage.server.scene.configure_default_lights(True, cast_shadow=False)  # slow without a graphics card
+        page, said = opened(browser, viewer.url)
+        page.get_by_text("Footholds").wait_for(timeout=20000)
+        assert page.get_by_text("0.00 s").count() == 1
+        assert wait_for(lambda: viewer._stage.server.get_clients(), page)
+        assert wait_for(lambda: spread(page) > 4, page)
+        page.get_by_text("Play", exact=True).click()
+        assert wait_for(lambda: viewer.playing and viewer.time > 0.1, page)
+        viewer.pause()
+        assert wait_for(lambda: page.get_by_text("Play", exact=True).count() == 1, page)
+        before = picture(page)
+        viewer.time += 0.2
+        assert wait_for(lambda: np.abs(picture(page) - before).mean() > 0.5, page)
+        assert said == []
+        page.context.close()
+
+
+def test_a_slider_moves_a_joint(browser):
+    with od.models.pendulum().show() as viewer:
+        page, said = opened(browser, viewer.url)
+        page.get_by_text("Back to the start").wait_for(timeout=20000)
+        slider = page.locator(".mantine-Slider-thumb").last
+        slider.focus()
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
+        assert wait_for(lambda: viewer.q[0] > 0.01, page)
+        assert said == []
+        page.context.close()
+
+
+def test_a_saved_page_plays_without_a_network(browser, walk, tmp_path):
+    with od.viz.show(walk, play=False) as viewer:
+        path = viewer.save(tmp_path / "walk.html", fps=20)
+    page, said = opened(browser, path.as_uri(), offline=True)
+    assert page.title() == "human male"
+    assert wait_for(lambda: page.locator("canvas").count() == 1 and spread(page, 150) > 10, page)
+    assert wait_for(lambda: float(page.locator("input").first.input_value() or 0) > 0.05, page)
+    assert said == []
+    page.context.close()
