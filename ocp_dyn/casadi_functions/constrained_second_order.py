@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 from casadi import SX
 
 from .._types import Expr
 from ..constrained_motion.derivatives import constrained_dynamics_derivatives
-from ..constrained_motion.second_derivatives import multipliers, row_derivatives
+from ..constrained_motion.second_derivatives import Multipliers, multipliers, weighted_rows
 from ..derivatives.second import inverse_dynamics_both_orders
 from ..mechanism import Model
 from ..mechanism.loads import Loads
 from ..mechanism.reduction import split_joints
 from .raw_coordinates import by_entries, tangent_map
+
+
+class RowDerivatives(NamedTuple):
+    """Derivatives of the scalar c of the rows by the entries of q and by qd, qdd and lam."""
+
+    c_qq: Expr
+    c_q_qd: Expr
+    c_qd_qd: Expr
+    c_q_qdd: Expr
+    c_q_lam: Expr
 
 
 def jacobian_of_adjoint(
@@ -33,7 +43,7 @@ def jacobian_of_adjoint(
     Z = [SX(ca.horzcat(by_q @ T, by_qd, by_tau)) for by_q, by_qd, by_tau in (first[:3], first[3:])]
     weights = [SX.sym(f"adj_{y}", z.shape[0]) for y, z in zip(("qdd", "lam"), Z, strict=True)]
     at = multipliers(model, constraints, q, qd, tau, (weights[0], weights[1]), loads=loads, **options)
-    rows = row_derivatives(model, constraints, q, qd, at, **options)
+    rows = row_derivatives(model, constraints, q, qd, at, options)
     _, second = inverse_dynamics_both_orders(simple, q, qd, at.qdd, at.mu, loads=loads)
     _, H = by_entries(simple, q, second, T)
     P_q = (H[0][2] + rows.c_q_qdd) @ Z[0] + rows.c_q_lam @ Z[1]
@@ -47,6 +57,22 @@ def jacobian_of_adjoint(
     return _function(
         name, symbols, weights, _blocks(hessian, sizes, sizes), [_blocks(z.T, sizes, [z.shape[0]]) for z in Z]
     )
+
+
+def row_derivatives(
+    model: Model, constraints: Any, q: SX, qd: SX, at: Multipliers, options: Mapping[str, Any]
+) -> RowDerivatives:
+    """Second derivatives of `weighted_rows` at constant mu and nu, by automatic differentiation."""
+    Q, Qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
+    free = Multipliers(*(SX.sym(name, x.shape[0]) for name, x in zip(Multipliers._fields, at, strict=True)))
+    c = weighted_rows(model, constraints, Q, Qd, free, **options)
+    both = ca.vertcat(Q, Qd)
+    H, gradient = ca.hessian(c, both)
+    mixed = ca.jacobian(gradient[: model.nq], ca.vertcat(free.qdd, free.lam))
+    (qq, q_qd), (_, qd_qd) = ca.blocksplit(H, [0, model.nq, both.shape[0]], [0, model.nq, both.shape[0]])
+    q_qdd, q_lam = ca.horzsplit(mixed, [0, model.nv, mixed.shape[1]])
+    f = ca.Function("rows", [Q, Qd, *free], [qq, q_qd, qd_qd, q_qdd, q_lam], {"cse": True})
+    return RowDerivatives(*f.call([q, qd, *(SX(value) for value in at)], True, False))
 
 
 def _blocks(matrix: Expr, rows: list[int], columns: list[int]) -> list[list[Expr]]:

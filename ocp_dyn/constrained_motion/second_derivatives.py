@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import casadi as ca
-from casadi import SX
 
 from .._types import Expr
 from ..constraints import Constraints, as_set, constraint_hessian
@@ -41,14 +40,13 @@ class Multipliers(NamedTuple):
     nu: Expr
 
 
-class RowDerivatives(NamedTuple):
-    """Derivatives of the scalar c of the rows by the entries of q and by qd, qdd and lam."""
-
-    c_qq: Expr
-    c_q_qd: Expr
-    c_qd_qd: Expr
-    c_q_qdd: Expr
-    c_q_lam: Expr
+def weighted_rows(
+    model: Model, constraints: Constraints, q: Expr, qd: Expr, at: Multipliers, *, t: float | None = None
+) -> Expr:
+    """c = nu' (G qdd - gamma) - lam' G mu (1), whose second derivatives are those of L that belong to the constraints."""
+    members = as_set(constraints, t)
+    G = ca.vertcat(*(member.jacobian(model, q) for member in members))
+    return ca.dot(at.nu, G @ at.qdd - constraint_hessian(model, members, q, qd)) - ca.dot(at.lam, G @ at.mu)
 
 
 def multipliers(
@@ -70,23 +68,3 @@ def multipliers(
     qdd, lam = space.solve(tau - C, constraint_hessian(model, members, q, qd))
     mu, nu = space.solve(weights[0], -weights[1])
     return Multipliers(qdd, lam, mu, -nu)
-
-
-def row_derivatives(
-    model: Model, constraints: Constraints, q: SX, qd: SX, at: Multipliers, *, t: float | None = None
-) -> RowDerivatives:
-    """Second derivatives of c = nu' (G qdd - gamma) - lam' G mu at constant mu and nu."""
-    members = as_set(constraints, t)
-    names = ("qdd", "lam", "mu", "nu")
-    Q, Qd = SX.sym("q", model.nq), SX.sym("qd", model.nv)
-    qdd, lam, mu, nu = (SX.sym(name, value.shape[0]) for name, value in zip(names, at, strict=True))
-    G = ca.vertcat(*(member.jacobian(model, Q) for member in members))
-    gamma = constraint_hessian(model, members, Q, Qd)
-    c = ca.dot(nu, G @ qdd - gamma) - ca.dot(lam, G @ mu)
-    both = ca.vertcat(Q, Qd)
-    H, gradient = ca.hessian(c, both)
-    mixed = ca.jacobian(gradient[: model.nq], ca.vertcat(qdd, lam))
-    (qq, q_qd), (_, qd_qd) = ca.blocksplit(H, [0, model.nq, both.shape[0]], [0, model.nq, both.shape[0]])
-    q_qdd, q_lam = ca.horzsplit(mixed, [0, model.nv, mixed.shape[1]])
-    f = ca.Function("rows", [Q, Qd, qdd, lam, mu, nu], [qq, q_qd, qd_qd, q_qdd, q_lam], {"cse": True})
-    return RowDerivatives(*f.call([q, qd, *(SX(value) for value in at)], True, False))

@@ -14,6 +14,7 @@ import ocp_dyn as od
 from ocp_dyn.casadi_functions.description import describe, descriptions
 from ocp_dyn.codegen.c_export import effort, export, writing
 from ocp_dyn.codegen.kernels.differentiated import differentiated
+from tests.codegen.test_export import CC, library, random_inputs, weighted
 from tests.helpers import close
 
 
@@ -166,6 +167,16 @@ def test_a_humanoids_derivatives_take_megabytes():
     assert effort.derivative_instructions(f, "jac_adj1") > 4_000_000
     assert differentiated(f, "jac").n_instructions() < 120_000
     assert differentiated(f, "jac_adj1").n_instructions() < 300_000
+
+
+@pytest.mark.skipif(CC is None, reason="no C compiler")
+@pytest.mark.slow
+def test_casadi_finds_second_derivatives_of_constrained_dynamics(rng, tmp_path):
+    f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
+    loaded = ca.external("FDc", str(library(od.codegen.export([f], tmp_path / "robot", derivatives=True), "-O0")))
+    values = random_inputs(f, rng)
+    for got, expected in zip(weighted(loaded).call(values), weighted(f).call(values), strict=True):
+        close(got, expected, 1e-9)
 
 
 # Progress
