@@ -375,6 +375,7 @@ def test_several_stand_side_by_side_or_over_each_other(walk):
 def test_a_page_holds_the_motion(shown, tmp_path):
     path = shown.save(tmp_path / "walk.html", fps=20)
     text = path.read_text()
+    assert "iframe" in path._repr_html_()
     assert "<title>human" in text
     assert "__VISER_EMBED_DATA__" in text
     assert len(text) < 1_500_000

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._display import table
 from ..motion.motion import Motion
 from .defects import Defects, defects
 
@@ -116,6 +117,9 @@ class Summary:
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
         return [(figure.name, figure.text) for figure in (*found, *self.figures())]
+
+    def _repr_html_(self) -> str:
+        return table((), self.rows())
 
     def __str__(self) -> str:
         rows = self.rows()
