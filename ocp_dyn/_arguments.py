@@ -121,8 +121,18 @@ def choice(value: Any, known: Iterable[str], what: str) -> str:
     """One of a few words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{what} must be one of {', '.join(words)}, got {shown(value)}{meant(value, words)}")
+        listed = ", ".join(word or "''" for word in words)
+        raise ValueError(f"{what} must be one of {listed}, got {shown(value)}{meant(value, words)}")
     return value
+
+
+def some_of(values: Iterable[Any], known: Iterable[str], what: str) -> None:
+    """Raises ValueError unless the values are one or more of a few words."""
+    words, given = tuple(known), list(values)
+    wrong = [value for value in given if not isinstance(value, str) or value not in words]
+    if wrong or not given:
+        near = meant(wrong[0], words) if wrong else ""
+        raise ValueError(f"{what} must be some of {', '.join(words)}, got {shown(wrong[0]) if wrong else 'none'}{near}")
 
 
 def known(name: Any, names: Iterable[str], what: str, kind: str) -> str:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from ._types import ModelError
@@ -46,6 +47,7 @@ class Displayed:
         raise NotImplementedError
 
     def _repr_png_(self) -> Picture | None:
+        import_module(f"{__package__}.viz")  # registers its pictures; by name, since it is a higher room
         try:
             figure = picture_of(self)
             return None if figure is None else figure._repr_png_()

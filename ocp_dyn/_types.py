@@ -3,10 +3,12 @@ texts for messages."""
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
+from types import ModuleType
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -209,15 +211,56 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def meant(name: object, names: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the names that are nearest to it, if any are near."""
-    near = get_close_matches(name, list(names), 3, 0.6) if isinstance(name, str) else []
+    """The end of a message about an unknown name: the names that are nearest to it, if any are near.
+
+    Near are similar spellings, names that begin alike, and the same words in another order, of which "l" and "r" stand
+    for the sides: "sole_l" for "left_sole".
+    """
+    words = [word for word in dict.fromkeys(names) if isinstance(word, str)]
+    near: list[str] = []
+    if isinstance(name, str) and name:
+        near = get_close_matches(name, words, 3, 0.6)
+        near = near or [word for word in words if len(name) > 1 and word.lower().startswith(name.lower())][:3]
+        near = near or [word for word in words if _parts(name) <= _parts(word)][:3]
     return f": did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+SIDES = {"l": "left", "r": "right"}
+
+
+def _parts(name: str) -> set[str]:
+    """The words that a name such as "sole_l" is made of."""
+    return {SIDES.get(word, word) for word in re.findall(r"[a-z]+|\d+", name.lower())}
 
 
 class ModelWarning(UserWarning):
     """A warning about a model that is valid but may not be meant: a humanoid bolted to the ground, a joint locked
-    outside its limits."""
+    outside its limits.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     locked = arm.with_limits(upper=1.0).lock_joints({"joint2": 2.0})
+    >>> print(found[0].message)
+    lock_joints: joint2 is locked at 2, outside its limits -inf to 1
+    """
 
 
 class ModelError(ValueError):
-    """An error in a model or in its file; the message says what is wrong, where, and the remedy."""
+    """An error in a model or in its file; the message says what is wrong, where, and the remedy.
+
+    >>> rod.with_gravity((0, 0))
+    Traceback (most recent call last):
+        ...
+    ocp_dyn._types.ModelError: gravity must be 3 finite numbers, got (0, 0)
+    """
+
+
+def only_names(package: dict[str, Any]) -> None:
+    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out.
+
+    package: `globals()` of the package, at the end of its `__init__.py`.
+    """
+    names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
+    package["__all__"] = sorted(names)
+    package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]

@@ -60,6 +60,10 @@ class Scheme:
     order 8; if it is given, it is checked up to order 8. Explicit schemes have A strictly lower triangular.
     semi_implicit: positions move with the velocity at the end of the step. ValueError if the coefficients are
     inconsistent.
+
+    >>> heun = ocp.Scheme("my heun", A=[[0, 0], [1, 0]], b=[0.5, 0.5])
+    >>> heun.order
+    2
     """
 
     name: str

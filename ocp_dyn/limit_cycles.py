@@ -33,15 +33,28 @@ LARGEST_STATE_SIZE, LARGEST_STEP_COUNT = 200, 100_000
 
 
 class NoGait(ValueError):
-    """The error if no gait is found: a gait may not exist."""
+    """The error if no gait is found: a gait may not exist.
+
+    >>> fall = ocp.StepMap(lambda x: ca.vertcat(x[1], -1), lambda x: x[0] + 1, lambda x: x, 2)  # never starts again
+    >>> fall.limit_cycle([0.0, 0.0], 1.0)
+    Traceback (most recent call last):
+        ...
+    ocp_dyn.limit_cycles.NoGait: no periodic gait was found from the guess [0. 0.], period 1 s: there ...
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class LimitCycle:
     """A periodic gait: state x (n) at the start of a step, period T [s], dP/dx (n x n), its eigenvalues, the path.
 
-    multipliers: largest first; zero for directions that the guard and the reset remove. t (N+1), states (N+1, n): the
-    step from its start to the strike.
+    x: right after the reset. derivative: dP/dx. multipliers: its eigenvalues, largest first; zero for directions that
+    the guard and the reset remove. t (N+1) [s], states (N+1, n): the step from its start to the strike. residual: the
+    largest error of P(x) = x and of the guard.
+
+    >>> fall, strike = lambda x: ca.vertcat(x[1], ca.sin(x[0])), lambda x: x[0] - 0.4  # a rimless wheel on a slope
+    >>> spoke = lambda x: ca.vertcat(-0.2, ca.cos(0.6) * x[1])  # spokes 0.6 rad apart, slope 0.1 rad
+    >>> ocp.StepMap(fall, strike, spoke, 2).limit_cycle([-0.2, 0.4], 1.0).stable
+    True
     """
 
     x: Array
@@ -64,6 +77,12 @@ class StepMap:
     f: x -> dx/dt; guard: x -> a number that vanishes when the foot strikes; reset: x before the strike -> x after it;
     each from SX to SX. n: size of x. steps: number of steps of the fourth-order Runge-Kutta method in one step of the
     walker.
+
+    >>> fall, strike = lambda x: ca.vertcat(x[1], ca.sin(x[0])), lambda x: x[0] - 0.4  # a rimless wheel on a slope
+    >>> spoke = lambda x: ca.vertcat(-0.2, ca.cos(0.6) * x[1])  # spokes 0.6 rad apart, slope 0.1 rad
+    >>> cycle = ocp.StepMap(fall, strike, spoke, 2).limit_cycle([-0.2, 0.4], 1.0)
+    >>> round(float(np.abs(cycle.multipliers[0])), 4)  # cos(0.6)^2
+    0.6812
     """
 
     def __init__(self, f: Map, guard: Map, reset: Map, n: int, steps: int = 1000) -> None:
@@ -164,6 +183,13 @@ def follow_limit_cycles(
     The search for the first cycle starts at (x, period), for the second at the first cycle, for every later one at the
     linear extrapolation of the two before it. NoGait if no cycle is found, or if the period [s] changes by more than
     the fraction `largest_change` in one step: then another gait was found, and the branch may have ended.
+
+    >>> def wheel_on(slope):  # a rimless wheel, spokes 0.6 rad apart
+    ...     fall, strike = lambda x: ca.vertcat(x[1], ca.sin(x[0])), lambda x: x[0] - slope - 0.3
+    ...     return ocp.StepMap(fall, strike, lambda x: ca.vertcat(slope - 0.3, ca.cos(0.6) * x[1]), 2, steps=100)
+    >>> cycles = ocp.follow_limit_cycles(map(wheel_on, (0.1, 0.101, 0.102)), [-0.2, 0.4], 1.0)
+    >>> [round(cycle.period, 3) for cycle in cycles]  # steeper is faster
+    [1.207, 1.2, 1.192]
     """
     positive(largest_change, "largest_change")
     if not isinstance(maps, Iterable):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,16 +24,31 @@ from ocp_dyn.viz import stick_figure
 BEGIN = time.perf_counter()
 
 
+PROGRAM: ContextVar[str] = ContextVar("PROGRAM", default="")
+"""The command that runs a problem, if it is not `python -m` with the problem's module."""
+
+
 def parser(doc: str | None) -> argparse.ArgumentParser:
-    """A parser with the options that every problem has."""
-    text = (doc or "").strip()
-    p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """A parser with the options that every problem has. doc: text of its help.
+
+    Commands in the text, `python -m problems.NAME`, become those that run here: an installed package has the
+    problems in `ocp_dyn.problems`.
+    """
+    text = re.sub(r"python -m problems\b", f"python -m {__package__}", (doc or "").strip())
+    first = re.search(r"python -m [\w.]+", text)
+    p = argparse.ArgumentParser(
+        prog=PROGRAM.get() or (first and first.group()), description=text,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     p.add_argument("--out", type=Path, metavar="DIR", help="write the solution, pictures and a report to DIR")
     p.add_argument("--json", action="store_true", help="print the numbers as one JSON object, the last line")
     p.add_argument("--quiet", action="store_true", help="no progress on standard error")
     p.add_argument("--quick", action="store_true", help="a coarse grid, for a first look and for tests")
     return p
 
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as of other programs."""
 
 T = TypeVar("T")
 
@@ -80,9 +97,13 @@ def attempt(what: str, make: Callable[[], object]) -> bool:
 def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[], dict[str, Any]], title: str) -> int:
     """Saves the solution, then prints and writes its summary and the numbers of `figures`; the exit status.
 
-    0 if the solver converged, 1 if not.
+    0 if the solver converged, 1 if not; 130 if Ctrl-C stopped it: then only the best iterate is saved.
     """
     keep(options, solution)
+    if solution.status == "Interrupted":
+        kept = "" if options.out is None else f"; {options.out / 'walk.npz'} holds the best iterate"
+        print(f"interrupted{kept}", file=sys.stderr)
+        return INTERRUPTED
     numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
     attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
     if options.out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +30,22 @@ def symmetric(urdf: str | Path, left: str, right: str) -> od.Model:
 def about(model: od.Model) -> dict[str, Any]:
     """Numbers of the report that describe the robot."""
     return {"robot": model.name, "dofs": model.nv, "mass_kg": float(model.mass)}
+
+
+def add_robot(arguments: argparse.ArgumentParser) -> None:
+    """The argument ROBOT and the option --urdf, one of which says which robot moves."""
+    arguments.add_argument("robot", nargs="?", metavar="ROBOT", help="a name of od.robots, such as talos, or a URDF")
+    arguments.add_argument("--urdf", metavar="FILE", help="the URDF of the robot, another way to give it")
+
+
+def asked_robot(options: argparse.Namespace) -> tuple[Path, od.robots.Robot | None]:
+    """The URDF of the robot that the command line asks for, and its entry in the library's table if it has one."""
+    given = [name for name in (options.robot, options.urdf) if name]
+    if len(given) != 1:
+        raise ValueError(f"one robot is needed, its name or its URDF, got {' and '.join(given) or 'none'}")
+    if options.robot in od.robots.names():
+        return od.robots.path(options.robot), od.robots.describe(options.robot)
+    path = Path(given[0])
+    if options.robot and not path.suffix and not path.exists():
+        od.robots.describe(options.robot)  # raises an error with the nearest name
+    return path, None

@@ -1,10 +1,12 @@
-"""A quadruped trots on diagonal pairs of point feet: one periodic, mirrored half of the gait of least effort.
+"""A quadruped, by its name in `od.robots` or from a URDF, trots on diagonal pairs of point feet: one periodic, mirrored
+half of the gait of least effort.
 
 The half begins as one pair of feet touches down (an impact) and ends as the other pair touches down, in the mirror
 image of the start. Between the stances of the pairs may be a flight (`--flight`) or a time on all four feet
 (`--overlap`).
 
-    python -m problems.robot_trot --urdf solo12.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
+    python -m problems.robot_trot solo12
+    python -m problems.robot_trot my_robot.urdf --feet FL_FOOT FR_FOOT HL_FOOT HR_FOOT
 
     [--speed 0.4] [--foot-radius 0] [--flight S | --overlap S] [--intervals 16] [--compile]
     [--quick] [--json] [--out DIR]
@@ -24,14 +26,14 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
-from ._robots import LOADS, about, symmetric
+from ._robots import LOADS, about, add_robot, asked_robot, symmetric
 
 NAMES = ("front_left", "front_right", "hind_left", "hind_right")
 BEND = 0.25
 """Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
 
-def load(urdf: str | Path, feet: tuple[str, str, str, str], foot_radius: float = 0.0) -> od.Model:
+def load(urdf: str | Path, feet: tuple[str, ...], foot_radius: float = 0.0) -> od.Model:
     """The robot's symmetric twin on a floating base, with point frames `front_left` ... under its feet.
 
     foot_radius [m]: height of the feet's frames above the ground when all joints are at zero and legs straight down.
@@ -115,18 +117,25 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 
 def _problem(options: argparse.Namespace) -> ocp.Problem:
-    model = load(options.urdf, tuple(options.feet), options.foot_radius)
+    urdf, robot = asked_robot(options)
+    known = robot if robot and len(robot.feet) == len(NAMES) else None
+    feet = tuple(options.feet or (known.feet if known else ()))
+    if len(feet) != len(NAMES):
+        raise ValueError("the names of four feet are needed: --feet FRONT_LEFT FRONT_RIGHT HIND_LEFT HIND_RIGHT")
+    radius = options.foot_radius if options.foot_radius is not None else known.sole_height if known else 0.0
+    model = load(urdf, feet, radius)
     intervals = 8 if options.quick else options.intervals
     return problem(options.speed, model, flight=options.flight, intervals=intervals, overlap=options.overlap)
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
-    arguments.add_argument("--feet", nargs=4, required=True, metavar="NAME",
-                           help="links or frames of the feet: front left, front right, hind left, hind right")  # fmt: skip
+    add_robot(arguments)
+    arguments.add_argument("--feet", nargs=4, metavar="NAME",
+                           help="links or frames of the feet: front left, front right, hind left, hind right; "
+                                "robots by name have them")  # fmt: skip
     arguments.add_argument("--speed", type=float, default=0.4, help="speed [m/s]")
-    arguments.add_argument("--foot-radius", type=float, default=0.0, help="height of those frames above the ground [m]")
+    arguments.add_argument("--foot-radius", type=float, help="height of those frames above the ground [m]")
     between = arguments.add_mutually_exclusive_group()
     between.add_argument("--flight", type=float, default=0.0, help="shortest time off the ground [s]")
     between.add_argument("--overlap", type=float, default=0.0, help="shortest time on all four feet [s]")

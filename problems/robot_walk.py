@@ -1,11 +1,12 @@
-"""A robot walks: one periodic, mirrored step of least effort for any humanoid from a URDF.
+"""A robot walks: one periodic, mirrored step of least effort for any humanoid, by its name in `od.robots` or from a URDF.
 
 The step has double support on two flat feet, single support, and a landing without impact (or `--impact`); durations
 and step width are free, forces lie in friction cones, centers of pressure inside the soles. The first guess is the
 robot standing with bent knees. Robots as built are not quite symmetric: the gait is that of the symmetric twin, and the
 report gives the difference of the two.
 
-    python -m problems.robot_walk --urdf talos_reduced.urdf --left-foot left_sole_link --right-foot right_sole_link
+    python -m problems.robot_walk talos
+    python -m problems.robot_walk my_robot.urdf --left-foot left_sole_link --right-foot right_sole_link
 
     [--speed 0.5] [--sole-height 0] [--sole HALF_LENGTH HALF_WIDTH] [--intervals 6 20] [--impact]
     [--ignore-limits] [--compile] [--quick] [--json] [--out DIR]
@@ -25,9 +26,11 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 
 from ._command import asked, finish, parser
-from ._robots import LOADS, about, as_built, symmetric
+from ._robots import LOADS, about, add_robot, as_built, asked_robot, symmetric
 
 SIDES = ("left", "right")
+SOLE = (0.09, 0.05)
+"""Half length and half width of a sole [m], if nothing is known about the robot's."""
 BEND = 0.04
 """Lowering of the base by bent legs in the standing posture, as a fraction of its height on straight legs."""
 
@@ -76,7 +79,7 @@ def problem(
     speed: float,
     model: od.Model,
     *,
-    sole: tuple[float, float] = (0.09, 0.05),
+    sole: tuple[float, float] = SOLE,
     intervals: tuple[int, int] = (6, 20),
     clearance: float = 0.04,
     limits: bool = True,
@@ -135,20 +138,29 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
 
 
 def _problem(options: argparse.Namespace) -> ocp.Problem:
-    model = load(options.urdf, options.left_foot, options.right_foot, options.sole_height)
+    options.urdf, robot = asked_robot(options)
+    known = robot if robot and robot.sole else None
+    left, right = (
+        given or (known.feet[k] if known else "") for k, given in enumerate((options.left_foot, options.right_foot))
+    )
+    if not left or not right:
+        raise ValueError("the names of both feet are needed: --left-foot NAME --right-foot NAME, links or frames")
+    height = options.sole_height if options.sole_height is not None else known.sole_height if known else 0.0
+    sole = tuple(options.sole or (known.sole if known and known.sole else SOLE))
+    model = load(options.urdf, left, right, height)
     intervals = (2, 8) if options.quick else tuple(options.intervals)
-    sole, limits = tuple(options.sole), not options.ignore_limits
+    limits = not options.ignore_limits
     return problem(options.speed, model, sole=sole, intervals=intervals, limits=limits, impact=options.impact)
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--urdf", type=Path, required=True, metavar="FILE", help="the robot")
-    arguments.add_argument("--left-foot", required=True, metavar="NAME", help="link or frame of the left sole")
-    arguments.add_argument("--right-foot", required=True, metavar="NAME", help="link or frame of the right sole")
+    add_robot(arguments)
+    arguments.add_argument("--left-foot", metavar="NAME", help="link or frame of the left sole; robots by name have it")
+    arguments.add_argument("--right-foot", metavar="NAME", help="link or frame of the right sole")
     arguments.add_argument("--speed", type=float, default=0.5, help="walking speed [m/s]")
-    arguments.add_argument("--sole-height", type=float, default=0.0, help="height of those frames above the ground [m]")
-    arguments.add_argument("--sole", type=float, nargs=2, default=(0.09, 0.05), metavar=("LENGTH", "WIDTH"),
+    arguments.add_argument("--sole-height", type=float, help="height of those frames above the ground [m]")
+    arguments.add_argument("--sole", type=float, nargs=2, metavar=("LENGTH", "WIDTH"),
                            help="half length and half width of the sole [m]")  # fmt: skip
     arguments.add_argument(
         "--intervals", type=int, nargs=2, default=(6, 20), help="numbers of intervals in double and in single support"

@@ -6,7 +6,7 @@
 Columns: `machine`, our function on CasADi's virtual machine; `one`, as C, one state after the other; `lanes`, a
 batch of 512, transposes and the call from Python included; `casadi C`, the function of the model as it is by CasADi's
 own generator, with -O2; `Pinocchio` in C++ at its best, of two compilers and two conventions the
-better; `MuJoCo` by its Python binding, calls included; `adam`, adam-robotics' functions on the virtual machine.
+better; `Pinocchio, Python` and `MuJoCo` by their Python bindings, calls included; `adam`, adam-robotics' functions on the virtual machine.
 
 Everybody computes at the same random states, kinematics inside, on one thread, in double precision; figures are
 medians of repetitions, in processor time of the thread. What differs: ours writes dense results, zeros included,
@@ -36,7 +36,7 @@ from scripts.bench.robots import Robot, emulated, robots, states
 
 TABLE = ("ID", "C", "H", "FD", "G", "gamma", "FDc", "dID", "dFD", *figures.FIGURE_3, *figures.FIGURE_1)
 QUICK = ("ID", "C", "G")
-COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "MuJoCo", "adam")
+COLUMNS = ("instructions", "machine", "one", "lanes", "casadi C", "Pinocchio", "Pinocchio, Python", "MuJoCo", "adam")
 CHAINS = (5, 10, 20, 35, 50, 75, 100)
 LARGEST_INVERSE = 35
 """Dofs of the longest chain whose H^-1 is compiled: its code grows with their cube."""

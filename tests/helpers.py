@@ -162,6 +162,28 @@ def symbols(model: od.Model) -> tuple[ca.SX, ca.SX, ca.SX]:
     return ca.SX.sym("q", model.nq), ca.SX.sym("qd", model.nv), ca.SX.sym("qdd", model.nv)
 
 
+FORMULATIONS = od.formulations
+CLOSED = od.models.n_four_bar(2)
+"""A closed chain, for the algorithms that take no other model."""
+OF_CLOSED_CHAINS = (
+    FORMULATIONS.closing_jacobian, FORMULATIONS.independent_transformation, FORMULATIONS.dependent_qd,
+    FORMULATIONS.closed_chain_dynamics_a,
+)  # fmt: skip
+"""Algorithms of the registry that take loops only, or what is made of them."""
+
+
+def closed_chain_function(algorithm: Any, **options: Any) -> ca.Function:
+    """The Function of one of `OF_CLOSED_CHAINS` for the model of CLOSED."""
+    model, loops, q = CLOSED.model, CLOSED.loops, CLOSED.q
+    if algorithm is FORMULATIONS.closed_chain_dynamics_a:
+        return od.function(
+            algorithm, model, FORMULATIONS.open_by_removing(model, loops, ["coupler1", "coupler2"]), **options
+        )
+    if algorithm is not FORMULATIONS.closing_jacobian:
+        options["independent"] = FORMULATIONS.independent_coordinates(model, loops, q)
+    return od.function(algorithm, model, loops, **options)
+
+
 def turn(rotvec):
     """Rotation matrix of a rotation vector by the matrix exponential: sixty terms after halving twice."""
     x, y, z = np.asarray(rotvec, dtype=float) / 4

@@ -225,9 +225,9 @@ def test_a_massless_link_moves_what_is_left_to_it(scale):
 def test_buffers_and_compiled_functions_do_not_broadcast():
     fast = od.codegen.compile([od.function(od.mass_matrix, MODEL)])
     buffer = fast.H.buffer()
-    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"H: q has the shape \(\), expected \(4,\): nq = 4, "):
         buffer(0.0)
-    with pytest.raises(TypeError, match="argument 0 of this buffer must hold real numbers, got 'x'"):
+    with pytest.raises(TypeError, match="H: q must hold real numbers, got 'x'"):
         buffer("x")
     with pytest.raises(ValueError, match="q has the shape"):
         fast.H(0.0)
@@ -242,3 +242,44 @@ def test_messages_show_large_values_shortened(value):
     with pytest.raises(od.ModelError) as caught:
         add_body(mass=value)
     assert len(str(caught.value)) < 400
+
+
+def test_options_without_effect_are_refused():
+    """alpha, omega, mu and others that the chosen method does not use."""
+    f, bar = od.formulations, od.models.n_four_bar(1)
+    at = bar.q, bar.qd, np.zeros(3)
+    opened = f.open_by_removing(bar.model, bar.loops, "coupler1")
+    for options, message in (
+        ({"alpha": 1e6}, "alpha: for method='penalty' only, got method='multipliers': leave out alpha"),
+        ({"omega": 5.0, "mu": 1.0}, "omega, mu: for method='penalty' only"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            f.closed_chain_dynamics(bar.model, bar.loops, *at, **options)
+        with pytest.raises(ValueError, match=message):
+            f.closed_chain_dynamics_a(bar.model, opened, *at, **options)
+    rod = od.models.pendulum()
+    natural = f.natural(rod)
+    x = f.natural_from_q(rod, natural, [0.1])
+    for options, message in (
+        ({"alpha": 1e6}, r"alpha has no effect without method='penalty', got alpha=1000000\.0: leave it out"),
+        ({"iterations": 2}, "iterations has no effect without method='penalty'"),
+        ({"mu": 1.0}, "mu has no effect without omega above zero"),
+        ({"at": (1.0, 0.0)}, "at has no effect without method='matrix_r'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            f.natural_forward_dynamics(rod, natural, x, ca.DM.zeros(2), [0.0], **options)
+    step = od.function(f.trapezoidal_step, rod, natural)
+    with pytest.raises(ValueError, match="trapezoidal_motion: mu has no effect beside step"):
+        f.trapezoidal_motion(rod, natural, [0.1], h=0.1, duration=0.1, step=step, mu=0.1)
+
+
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_numbers_for_q_mix_with_symbols_for_velocities(kind):
+    f, bar = od.formulations, od.models.n_four_bar(1)
+    q, tau = ca.DM([0.1, -0.1, 0.1]), ca.DM([1, 2, 3])
+    qd = kind.sym("qd", 3)
+    for run in (f.forward_dynamics_formulation_b, lambda model, *at: f.closed_chain_dynamics(model, bar.loops, *at)[0]):
+        found = run(bar.model, q, qd, tau)
+        assert isinstance(found, kind)
+        value = ca.Function("f", [qd], [found])(ca.DM([1, -1, 1]))
+        assert float(ca.norm_inf(value - run(bar.model, q, ca.DM([1, -1, 1]), tau))) < 1e-9

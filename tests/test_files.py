@@ -198,6 +198,7 @@ for write in t.WRITERS:
 
 
 @needs_posix
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing_and_the_old_files(tmp_path):
     place, other = tmp_path / "full", tmp_path / "other"
     place.mkdir()
@@ -220,6 +221,7 @@ def save_many(folder: str, amplitude: float, count: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later
 @needs_posix
+@pytest.mark.slow
 def test_several_processes_write_and_read(tmp_path):
     """No save is lost, and every load finds one of the motions."""
     save_many(str(tmp_path), 1.0, 1)

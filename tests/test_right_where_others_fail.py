@@ -230,6 +230,7 @@ def test_rotation_matrix_to_quaternion_at_half_a_turn(rng):
             close(od.quaternion_matrix(DM(od.matrix_quaternion(R))).full(), R)
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_previous_call(rng):
     """The same inputs give the same bits whatever was computed between, with external forces and other types too."""
     model = od.random_tree(8, 1.7, rng=rng)

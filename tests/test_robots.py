@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sysconfig
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,30 +13,17 @@ from ocp_dyn import ocp
 from problems import robot_trot, robot_walk
 from tests.helpers import close
 
-ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
-TALOS = ROBOTS / "talos_data/robots/talos_reduced.urdf"
-G1 = ROBOTS / "g1_description/urdf/g1_29dof_rev_1_0.urdf"
-ICUB = ROBOTS / "icub_description/robots/icub_reduced.urdf"
-SOLO = ROBOTS / "solo_description/robots/solo12.urdf"
-WALKERS = {
-    "talos": (TALOS, "left_sole_link", "right_sole_link", ()),
-    "g1": (G1, "left_ankle_roll_link", "right_ankle_roll_link", ("--sole-height", "0.035", "--sole", "0.08", "0.03")),
-    "icub": (ICUB, "l_sole", "r_sole", ("--sole", "0.06", "0.03", "--speed", "0.2")),
-}
-SOLO_FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
+WALKERS = {"talos": {}, "g1": {}, "icub": {"--speed": 0.2}}
+"""Humanoids, and the options with which they walk."""
 
-pytestmark = pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
+pytestmark = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 
 
-def robot(path: Path) -> od.Model:
-    return od.load_urdf(path, root=od.FloatingBase(), mimic="free", inertia="keep")
-
-
-@pytest.mark.parametrize("path", [TALOS, G1, ICUB, SOLO], ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", ["talos", "g1", "icub", "solo12"])
 @pytest.mark.slow
-def test_twins_are_symmetric_and_near(path):
+def test_twins_are_symmetric_and_near(name):
     """A robot as built has no mirror map; its twin has one, weighs the same, and is its own twin."""
-    model = robot(path)
+    model = od.robots.load(name)
     with pytest.raises(od.ModelError, match="symmetric_twin"):
         ocp.mirror_map(model)
     twin = ocp.symmetric_twin(model)
@@ -53,7 +38,7 @@ def test_twins_are_symmetric_and_near(path):
 
 def test_a_robot_that_looks_backwards_is_turned(rng):
     """iCub's base frame points backwards: turned, its left foot is on the left, and nothing else has changed."""
-    model = robot(ICUB)
+    model = od.robots.load("icub")
     turned = ocp.facing_forward(model, "l_sole", "r_sole")
     left = np.array(od.point_position(turned, "l_sole", DM(turned.neutral()))).ravel()
     assert left[1] > 0.05
@@ -76,9 +61,8 @@ def test_bodies_without_partners_have_no_twin():
 @pytest.mark.parametrize("name", WALKERS)
 @pytest.mark.slow
 def test_robots_stand_with_bent_knees(name):
-    path, left, right, options = WALKERS[name]
-    height = float(options[1]) if "--sole-height" in options else 0.0
-    model = robot_walk.load(path, left, right, height)
+    robot = od.robots.describe(name)
+    model = robot_walk.load(od.robots.path(name), *robot.feet, robot.sole_height)
     q = DM(robot_walk.standing(model))
     for side, sign in (("left", 1), ("right", -1)):
         R, p = (np.array(part.full()) for part in od.pose(model, f"{side}_sole", q))
@@ -90,7 +74,7 @@ def test_robots_stand_with_bent_knees(name):
 
 
 def test_a_quadruped_stands():
-    model = robot_trot.load(SOLO, SOLO_FEET)
+    model = robot_trot.load(od.robots.path("solo12"), od.robots.describe("solo12").feet)
     q = DM(robot_trot.standing(model))
     for name in robot_trot.NAMES:
         assert abs(float(od.point_position(model, name, q)[2])) < 1e-7
@@ -99,38 +83,64 @@ def test_a_quadruped_stands():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WALKERS)
 def test_humanoids_walk(name, capsys):
-    path, left, right, options = WALKERS[name]
-    arguments = [
-        "--urdf",
-        str(path),
-        "--left-foot",
-        left,
-        "--right-foot",
-        right,
-        *options,
-        "--quick",
-        "--quiet",
-        "--json",
-    ]
+    options = [str(word) for option in WALKERS[name].items() for word in option]
+    arguments = [name, *options, "--quick", "--quiet", "--json"]
     assert robot_walk.main(arguments) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert numbers["speed_m_per_s"] == pytest.approx(0.2 if "--speed" in options else 0.5)
+    assert numbers["speed_m_per_s"] == pytest.approx(WALKERS[name].get("--speed", 0.5))
     assert 0.05 < numbers["step_length_m"] < 0.6
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--speed", "0.8", "--flight", "0.03"), ("--overlap", "0.03")])
 def test_a_quadruped_trots(options, capsys):
-    arguments = ["--urdf", str(SOLO), "--feet", *SOLO_FEET, *options, "--quick", "--quiet", "--json"]
+    arguments = ["solo12", "--foot-radius", "0", *options, "--quick", "--quiet", "--json"]
     assert robot_trot.main(arguments) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert 0 < numbers["cost_of_transport"] < 1
 
 
-def test_wrong_robots_are_refused(capsys):
+TALOS = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--urdf", "nowhere.urdf", "--left-foot", "l", "--right-foot", "r"], "nowhere.urdf"),
+        (["talos", "--left-foot", "paw"], "paw"),
+        (["tallos"], "did you mean 'talos'"),
+        (["talos", "--urdf", "talos.urdf"], "one robot is needed, its name or its URDF, got talos and talos.urdf"),
+        ([], "one robot is needed, its name or its URDF, got none"),
+        (["ur5"], "--left-foot NAME --right-foot NAME"),
+    ],
+)
+def test_wrong_robots_are_refused(arguments, message, capsys):
     with pytest.raises(SystemExit):
-        robot_walk.main(["--urdf", "nowhere.urdf", "--left-foot", "l", "--right-foot", "r"])
-    assert "nowhere.urdf" in capsys.readouterr().err
+        robot_walk.main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_a_urdf_and_a_name_give_the_same_walk():
+    """The table holds the feet of robots by name; a URDF needs their names."""
+    path = str(od.robots.path("talos"))
+
+    def walk(*arguments):
+        made = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(robot_walk, "problem", lambda *a, **b: made.append((a, b)) or _stop())
+            with pytest.raises(KeyboardInterrupt):
+                robot_walk.main([*arguments, "--quick"])
+        (((speed, model), options),) = made
+        return speed, model.frame_names, model.mass, options
+
+    assert walk("talos") == walk("--urdf", path, *TALOS) == walk(path, *TALOS)
+
+
+def _stop():
+    raise KeyboardInterrupt
+
+
+def test_a_quadruped_needs_four_feet(capsys):
     with pytest.raises(SystemExit):
-        robot_walk.main(["--urdf", str(TALOS), "--left-foot", "paw", "--right-foot", "right_sole_link"])
-    assert "paw" in capsys.readouterr().err
+        robot_trot.main(["talos"])
+    assert "--feet FRONT_LEFT FRONT_RIGHT HIND_LEFT HIND_RIGHT" in capsys.readouterr().err

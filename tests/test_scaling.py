@@ -18,7 +18,7 @@ from ocp_dyn.io.json import model_from_dict, model_to_dict
 from ocp_dyn.mechanism.builder import check_inertia
 from ocp_dyn.mechanism.editing import central
 from ocp_dyn.mechanism.reduction import variants
-from tests.helpers import JOINTS, State, flat, mostly_slow, random_inertia, random_rotation
+from tests.helpers import JOINTS, OF_CLOSED_CHAINS, State, flat, mostly_slow, random_inertia, random_rotation
 
 EQUAL = 1e-12
 """Relative to the largest number of an output; all models have lengths, masses and times of about 1 in SI."""
@@ -275,6 +275,8 @@ CONSTRAINED = (
 )  # fmt: skip
 
 
+EVERY = tuple(a for a in REGISTRY if a not in OF_CLOSED_CHAINS)
+"""The registry, without the algorithms that take closed chains only."""
 NATURAL = tuple(a for a in REGISTRY if "natural" in inspect.signature(a).parameters)
 """Algorithms on natural coordinates, which take no helical and no custom joints."""
 
@@ -345,7 +347,7 @@ LONG = (
 )  # fmt: skip
 
 
-@mostly_slow("algorithm", REGISTRY, [a for a in REGISTRY if a not in LONG], ids=lambda a: REGISTRY[a].name)
+@mostly_slow("algorithm", EVERY, [a for a in EVERY if a not in LONG], ids=lambda a: REGISTRY[a].name)
 def test_every_entry(algorithm):
     SMALL.compare(algorithm, Units(3e-6, 7e-5, 1.7e3))
 
@@ -364,7 +366,7 @@ def test_every_joint(key, rng):
 @pytest.mark.parametrize("units", UNITS[::4], ids=lambda u: f"{u.length:.2g},{u.mass:.2g},{u.time:.2g}")
 def test_every_entry_on_a_humanoid(units):
     case = humanoid(full=True)
-    for algorithm in REGISTRY:
+    for algorithm in EVERY:
         if algorithm not in NATURAL:
             case.compare(algorithm, units)
 
@@ -375,7 +377,7 @@ def test_random_trees(seed):
     """Every joint of the library, in units drawn at random."""
     rng = np.random.default_rng(seed)
     case = Case(od.random_tree(6, 1.6, rng=rng))
-    for algorithm in REGISTRY:
+    for algorithm in EVERY:
         if algorithm not in (*CONSTRAINED, *NATURAL):
             case.compare(algorithm, drawn(rng))
 

@@ -10,6 +10,8 @@ import casadi as ca
 
 from .._display import heading, table
 from ..joints import Joint
+from .analytic_derivatives import AnalyticDerivatives
+from .conventions import Conventions
 from .quantities import Label
 
 NAMES_SHOWN = 3
@@ -18,11 +20,19 @@ NAMES_SHOWN = 3
 
 class Description(NamedTuple):
     """Description of a Function's model and arguments. It holds no Model, so that the model's memory can be freed while
-    the Function lives on."""
+    the Function lives on.
+
+    gravity_is_input: whether gravity is a parameter of the Function. forces: (name, sentence) for every constraint, see
+    `conventions.forces_of`. derivatives: those that recursions give, for exports.
+    """
 
     model: str
     joints: tuple[Joint, ...]
     labels: Mapping[str, Label]
+    conventions: Conventions
+    gravity_is_input: bool
+    forces: tuple[tuple[str, str], ...]
+    derivatives: AnalyticDerivatives | None
 
 
 descriptions: WeakKeyDictionary[ca.Function, Description] = WeakKeyDictionary()

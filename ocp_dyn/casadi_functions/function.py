@@ -21,9 +21,11 @@ from ..dynamics.invertible import check_invertible
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads, check_loads, refuse_parts
 from ..mechanism.parameters import parameter, parameter_size
+from .analytic_derivatives import analytic_derivatives
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
+from .conventions import conventions, forces_of
 from .description import Description, descriptions
 from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
@@ -82,6 +84,12 @@ def function(
 
     Called with numbers (DM, arrays, lists) it returns DM; with SX it expands; with MX it is one call node. It is built
     with common subexpressions merged, once per (algorithm, model, static, options), and kept for all threads.
+
+    >>> ID = od.function(od.inverse_dynamics, rod)
+    >>> ID
+    Function(ID:(q,qd,qdd)->(tau) SXFunction)
+    >>> ID([np.pi / 2], [0.0], [0.0])
+    DM(4.905)
     """
     if not isinstance(model, Model):
         raise TypeError(f"od.function needs a Model as its second argument, got {type(model).__name__}")
@@ -112,9 +120,16 @@ def _kept(request: _Request, model: Model) -> ca.Function:
                 f"parameters are named by parameters=), got {shown(request.static)} and {shown(request.options)}"
             ) from None
         f, labels = _build(request, model)
-        descriptions[f] = Description(model.name, model.joints, labels)
+        descriptions[f] = _described(request, model, labels)
         kept[request.key] = f
         return f
+
+
+def _described(request: _Request, model: Model, labels: dict[str, Label]) -> Description:
+    given, forces = request.parameters, forces_of(request.static)
+    static, loads = request.static, request.loads
+    found = None if given else analytic_derivatives(request.spec, model, static, loads, request.options)
+    return Description(model.name, model.joints, labels, conventions(model), "gravity" in given, forces, found)
 
 
 def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:
@@ -178,8 +193,8 @@ class _Request:
         )  # fmt: skip
 
     def setting(self, model: Model) -> tuple[Model, tuple[Any, ...], tuple[str, ...]]:
-        """All that sizes and labels of quantities depend on."""
-        return model, self.static, tuple(self.loads.external)
+        """All that sizes and labels of quantities depend on: the model, static arguments and options, and frames."""
+        return model, (*self.static, *self.options.values()), tuple(self.loads.external)
 
 
 @dataclass

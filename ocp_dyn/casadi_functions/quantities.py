@@ -15,7 +15,7 @@ import numpy as np
 from .._types import is_whole, listed, meant, shown, truth
 from ..dynamics.regressor import parameter_names
 from ..mechanism import Model
-from .static_arguments import Static, natural_of, rows_of_constraints
+from .static_arguments import Static, independent_of, natural_of, opened_of, rows_of_constraints
 
 Frames = tuple[str, ...]
 """Names of the frames that external wrenches act on."""
@@ -30,9 +30,12 @@ AXES: dict[str, Callable[[Model, Static, Frames], Names]] = {
     "frames": lambda model, static, frames: frames,
     "natural coordinates": lambda model, static, frames: natural_of(static).names,
     "natural constraints": lambda model, static, frames: natural_of(static).constraint_names,
+    "closing conditions": lambda model, static, frames: opened_of(static).conditions,
+    "independent dofs": lambda model, static, frames: independent_of(static).names,
 }
 """Kinds of rows and columns, each with their names: entries of q, dofs, rows of the constraints, inertial parameters of
-the bodies, moving bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions."""
+the bodies, moving bodies, frames that external wrenches act on, entries of natural coordinates x, their conditions,
+conditions that close an opened chain, independent dofs of closed chains."""
 
 SYMBOLS = {"coordinates": "nq", "dofs": "nv"}
 """Symbols of the numbers of rows or columns, by kind."""
@@ -71,9 +74,12 @@ class Quantity:
 
     name: as in signatures. units: units or meaning, for headers and reports. rows, columns: their kind, one of
     "coordinates", "dofs", "constraints", "parameters", "bodies", "frames", "natural coordinates", "natural
-    constraints"; or a name for each; or their number. An input needs rows; None leaves an output's size to the
+    constraints", "closing conditions", "independent dofs"; or a name for each; or their number. An input needs rows; None leaves an output's size to the
     algorithm.
     per_row: as an option it may also be "rows", one entry per row of the constraints.
+
+    >>> od.Quantity("E", "J").units
+    'J'
     """
 
     name: str
@@ -206,6 +212,12 @@ QUANTITIES: dict[str, Quantity] = by_name(Quantity(*row) for row in (
     ("com_vel", "m/s, world axes"),
     ("J_com", "d(com)/dt = J_com qd", None, _DOFS),
     ("R_B", "by body [velocity of the center of gravity; angular velocity] = R_B qd, world axes", None, _DOFS),
+    ("v_B", "m/s, rad/s; by body [velocity of the center of gravity; angular velocity], world axes"),
+    ("Phi2_q", "Phi2_q R_B = G; columns by body as rows of R_B", _CONSTRAINTS),
+    ("R2", "qd = R2 qd_i", _DOFS, "independent dofs"),
+    ("S2", "qdd = S2 gamma + R2 qdd_i", _DOFS, _CONSTRAINTS),
+    ("qd_i", "rad/s, m/s; of the independent dofs", "independent dofs"),
+    ("lam_o", "work per change of Phi2; acts on the mechanism", "closing conditions"),
     ("Sc_B", "m/s^2, rad/s^2; by body accelerations at qdd = 0, world axes"),
     ("R_A", "xd = R_A qd", _X, _DOFS),
     ("Sc_A", "m/s^2, 1/s^2; xdd at qdd = 0", _X),

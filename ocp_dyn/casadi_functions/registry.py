@@ -18,9 +18,9 @@ from ..derivatives import first as derivatives
 from ..derivatives import second as second_derivatives
 from ..dynamics import coriolis, frames, joint_space, kinematics, manifold, momentum, regressor
 from ..dynamics import rnea_crba_aba as dynamics
-from ..formulations import dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics
+from ..formulations import cut_joints, dependent_dynamics, formulation_a, joint_coordinates, natural_dynamics
 from ..formulations import velocity_transformations as formulation_b
-from ..formulations.closed import by_cut_joints
+from ..formulations.closed import by_cut_joints, by_removed_bodies, independent_coordinates
 from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
@@ -104,8 +104,11 @@ REGISTRY: dict[Algorithm, Signature] = {
     constraints.constraint_jacobian: _entry("G: q t? -> G", JOINT_SPACE),
     constraints.constraint_hessian: _entry("gamma: q qd t? -> gamma", JOINT_SPACE),
 
-    constrained.constrained_dynamics: _entry("FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED),
-    constrained.impact: _entry("impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED),
+    constrained.constrained_dynamics: _entry(
+        "FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED,
+        {"jacobian": constrained.constrained_dynamics_derivatives}),
+    constrained.impact: _entry(
+        "impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED, {"jacobian": constrained.impact_derivatives}),
     constrained.constrained_equations: _entry("EoMc: q qd t? f_ext? -> H C G gamma", JOINT_SPACE),
     constrained.constrained_inverse_dynamics: _entry("IDc: q qd qdd t? f_ext? -> tau lam qdd_c", JOINT_NAMES),
     constrained.constrained_dynamics_derivatives: _entry(
@@ -114,6 +117,7 @@ REGISTRY: dict[Algorithm, Signature] = {
         "dimpact: q qd e? t? -> dqd_plus_dq dqd_plus_dqd dLam_dq dLam_dqd", BODIES, INVERSE),
 
     formulation_b.velocity_transformation: _entry("R_B: q -> R_B", BODIES),
+    formulation_b.dependent_velocity: _entry("v_B: q qd -> v_B", BODIES),
     formulation_b.velocity_products: _entry("Sc_B: q qd -> Sc_B", BODIES),
     formulation_b.projected_equations: _entry("EoM_B: q qd f_ext? -> H C", BODIES),
     formulation_b.forward_dynamics_formulation_b: _entry("FD_B: q qd tau f_ext? -> qdd", BODIES, INVERSE),
@@ -122,6 +126,10 @@ REGISTRY: dict[Algorithm, Signature] = {
     formulation_a.projected_equations_a: _entry("EoM_A: q qd f_ext? -> H C", BODIES),
     formulation_a.forward_dynamics_formulation_a: _entry("FD_A: q qd tau f_ext? -> qdd", BODIES, INVERSE),
     by_cut_joints.closed_chain_dynamics: _entry("FDc_B: q qd tau f_ext? -> qdd lam", BODIES, MULTIPLIED),
+    by_removed_bodies.closed_chain_dynamics_a: _entry("FDc_A: q qd tau f_ext? -> qdd lam_o xdd", BODIES, MULTIPLIED),
+    cut_joints.closing_jacobian: _entry("Phi2_q: q -> Phi2_q", BODIES),
+    independent_coordinates.independent_transformation: _entry("R2: q -> R2 S2", BODIES),
+    independent_coordinates.dependent_qd: _entry("qd_R2: q qd_i -> qd", BODIES),
 
     kinematics.pose: _entry("pose: q -> R p", BODIES),
     kinematics.point_position: _entry("pos: q -> pos", BODIES),

@@ -50,7 +50,12 @@ class Signature:
     joint_space: True if the result depends on the model only through joint-space dynamics and frame poses; an
     equivalent, cheaper model may then be used. joint_names: it also depends on which joints there are: none is split.
     needs_inverse: from the options, whether H^-1 is needed. alternatives: other algorithms with an equal result; the
-    one with the fewest operations is used. derivatives: the analytic derivatives, if there are any.
+    one with the fewest operations is used. derivatives: the analytic derivatives, if there are any; jacobian: else
+    an algorithm with the same arguments whose results are the blocks of the Jacobian, those of the first output first,
+    with columns along tangent directions of q.
+
+    >>> od.Signature.parse("E: q qd -> E").input_names()
+    ('q', 'qd')
     """
 
     name: str
@@ -64,6 +69,7 @@ class Signature:
     needs_inverse: Callable[[Options], bool] = never
     alternatives: tuple[Alternative, ...] = ()
     derivatives: Derivatives | None = None
+    jacobian: Algorithm | None = None
 
     def __post_init__(self) -> None:
         for trait in ("joint_space", "joint_names"):
@@ -125,6 +131,12 @@ def algorithm(text: str, *quantities: Quantity, **traits: Any) -> Callable[[F], 
         def energy(model, q, qd): ...
 
     Arguments as those of `Signature.parse`.
+
+    >>> @od.algorithm("E: q qd -> E", od.Quantity("E", "J"))
+    ... def energy(model, q, qd):
+    ...     return od.kinetic_energy(model, q, qd) + od.potential_energy(model, q)
+    >>> od.function(energy, rod)([0.0], [6.0])
+    DM(1.095)
     """
     signature = Signature.parse(text, *quantities, **traits)
 

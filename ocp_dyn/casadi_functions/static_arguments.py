@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..constraints import constraint_rows, in_every_set, is_set
-from ..formulations import NaturalCoordinates
+from ..formulations import IndependentCoordinates, NaturalCoordinates, OpenedChain
 from ..mechanism import Model
 from ..mechanism.parameters import of_constraint, with_parameters
 
@@ -28,13 +28,37 @@ def rows_of_constraints(static: Static) -> tuple[str, ...]:
 
 
 def natural_of(static: Static) -> NaturalCoordinates:
-    """The natural coordinates among the arguments. ValueError if there are none."""
+    """The natural coordinates among the arguments, or those of an opened chain. ValueError if there are none."""
     for argument in static:
+        if isinstance(argument, OpenedChain):
+            return argument.natural
         if isinstance(argument, NaturalCoordinates):
             return argument
     raise ValueError(
         "x, Phi and Q have the sizes of natural coordinates, and none are given: pass them after the model, "
         "od.function(algorithm, model, od.formulations.natural(model))"
+    )
+
+
+def opened_of(static: Static) -> OpenedChain:
+    """The opened chain among the arguments. ValueError if there is none."""
+    for argument in static:
+        if isinstance(argument, OpenedChain):
+            return argument
+    raise ValueError(
+        "lam_o has the conditions of an opened chain, and none is given: pass it after the model, "
+        "od.function(algorithm, model, od.formulations.open_by_removing(model, loops, bodies))"
+    )
+
+
+def independent_of(static: Static) -> IndependentCoordinates:
+    """The choice of independent coordinates among the arguments and options. ValueError if there is none."""
+    for argument in static:
+        if isinstance(argument, IndependentCoordinates):
+            return argument
+    raise ValueError(
+        "R2 and qd_i have the sizes of a choice of independent coordinates, and none is given: pass it as an option, "
+        "od.function(algorithm, model, loops, independent=od.formulations.independent_coordinates(model, loops, q))"
     )
 
 

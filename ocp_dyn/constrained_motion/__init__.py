@@ -1,4 +1,4 @@
-"""Dynamics under constraints: accelerations, constraint forces, impacts [RBDA, ch. 8; F16, sec. 2.4-2.6].
+"""Dynamics under constraints: accelerations, constraint forces, impacts [RBDA, ch. 8; F16, sec. 2.2, 2.3].
 
     H qdd + C = tau + G' lam,   G qdd = gamma;      H (qd_plus - qd) = G' Lam,   G qd_plus = -e G qd.
 

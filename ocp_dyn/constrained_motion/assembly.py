@@ -1,4 +1,4 @@
-"""Initial states that keep the constraints: assembly of q and qd, in numbers [F16, sec. 2.4]."""
+"""Initial states that keep the constraints: assembly of q and qd, in numbers [F16, eqs. 8, 9]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ LEAST_SINGULAR_VALUE = 1e-10
 
 
 class AssemblyError(ValueError):
-    """No state that keeps the constraints was found; `best` is the nearest, `error` its largest violation."""
+    """No state that keeps the constraints was found; `best` is the nearest, `error` its largest violation.
+
+    >>> loop = od.Loop("link1", "tip", "ball", predecessor_pose=(np.eye(3), (3.0, 0.0, 0.0)))  # out of reach: 3 m
+    >>> try:
+    ...     od.assemble_q(arm, [loop], [0.1, 0.1])
+    ... except od.AssemblyError as error:
+    ...     print(error.error > 1.0)
+    True
+    """
 
     def __init__(self, message: str, best: Array, error: float) -> None:
         super().__init__(message)
@@ -41,6 +49,10 @@ def assemble_q(
     weights (nv, positive; default ones): a heavy dof moves little. tolerance: on the largest |phi| [m, sine]. Newton
     steps on the manifold, halved while they do not help, first to the constraints, then along them to the nearest
     point. Redundant rows are allowed. AssemblyError where no such q is found.
+
+    >>> pin = od.Contact("tip", axes="xz", reference=(np.eye(3), (-1.0, 0.0, -1.0)))
+    >>> np.degrees(od.assemble_q(arm, [pin], [1.5, -1.0])).round(6).tolist()
+    [90.0, -90.0]
     """
     if not is_whole(iterations):
         raise ValueError(f"assemble_q: iterations must be a whole number, 0 or more, got {shown(iterations)}")
@@ -83,6 +95,10 @@ def assemble_qd(
     """The qd (nv) nearest to qd0, by diag(weights), whose velocity errors are zero at q.
 
     AssemblyError where the constraints contradict each other at q (a redundant set on moving ground).
+
+    >>> gear = od.JointCoupling("joint2", "joint1", ratio=1.0)
+    >>> od.assemble_qd(arm, [gear], [0.0, 0.0], [1.0, 3.0]).round(6).tolist()  # both joints at the mean speed
+    [2.0, 2.0]
     """
     tolerance = finite(tolerance, "assemble_qd: tolerance")
     q, qd = column_of_numbers(q, model.nq, "q"), column_of_numbers(qd0, model.nv, "qd0")

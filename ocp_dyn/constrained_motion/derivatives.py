@@ -59,6 +59,12 @@ def constrained_dynamics_derivatives(
     Redundant rows: d qdd/dx is that of the one qdd; a row that depends on those before it has no force, so its rows of
     d lam/dx are zero. The set must stay redundant around q (a flat foot does): where rank(G) changes there is no
     derivative. O(nb depth^2 + m nv^2).
+
+    >>> lock = od.LockedJoint("joint2")
+    >>> od.constrained_dynamics_derivatives(arm, [lock], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])[2]  # d qdd/d tau: 3/8
+    DM(
+    [[0.375, 0],
+     [0, 0]])
     """
     members = as_set(constraints, t)
     given = Rows.of(model, members, q)
@@ -95,6 +101,10 @@ def impact_derivatives(
     e, t, loads as in `impact`; solver "range", redundant rows as in `constrained_dynamics_derivatives`. With the
     jump u = qd_plus - qd held constant, H u = G' Lam is differentiated as ID(q, 0, u) without gravity, and the
     rows as those of the velocity error after the impact plus e times those before. O(nb depth^2 + m nv^2).
+
+    >>> stop = [od.Contact("tip", axes="x")]  # a wall stops the tip, whatever its speed
+    >>> od.impact_derivatives(rod, stop, [0.0], [3.0])[1]
+    DM(0)
     """
     members, nv = as_set(constraints, t), model.nv
     given = Rows.of(model, members, q)

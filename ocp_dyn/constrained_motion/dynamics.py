@@ -32,12 +32,16 @@ def constrained_dynamics(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
-    """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 10].
+    """(qdd, lam) with `H qdd + C = tau + G' lam`, `G qdd = gamma` [F16, eq. 7].
 
     qdd (nv); lam (m) [N; N m for angular rows], acting on the robot. With residual=True a third output,
     `G qdd - gamma` (m), is nonzero if rows contradict each other. solver: "range", "kkt", "null",
     "aba" or "proximal", see `ocp_dyn.constrained_motion.solvers`. t: time [s], for constraints on time. loads
     as in `inverse_dynamics`. O(nb depth^2 + m^2 nv + m^3) with "range".
+
+    >>> pin = [od.Contact("tip", axes="z")]  # the rod, level, is held at its tip: half of its weight
+    >>> od.constrained_dynamics(rod, pin, [np.pi / 2], [0.0], [0.0])
+    (DM(0), DM(4.905))
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)
@@ -60,13 +64,17 @@ def impact(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, ...]:
-    """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eq. 14].
+    """(qd_plus, Lam) with `H (qd_plus - qd) = G' Lam`, `G qd_plus = -e G qd` [F16, eqs. 10-12].
 
     qd_plus (nv); Lam (m) [N s; N m s], acting on the robot. e: restitution, 0 plastic, 1 elastic; a number, or a
     sequence or column with one per row. Kinetic energy never grows for a single e in [0, 1]. Redundant sets, solvers
     and residual (the third output: velocity error after the impact plus e times that before) as in
     `constrained_dynamics`. Of the loads only the armature counts. Constraints on time: `G qd` is the velocity error,
     dphi/dt at fixed q in it.
+
+    >>> wall = [od.Contact("tip", axes="x")]  # the tip strikes a wall at 3 m/s
+    >>> od.impact(rod, wall, [0.0], [-3.0], e=0.5)
+    (DM(1.5), DM(-1.5))
     """
     solve = solver_of(solver)
     rows = Rows.of(model, constraints, q, t)
@@ -87,7 +95,12 @@ def constrained_equations(
     t: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M, M]:
-    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function they share their kinematics."""
+    """(H, C, G, gamma) of `H qdd + C = tau + G' lam`, `G qdd = gamma`. As a Function they share their kinematics.
+
+    >>> H, C, G, gamma = od.constrained_equations(rod, [od.Contact("tip", axes="x")], [0.0], [0.0])
+    >>> G
+    DM(-1)
+    """
     return (
         mass_matrix(model, q, loads=loads),
         bias_force(model, q, qd, f_ext, loads=loads),

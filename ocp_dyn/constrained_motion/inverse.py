@@ -57,6 +57,13 @@ def constrained_inverse_dynamics(
 
     loads as in `inverse_dynamics`.
     tau, qdd_c (nv) [N m, N; rad/s^2, m/s^2], lam (m) [N, N m]. O(nv^3) at worst.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("robot", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
+    >>> rest = [0, 0, 0, 0, 0, 0, 1], [0] * 6, [0] * 6
+    >>> tau, lam, qdd = od.constrained_inverse_dynamics(builder.build(), [od.Contact("robot")], *rest)
+    >>> lam.T  # [moment; force]: the ground carries m g
+    DM([[0, 0, 0, 0, 0, 19.62]])
     """
     a, u = actuated_dofs(model, actuated)
     rows = Rows.of(model, constraints, q, t)
@@ -180,6 +187,9 @@ def is_fully_actuated(
     """Whether the constraint forces reach every unactuated dof at q (numbers): rank(G_u) = number of them.
 
     Then `constrained_inverse_dynamics` is exact: any accelerations that keep the constraints have torques.
+
+    >>> od.is_fully_actuated(arm, [od.Contact("tip", axes="x")], [0.1, 0.2], actuated=["joint2"])
+    True
     """
     _, u = actuated_dofs(model, actuated)
     rows, H = _at(model, constraints, q, t)
@@ -195,6 +205,10 @@ def constraint_rank(
     tolerance: singular values below that fraction of the largest count as zero, once the rows are divided by the sizes
     of their terms and the dofs by those of their inertias, so that units do not matter. The solvers of the dynamics
     leave rows out below 1e-6 already: so a loop that is slightly open, whose rank is higher here, can still move.
+
+    >>> twice = [od.Contact("tip", axes="x"), od.Contact("tip", axes="xz")]
+    >>> od.constraint_rank(arm, twice, [0.1, 0.2])  # three rows, two of them independent
+    2
     """
     return _rank(*_at(model, constraints, q, t), tolerance)
 

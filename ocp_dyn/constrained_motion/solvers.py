@@ -1,4 +1,4 @@
-"""Five solvers of the equations of constrained motion [RBDA, ch. 8; F16, sec. 2.5; GJB94, ch. 5].
+"""Five solvers of the equations of constrained motion [RBDA, ch. 8; F16, sec. 2.2; GJB94, ch. 5].
 
     [ H  G' ] [  x   ]   [ f ]
     [ G  0  ] [ -lam ] = [ g ]        that is   H x = f + G' lam,   G x = g.

@@ -1,4 +1,4 @@
-"""Constraints on the motion: phi(q) = 0, G qd = 0, G qdd = gamma [F16, sec. 2.4].
+"""Constraints on the motion: phi(q) = 0, G qd = 0, G qdd = gamma [F16, sec. 2.2].
 
     G = dphi/dq (along qd),   gamma = -(dG/dt) qd,   H qdd + C = tau + G' lam,
 

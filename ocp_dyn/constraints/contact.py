@@ -36,6 +36,11 @@ class Contact(DisplayedConstraint):
 
     `G qd = d(phi)/dt` holds everywhere for linear rows, at phi = 0 for angular ones; gamma is minus the
     point's true acceleration at qdd = 0.
+
+    >>> od.Contact("tip", axes="xz").rows
+    ('tip.tx', 'tip.tz')
+    >>> od.constraint_jacobian(rod, [od.Contact("tip", axes="xz")], [0.0])  # the tip moves along -x
+    DM([-1, 0])
     """
 
     body: Frame | str
@@ -134,6 +139,9 @@ def point_contacts(body: Frame | str, points: Sequence[Vector], axes: Any = "xyz
 
     Three points off a line hold a flat foot; with more, or with all three directions at each, rows depend on
     each other: `constraint_rank` counts them, and every solver but "null" accepts them.
+
+    >>> len(od.point_contacts("tip", [(0.1, 0, 0), (-0.1, 0, 0)]))
+    2
     """
     return ConstraintSet(Contact(body, (x, y, z), axes) for x, y, z in _points(points))
 
@@ -145,6 +153,9 @@ def edge_contacts(
 
     The start does not move; the end keeps its height: four rows, the edge may swivel about the normal. With
     `across`, the world direction in the plane at right angles to the edge, it may not: five independent rows.
+
+    >>> [contact.rows for contact in od.edge_contacts("tip", (0, -0.1, 0), (0, 0.1, 0))]
+    [('tip.tx', 'tip.ty', 'tip.tz'), ('tip.tz',)]
     """
     first, last = _points((start, end))
     directions = (normal,) if across is None else (normal, across)
@@ -158,6 +169,10 @@ def plane_contacts(
     """Points of a flat sole kept at their heights over a plane with the given world normal; free to slide.
 
     Three corners off a line leave sliding and turning about the normal free.
+
+    >>> sole = od.plane_contacts("tip", [(0.1, 0, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0)])
+    >>> od.constraint_rows(sole)
+    ('tip.tz', 'tip.tz', 'tip.tz')
     """
     return point_contacts(body, corners, (unit_axis(normal, "the normal of a plane"),))
 

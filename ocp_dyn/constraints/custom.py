@@ -27,6 +27,11 @@ class CustomConstraint(DisplayedConstraint):
 
     Constraints on time take t [s] from the algorithms' option `t` (a number, an expression, or `t="input"` in
     `od.function`).
+
+    >>> height = od.CustomConstraint(lambda q: od.point_position(rod, "tip", q)[2] + 0.5, name="height")
+    >>> q = od.assemble_q(rod, [height], [0.8])
+    >>> np.degrees(q).round(6).tolist()  # the tip is half a meter below the hinge
+    [60.0]
     """
 
     phi: Callable[..., Any]
@@ -105,6 +110,10 @@ class JointCoupling(DisplayedConstraint):
 
     joint, other: names of the joints i and j: gears, mimicking joints, cams. offset [rad or m]. function: f, of one
     CasADi expression; differentiated automatically. `lam` is the force on `joint`; `other` feels -ratio f' lam.
+
+    >>> gear = od.JointCoupling("joint2", "joint1", ratio=-2.0)
+    >>> od.constraint_jacobian(arm, [gear], [0.0, 0.0])  # qd2 + 2 qd1 = 0
+    DM([[2, 1]])
     """
 
     joint: str
@@ -163,6 +172,11 @@ class LockedJoint(DisplayedConstraint):
 
     joint: its name. value: the joint's entries of q at which it is locked (None: no phi). phi: the tangent step
     from value to q, `G qd = d(phi)/dt` at phi = 0 (everywhere but for quaternions).
+
+    >>> lock = od.LockedJoint("joint2", value=0.0)
+    >>> qdd, lam = od.constrained_dynamics(arm, [lock], [np.pi / 2, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> qdd[0]  # the two rods fall as one rod of 2 m: -3/2 g / (2 m)
+    DM(-7.3575)
     """
 
     joint: str
@@ -225,9 +239,14 @@ class LockedJoint(DisplayedConstraint):
 
 @dataclass(frozen=True)
 class Baumgarte(DisplayedConstraint):
-    """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, eq. 9].
+    """A constraint with stabilization: gamma - 2/T (velocity error) - 1/T^2 (position error) [F16, sec. 2.2].
 
     T [s]: errors die out as exp(-time/T), critically damped. Rows, G and forces are those of the constraint.
+
+    >>> pin = od.Contact("tip", axes="z", reference=(np.eye(3), (0.0, 0.0, -0.9)))
+    >>> held = od.Baumgarte(pin, T=0.1)  # the tip, 0.1 m too low, is pulled up by 0.1 m / T^2
+    >>> od.constraint_hessian(rod, [held], [0.0], [0.0])
+    DM(10)
     """
 
     constraint: Constraint

@@ -1,4 +1,4 @@
-"""Loop closures: any subset of the relative motion of two frames [F16, sec. 2.4; RBDA, ch. 8].
+"""Loop closures: any subset of the relative motion of two frames [F16, sec. 2.2; RBDA, ch. 8].
 
 Frames p (predecessor) and s (successor) sit on two bodies; x, R are their origins and rotations in the world,
 [w; v] the velocities of the bodies at those origins. A row is a 6-D axis T = [rotation; translation] in p:
@@ -72,6 +72,12 @@ class Loop(DisplayedConstraint):
     `G qd = d(phi)/dt` at phi = 0 if all translations are held. sliding (None: only for "cylindrical" and
     "prismatic"): takes the predecessor's velocity at the successor's origin, so that rows stay right when
     the origins may move apart; equal where they coincide.
+
+    >>> loop = od.Loop("link1", "tip", "ball")  # the tip of the second rod on the hinge of the first
+    >>> loop.rows
+    ('link1-tip.tx', 'link1-tip.ty', 'link1-tip.tz')
+    >>> float(np.degrees(od.assemble_q(arm, [loop], [0.1, 3.0])[1]).round(6))  # the rods lie on each other
+    180.0
     """
 
     predecessor: Frame | str

@@ -19,6 +19,13 @@ def mimic_constraints(model: Model) -> ConstraintSet[JointCoupling]:
     """A coupling q_joint = ratio q_other + offset for every entry of `model.mimics`, to add to any constraint set.
 
     Empty where no joint mimics another.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("finger", od.Revolute("y"), mass=1)
+    >>> builder.add_body("thumb", od.Revolute("y"), mass=1)
+    >>> builder.add_mimic("thumb_joint", "finger_joint", ratio=-1)
+    >>> [coupling.ratio for coupling in od.mimic_constraints(builder.build())]
+    [-1.0]
     """
     return ConstraintSet([JointCoupling(m.joint, m.other, m.ratio, m.offset) for m in model.mimics])
 
@@ -42,6 +49,13 @@ def mimic_map(model: Model) -> MimicMap:
 
     exactly what the couplings as constraints give, without their forces. A joint that mimics one that mimics a
     third follows the third. q_min and qd_min hold the remaining entries in the model's order; quaternions stay whole.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("finger", od.Revolute("y"), mass=1)
+    >>> builder.add_body("thumb", od.Revolute("y"), mass=1)
+    >>> builder.add_mimic("thumb_joint", "finger_joint", ratio=-1)
+    >>> od.mimic_map(builder.build()).A  # qd of both from that of the finger
+    DM([1, -1])
     """
     follows = {m.joint: _composed(model, m) for m in model.mimics}
 

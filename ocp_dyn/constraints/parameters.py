@@ -24,6 +24,10 @@ def with_constraint_parameters(constraints: Constraints, values: Mapping[str, An
     algorithms directly; as a static argument of `od.function` it must hold numbers.
 
     KeyError for a constraint that is not in the set, or that has no such parameter.
+
+    >>> pin = od.with_constraint_parameters([od.Contact("tip", axes="z")], {"point:tip": (0.1, 0.0, 0.0)})
+    >>> od.constraint_jacobian(rod, pin, [0.0])  # a point 0.1 m beside the hinge's vertical
+    DM(-0.1)
     """
     members = _named(as_set(constraints))
     if not isinstance(values, Mapping):

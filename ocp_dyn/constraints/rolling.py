@@ -38,6 +38,13 @@ class RollingContact(DisplayedConstraint):
     directions across it): `v_c + radius normal x w = 0`; for a cylinder the body neither turns about the normal nor
     tilts along its axis (two more). Rolling has no phi along the plane: those rows of phi are zero, and
     `G qd = d(phi)/dt` holds for the first row (height) and the last (tilt).
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("ball", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    >>> ball = od.RollingContact("ball", radius=0.2)
+    >>> q, spin = [0, 0, 0.2, 0, 0, 0, 1], [0.2, 0, 0, 0, 1, 0]  # 1 rad/s about y: it rolls at 0.2 m/s along x
+    >>> od.constraint_velocity(builder.build(), [ball], q, spin)
+    DM([0, 0, 0])
     """
 
     body: Frame | str

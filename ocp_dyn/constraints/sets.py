@@ -25,6 +25,9 @@ class Constraint(Protocol):
     is not `G qd`; `at_time(t)`, the same constraint at time t; `wrenches(model, q, lam)`, its forces on bodies;
     `magnitudes(model, q)`, the sizes of the terms that add up to the entries of G, see `constraint_magnitudes`;
     `parameters`, kinds of parameters that `with_parameter(kind, value)` replaces, see `constraints.parameters`.
+
+    >>> isinstance(od.Contact("tip"), od.Constraint)
+    True
     """
 
     @property
@@ -57,6 +60,9 @@ class ConstraintSet(tuple[C, ...], Displayed):
         feet = od.ConstraintSet([od.Contact("l_foot"), od.Contact("r_foot")])
 
     Sums of sets, and of sets and tuples, are sets. TypeError for members that are no constraints.
+
+    >>> len(od.ConstraintSet([od.Contact("tip", axes="x"), od.LockedJoint("joint1")]))
+    2
     """
 
     def __new__(cls, members: Iterable[C] = ()) -> ConstraintSet[C]:
@@ -79,28 +85,46 @@ Constraints = Sequence[Constraint]
 
 @boundary()
 def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
-    """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s]."""
+    """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s].
+
+    >>> pin = od.Contact("tip", axes="xz", reference=(np.eye(3), (0.0, 0.0, -0.9)))
+    >>> od.constraint_position(rod, [pin], [0.0])  # 0.1 m too low
+    DM([0, -0.1])
+    """
     return as_type(ca.vertcat(*(c.position(model, q) for c in as_set(constraints, t))), q)
 
 
 @boundary()
 def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
-    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eq. 6]."""
+    """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eqs. 5 and 6].
+
+    >>> od.constraint_jacobian(arm, [od.Contact("tip", axes="xz")], [0.0, 0.0])
+    DM(
+    [[-2, -1],
+     [0, 0]])
+    """
     return as_type(ca.vertcat(*(c.jacobian(model, q) for c in as_set(constraints, t))), q)
 
 
 @boundary()
 def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
-    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eq. 8].
+    """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eqs. 60, 61].
 
     Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilization.
+
+    >>> od.constraint_hessian(rod, [od.Contact("tip", axes="z")], [0.0], [2.0])  # -l qd^2
+    DM(-4)
     """
     return as_type(ca.vertcat(*(c.hessian(model, q, qd) for c in as_set(constraints, t))), q)
 
 
 @boundary()
 def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
-    """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s]."""
+    """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s].
+
+    >>> od.constraint_velocity(rod, [od.Contact("tip", axes="xz")], [0.0], [2.0])
+    DM([-2, 0])
+    """
     return as_type(ca.vertcat(*(velocity_of(c, model, q, qd) for c in as_set(constraints, t))), q)
 
 
@@ -110,12 +134,19 @@ def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: An
 
     The rounding errors of G are in proportion to these sizes. A row whose terms cancel is zero up to rounding and
     constrains nothing; an example is the row of a planar loop normal to its plane.
+
+    >>> od.constraint_magnitudes(rod, [od.Contact("tip", axes="x")], [0.0])
+    DM(1)
     """
     return as_type(ca.vertcat(*(magnitudes_of(c, model, q) for c in as_set(constraints, t))), q)
 
 
 def constraint_rows(constraints: Constraints) -> tuple[str, ...]:
-    """A name for every row of phi, G, gamma, lam."""
+    """A name for every row of phi, G, gamma, lam.
+
+    >>> od.constraint_rows([od.Contact("tip", axes="xz"), od.LockedJoint("joint1")])
+    ('tip.tx', 'tip.tz', 'joint1')
+    """
     return tuple(row for c in as_set(constraints) for row in c.rows)
 
 
@@ -188,7 +219,11 @@ def _place(constraint: Constraint) -> str:
 
 
 def constraint_names(constraints: Constraints) -> tuple[str, ...]:
-    """A name per constraint: its `name` (else its class), numbered from the second of that name: `foot`, `foot#2`."""
+    """A name per constraint: its `name` (else its class), numbered from the second of that name: `foot`, `foot#2`.
+
+    >>> od.constraint_names([od.Contact("tip", axes="x"), od.Contact("tip", axes="z")])
+    ('tip', 'tip#2')
+    """
     names: list[str] = []
     count: dict[str, int] = {}
     for constraint in as_set(constraints):
@@ -199,7 +234,12 @@ def constraint_names(constraints: Constraints) -> tuple[str, ...]:
 
 
 def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
-    """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`."""
+    """lam (or Lam) cut by constraint: {name: its rows}, names as in `constraint_names`.
+
+    >>> feet = [od.Contact("tip", axes="xz"), od.LockedJoint("joint1")]
+    >>> od.split_forces(feet, ca.DM([1.0, 2.0, 3.0]))
+    {'tip': DM([1, 2]), 'joint1': DM(3)}
+    """
     members = as_set(constraints)
     sizes = [len(c.rows) for c in members]
     lam = matrix(lam, "lam")
@@ -220,6 +260,9 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     Wrenches of several constraints on a frame are added. Each can be a column of `f_ext`, its frame in
     `Loads.external`. For impulses Lam the result is impulsive wrenches. ValueError for a constraint that acts on joint
     coordinates only: it has no wrench.
+
+    >>> od.constraint_wrenches(rod, [od.Contact("tip", axes="x")], [0.0], [2.0])  # 2 N, 1 m below the origin
+    {'tip': DM([00, -2, 00, 2, 00, 00])}
     """
     lam = matrix(lam, "lam")
     if lam.shape[1] != 1:

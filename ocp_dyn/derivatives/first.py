@@ -120,6 +120,9 @@ def inverse_dynamics_derivatives(
 
     nv x nv each, rows tau, columns tangent directions of q, entries of qd, of qdd. External wrenches (6 x k, fixed in
     the world), loads as in `inverse_dynamics`. Structurally zero between separate branches. O(nb depth).
+
+    >>> od.inverse_dynamics_derivatives(rod, [0.0], [0.0], [0.0])  # m g l/2, no damping, m l^2 / 3
+    (DM(4.905), DM(0), DM(0.333333))
     """
     sweep = swept(model, q, qd, qdd, f_ext, loads.external)
     wrenches = DM() if f_ext is None else ca.vec(f_ext)
@@ -214,6 +217,9 @@ def forward_dynamics_derivatives(
     From `H qdd + C = tau`: d qdd/dx = -H^-1 d tau/dx at constant qdd [J. Carpentier & N. Mansard, Analytical
     derivatives of rigid body dynamics algorithms, RSS 2018], by the branch-sparse L'DL factor of H. nv x nv each,
     columns as in `inverse_dynamics_derivatives`. O(nb depth nv).
+
+    >>> od.forward_dynamics_derivatives(rod, [0.0], [0.0], [0.0])[0]  # -3/2 g/l, the square of the frequency
+    DM(-14.715)
     """
     check_invertible(model, loads=loads)
     H = factor(model, mass_matrix(model, q, loads=loads))

@@ -84,6 +84,11 @@ def coriolis_matrix(model: Model, q: M, qd: M) -> M:
 
     The rate dH/dt is along the motion, dq/dt = q_dot(q, qd). [Echeandia & Wensing 2021, alg. 1], here with any
     S(q). Structurally zero between separate branches. [N m s/rad and the like]. O(nb depth).
+
+    >>> od.coriolis_matrix(arm, [0.0, np.pi / 2], [1.0, 1.0]) @ [1.0, 1.0]
+    DM([-1.5, 0.5])
+    >>> od.bias_force(arm, [0.0, np.pi / 2], [1.0, 1.0]) - od.gravity_force(arm, [0.0, np.pi / 2])
+    DM([-1.5, 0.5])
     """
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)

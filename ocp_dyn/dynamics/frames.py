@@ -33,6 +33,11 @@ def frame_velocity(model: Model, frame: Frame | str, q: M, qd: M, *, reference: 
     """v (6) = [angular velocity [rad/s]; linear velocity [m/s]] of a frame: `frame_jacobian qd`.
 
     reference: "local", "world" or "local_world_aligned", see this module. ValueError for another. O(depth).
+
+    >>> od.frame_velocity(rod, "tip", [0.0], [1.0])  # the tip moves towards -x
+    DM([00, 1, 00, -1, 00, 0])
+    >>> od.frame_velocity(rod, "tip", [0.0], [1.0], reference="world")  # the hinge, at the world's origin, does not
+    DM([00, 1, 00, 00, 00, 00])
     """
     _check_reference(reference)
     f = resolve(model, frame)
@@ -57,6 +62,9 @@ def frame_acceleration(
     The spatial acceleration, which is the rate of the six numbers of `frame_velocity` in "local" and in "world"
     [RBDA, 2.11]. classical: the linear half is the true acceleration of the point instead, a_O + omega x v_O; what
     an accelerometer at the frame measures is that, in "local", less gravity. O(depth).
+
+    >>> od.frame_acceleration(rod, "tip", [0.0], [2.0], classical=True)  # l qd^2 towards the hinge
+    DM([00, 00, 00, 00, 00, 4])
     """
     _check_reference(reference)
     f = resolve(model, frame)
@@ -73,6 +81,11 @@ def frame_jacobian(model: Model, frame: Frame | str, q: M, *, reference: str = A
     """J (6 x nv) with `frame_velocity = J qd`, in the same reference. Structurally zero outside the supporting path.
 
     O(depth).
+
+    >>> od.frame_jacobian(rod, "tip", [0.0]).T
+    DM([[00, 1, 00, -1, 00, 0]])
+    >>> od.frame_jacobian(rod, "tip", [0.0], reference="world").T  # the hinge does not move
+    DM([[00, 1, 00, 0, 00, 0]])
     """
     _check_reference(reference)
     J = point_jacobian_6d(model, frame, q)
@@ -98,6 +111,9 @@ def frame_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, *, referen
         local: R' (dJ/dt - omega x J),   world: [dj/dt; dl/dt + dp/dt x j + p x dj/dt].
 
     O(depth).
+
+    >>> od.frame_jacobian_dot(rod, "tip", [0.0], [2.0]).T  # times qd: l qd^2
+    DM([[00, 00, 00, 00, 00, 2]])
     """
     _check_reference(reference)
     J_dot = point_jacobian_dot_6d(model, frame, q, qd)
@@ -123,6 +139,12 @@ def body_poses(model: Model, q: M) -> tuple[M, M]:
 
     R = [R_1 R_2 ...], each active: its columns are the body's axes in the world. One pass, O(nb); `pose` is for one
     frame.
+
+    >>> od.body_poses(arm, [0.0, 0.0])[1]  # a column per body
+    DM(
+    [[00, 0],
+     [00, 00],
+     [00, -1]])
     """
     X0 = poses(model, joint_states(model, q))
     rotations = ca.horzcat(DM(3, 0), *(X0[i].E.T for i, _ in model.edges))

@@ -48,7 +48,12 @@ class Target(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PointTarget:
-    """A point of a frame (in its coordinates [m]) at a world position [m]. Residual: position - target [m]."""
+    """A point of a frame (in its coordinates [m]) at a world position [m]. Residual: position - target [m].
+
+    >>> found = od.inverse_kinematics(rod, [od.PointTarget("tip", (-1.0, 0.0, 0.0))], q0=[0.1])
+    >>> found.q.round(3).tolist()  # the rod is level
+    [1.571]
+    """
 
     frame: Frame | str
     position: Any
@@ -79,6 +84,10 @@ class OrientationTarget:
     """A frame with its axes along the columns of `rotation` (3x3, world axes).
 
     Residual: the rotation vector from the target to the frame, world axes [rad]; its length is the angle missing.
+
+    >>> level = od.OrientationTarget("tip", od.rpy_matrix((0.0, np.pi / 2, 0.0)))
+    >>> float(od.inverse_kinematics(rod, [level], q0=[0.1]).q[0].round(3))
+    1.571
     """
 
     frame: Frame | str
@@ -107,7 +116,12 @@ class OrientationTarget:
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMassTarget:
-    """The center of mass at a world position [m]. Residual: position - target [m]."""
+    """The center of mass at a world position [m]. Residual: position - target [m].
+
+    >>> found = od.inverse_kinematics(rod, [od.CenterOfMassTarget((-0.5, 0.0, 0.0))], q0=[0.1])
+    >>> found.reached, float(found.q[0].round(3))
+    (True, 1.571)
+    """
 
     position: Any
     weight: float = 1.0
@@ -133,6 +147,10 @@ class InverseKinematics:
 
     residuals: by target, three unweighted numbers [m or rad]. error: the largest of them. reached: error is within the
     tolerance. converged: reached, or a minimum, as near as the limits and the targets together allow.
+
+    >>> found = od.inverse_kinematics(rod, [od.PointTarget("tip", (-2.0, 0.0, 0.0))], q0=[1.5])
+    >>> found.reached, round(found.error, 2)  # out of reach by 1 m
+    (False, 1.0)
     """
 
     q: Array
@@ -159,6 +177,10 @@ def inverse_kinematics(
     rad]: on every residual. Where more dofs move than targets ask for, the result depends on q0. A local method: from
     far away it may end in a minimum that misses the targets: then `reached` is False. Cost: a Function once per call,
     then O(nv^3) a step.
+
+    >>> found = od.inverse_kinematics(arm, [od.PointTarget("tip", (-1.0, 0.0, -1.0))], q0=[0.5, 0.5])
+    >>> found.reached, od.point_position(arm, "tip", found.q).full().round(6).ravel().tolist()
+    (True, [-1.0, 0.0, -1.0])
     """
     if not is_whole(iterations):
         raise ValueError(f"inverse_kinematics: iterations must be a whole number, 0 or more, got {shown(iterations)}")

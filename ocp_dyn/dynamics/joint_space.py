@@ -27,6 +27,9 @@ def equations_of_motion(
 
     H (nv x nv), C (nv) with gravity; f_ext and loads as in `inverse_dynamics`. O(nb depth). As a Function
     it is shorter than the Functions of H and C together, because both share the kinematics.
+
+    >>> od.equations_of_motion(rod, [np.pi / 6], [0.0])  # m l^2 / 3, m g l/2 sin(30 degrees)
+    (DM(0.333333), DM(2.4525))
     """
     C = bias_force(model, q, qd, f_ext, loads=loads)
     return mass_matrix(model, q, loads=loads), C
@@ -41,6 +44,9 @@ def mass_matrix_inverse_product(
     Accelerations caused by the forces tau alone, without velocity and gravity. The articulated inertias are computed
     once; then each column costs O(nb). columns: k, needed only by `od.function`, whose input tau then has k columns;
     direct calls take k from tau.
+
+    >>> od.mass_matrix_inverse_product(rod, [0.0], [1.0])  # 3 / (m l^2)
+    DM(3)
     """
     if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
         raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")
@@ -58,7 +64,11 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_L
 
 @boundary()
 def mass_matrix_inverse(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
-    """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv)."""
+    """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv).
+
+    >>> od.mass_matrix_inverse(rod, [0.0])  # 3 / (m l^2)
+    DM(3)
+    """
     check_invertible(model, loads=loads)
     H = factor(model, mass_matrix(model, q, loads=loads))
     return as_type(H.inverse_matrix(), q)

@@ -105,7 +105,12 @@ def _of_numbers(model: Model) -> bool:
 
 @boundary()
 def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
-    """(R, p): active rotation (3x3) and origin [m] of a frame in the world."""
+    """(R, p): active rotation (3x3) and origin [m] of a frame in the world.
+
+    >>> R, p = od.pose(rod, "tip", [0.0])
+    >>> p
+    DM([0, 00, -1])
+    """
     f = resolve(model, frame)
     X = f.X @ poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X.E.T, q), as_type(X.r, q)
@@ -113,7 +118,11 @@ def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
 
 @boundary()
 def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """World position [m] of a point given in frame coordinates."""
+    """World position [m] of a point given in frame coordinates.
+
+    >>> od.point_position(arm, "link2", [np.pi / 2, -np.pi / 2], (0, 0, -0.5))  # the middle of the outer rod
+    DM([-1, 00, -0.5])
+    """
     f = resolve(model, frame)
     X0 = poses_and_axes(model, f.body, q).X0[f.body]
     return as_type(X0.point(f.X.point(as_point(point))), q)
@@ -121,13 +130,21 @@ def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 
 @boundary()
 def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """World velocity [m/s] of a material point."""
+    """World velocity [m/s] of a material point.
+
+    >>> od.point_velocity(rod, "tip", [0.0], [2.0])
+    DM([-2, 00, 0])
+    """
     return as_type(point_velocity_6d(model, frame, q, qd, point)[3:], q)
 
 
 @boundary()
 def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes."""
+    """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes.
+
+    >>> od.point_velocity_6d(rod, "tip", [0.0], [2.0])
+    DM([00, 2, 00, -2, 00, 0])
+    """
     f = resolve(model, frame)
     X0, v, _ = body_motion(model, f.body, q, qd)
     w, vo = halves(v)
@@ -139,7 +156,11 @@ def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vect
 def point_acceleration(
     model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
-    """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0."""
+    """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0.
+
+    >>> od.point_acceleration(rod, "tip", [0.0], [2.0])  # l qd^2 towards the hinge
+    DM([0, 00, 4])
+    """
     return as_type(point_acceleration_6d(model, frame, q, qd, qdd, point)[3:], q)
 
 
@@ -147,7 +168,11 @@ def point_acceleration(
 def point_acceleration_6d(
     model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
 ) -> M:
-    """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes."""
+    """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes.
+
+    >>> od.point_acceleration_6d(rod, "tip", [0.0], [2.0], [1.0])
+    DM([00, 1, 00, -1, 00, 4])
+    """
     f = resolve(model, frame)
     states = joint_states(model, q, without_drift(model, qd), model.path(f.body))
     R = poses(model, states)[f.body].E.T
@@ -157,13 +182,24 @@ def point_acceleration_6d(
 
 @boundary()
 def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path."""
+    """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path.
+
+    >>> od.point_jacobian(arm, "tip", [0.0, 0.0])  # 2 m and 1 m below the joints
+    DM(
+    [[-2, -1],
+     [00, 00],
+     [0, 0]])
+    """
     return as_type(point_jacobian_6d(model, frame, q, point)[3:, :], q)
 
 
 @boundary()
 def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes."""
+    """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes.
+
+    >>> od.point_jacobian_6d(rod, "tip", [0.0]).T
+    DM([[00, 1, 00, -1, 00, 0]])
+    """
     f = resolve(model, frame)
     X0, step, w, v = poses_and_axes(model, f.body, q)
     lever = ca.densify(X0[f.body].E.T @ f.X.point(as_point(point)))  # the pattern shows every dof of the path
@@ -206,7 +242,11 @@ def _size(x: Expr) -> Expr:
 
 @boundary()
 def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
-    """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd."""
+    """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd.
+
+    >>> od.point_jacobian_dot(rod, "tip", [0.0], [2.0])
+    DM([00, 00, 2])
+    """
     return as_type(point_jacobian_dot_6d(model, frame, q, qd, point)[3:, :], q)
 
 
@@ -216,6 +256,9 @@ def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: 
 
     A column s of S moves with its body, `ds/dt = v x s + apparent ds/dt`, and the point with velocity u adds
     `omega(s) x u` to the linear half. Structurally zero outside the supporting path. O(depth).
+
+    >>> od.point_jacobian_dot_6d(rod, "tip", [0.0], [2.0]).T
+    DM([[00, 00, 00, 00, 00, 2]])
     """
     f = resolve(model, frame)
     path = model.path(f.body)

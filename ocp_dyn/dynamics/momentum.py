@@ -20,7 +20,11 @@ from .recursions import accelerations, composite, composite_forces, joint_states
 
 @boundary()
 def center_of_mass(model: Model, q: M) -> M:
-    """Position of the center of mass [m] (3). O(nb)."""
+    """Position of the center of mass [m] (3). O(nb).
+
+    >>> od.center_of_mass(rod, [0.0])
+    DM([0, 00, -0.5])
+    """
     _check_mass(model)
     Ic, _ = composite(model, joint_states(model, q), model.I)
     return as_type(Ic[0].h / model.mass, q)
@@ -28,21 +32,33 @@ def center_of_mass(model: Model, q: M) -> M:
 
 @boundary()
 def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
-    """Velocity of the center of mass [m/s] (3)."""
+    """Velocity of the center of mass [m/s] (3).
+
+    >>> od.center_of_mass_velocity(rod, [0.0], [2.0])  # l/2 times 2 rad/s, towards -x
+    DM([-1, 00, 0])
+    """
     _check_mass(model)
     return linear_momentum(model, q, qd) / model.mass
 
 
 @boundary()
 def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
-    """Acceleration of the center of mass [m/s^2] (3)."""
+    """Acceleration of the center of mass [m/s^2] (3).
+
+    >>> od.center_of_mass_acceleration(rod, [0.0], [2.0], [0.0])  # towards the hinge: l/2 qd^2
+    DM([0, 00, 2])
+    """
     _check_mass(model)
     return as_type(halves(_momentum_rate(model, q, qd, qdd))[1] / model.mass, q)
 
 
 @boundary()
 def momentum(model: Model, q: M, qd: M) -> M:
-    """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6)."""
+    """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6).
+
+    >>> od.momentum(rod, [0.0], [3.0])
+    DM([00, 1, 00, -1.5, 00, 0])
+    """
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)
     h = [body.apply(v[i]) for i, body in enumerate(model.I)]
@@ -51,31 +67,54 @@ def momentum(model: Model, q: M, qd: M) -> M:
 
 @boundary()
 def linear_momentum(model: Model, q: M, qd: M) -> M:
-    """Linear momentum [N s] (3)."""
+    """Linear momentum [N s] (3).
+
+    >>> od.linear_momentum(rod, [0.0], [3.0])
+    DM([-1.5, 00, 0])
+    """
     return as_type(halves(momentum(model, q, qd))[1], q)
 
 
 @boundary()
 def angular_momentum(model: Model, q: M, qd: M) -> M:
-    """Angular momentum about the world origin [N m s] (3)."""
+    """Angular momentum about the world origin [N m s] (3).
+
+    >>> od.angular_momentum(rod, [0.0], [3.0])  # m l^2 / 3 qd
+    DM([00, 1, 00])
+    """
     return as_type(halves(momentum(model, q, qd))[0], q)
 
 
 @boundary()
 def centroidal_momentum(model: Model, q: M, qd: M) -> M:
-    """h_com = [angular momentum about the center of mass [N m s]; linear momentum [N s]] (6)."""
+    """h_com = [angular momentum about the center of mass [N m s]; linear momentum [N s]] (6).
+
+    >>> od.centroidal_momentum(rod, [0.0], [12.0])  # m l^2 / 12 qd, m l/2 qd
+    DM([00, 1, 00, -6, 00, 0])
+    """
     return as_type(_about_com(model, q, momentum(model, q, qd)), q)
 
 
 @boundary()
 def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
-    """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the center of mass."""
+    """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the center of mass.
+
+    >>> od.centroidal_momentum_rate(rod, [0.0], [2.0], [0.0])  # m l/2 qd^2 = hinge force - weight
+    DM([00, 0, 00, 0, 00, 2])
+    """
     return as_type(_about_com(model, q, _momentum_rate(model, q, qd, qdd)), q)
 
 
 @boundary()
 def center_of_mass_jacobian(model: Model, q: M) -> M:
-    """J_com (3 x nv): velocity of the center of mass = J_com qd, world axes. O(nb)."""
+    """J_com (3 x nv): velocity of the center of mass = J_com qd, world axes. O(nb).
+
+    >>> od.center_of_mass_jacobian(arm, [0.0, 0.0])
+    DM(
+    [[-1, -0.25],
+     [00, 00],
+     [0, 0]])
+    """
     _check_mass(model)
     return as_type(halves(momentum_matrix(model, q))[1] / model.mass, q)
 
@@ -85,6 +124,9 @@ def momentum_matrix(model: Model, q: M) -> M:
     """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
 
     Column k is `X0[i]' Ic[i] s_k`: the composite inertia of the joint's subtree in motion s_k. O(nb).
+
+    >>> od.momentum_matrix(rod, [0.0]).T
+    DM([[00, 0.333333, 00, -0.5, 00, 0]])
     """
     states = joint_states(model, q)
     X0 = poses(model, states)
@@ -95,7 +137,11 @@ def momentum_matrix(model: Model, q: M) -> M:
 
 @boundary()
 def centroidal_momentum_matrix(model: Model, q: M) -> M:
-    """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb)."""
+    """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb).
+
+    >>> od.centroidal_momentum_matrix(rod, [0.0]).T
+    DM([[00, 0.0833333, 00, -0.5, 00, 0]])
+    """
     n, f = halves(momentum_matrix(model, q))
     return as_type(ca.vertcat(n - skew(center_of_mass(model, q)) @ f, f), q)
 
@@ -106,6 +152,9 @@ def momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
 
     Column k is `X0[i]' (dIc[i]/dt s_k + Ic[i] ds_k/dt)`, where `dIc/dt = Bc + Bc'` with the B of `coriolis_matrix`:
     v x* I - I v x, summed over the subtree. O(nb).
+
+    >>> od.momentum_matrix_dot(rod, [0.0], [2.0]).T
+    DM([[00, 0, 00, 0, 00, 1]])
     """
     states = joint_states(model, q, qd)
     X0, (v, _) = poses(model, states), velocities(model, states)
@@ -129,6 +178,9 @@ def centroidal_momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
     """dA_G/dt (6 x nv) of `centroidal_momentum_matrix` along dq/dt = q_dot(q, qd).
 
     d(h_com)/dt = A_G qdd + dA_G/dt qd; the last term is `centroidal_momentum_bias`. World axes. O(nb).
+
+    >>> od.centroidal_momentum_matrix_dot(rod, [0.0], [2.0]).T
+    DM([[00, 0, 00, 0, 00, 1]])
     """
     (_, f), (dn, df) = halves(momentum_matrix(model, q)), halves(momentum_matrix_dot(model, q, qd))
     com, com_rate = center_of_mass(model, q), center_of_mass_velocity(model, q, qd)
@@ -137,13 +189,21 @@ def centroidal_momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
 
 @boundary()
 def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
-    """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb)."""
+    """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb).
+
+    >>> od.centroidal_momentum_bias(rod, [0.0], [2.0])
+    DM([00, 0, 00, 0, 00, 2])
+    """
     return centroidal_momentum_rate(model, q, qd, model.rest(q))
 
 
 @boundary()
 def kinetic_energy(model: Model, q: M, qd: M) -> M:
-    """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J]."""
+    """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J].
+
+    >>> od.kinetic_energy(rod, [0.0], [6.0])  # m l^2 / 6 qd^2
+    DM(6)
+    """
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)
     return as_type(sum((ca.dot(v[i], body.apply(v[i])) / 2 for i, body in enumerate(model.I)), start=DM(0)), q)
@@ -151,7 +211,11 @@ def kinetic_energy(model: Model, q: M, qd: M) -> M:
 
 @boundary()
 def potential_energy(model: Model, q: M) -> M:
-    """V = -m g . com [J], zero when the center of mass is at the world origin."""
+    """V = -m g . com [J], zero when the center of mass is at the world origin.
+
+    >>> od.potential_energy(rod, [0.0])  # -m g l/2
+    DM(-4.905)
+    """
     return as_type(-model.mass * ca.dot(model.gravity_vector, center_of_mass(model, q)), q)
 
 
@@ -169,6 +233,9 @@ def zero_moment_point(
 
     The plane goes through `point` across `normal` (of any length), world axes; without them it is z = 0. Where
     all contact lies in the plane this is the center of pressure. Infinite in free fall.
+
+    >>> od.zero_moment_point(rod, [np.pi / 6], [0.0], [0.0])  # at rest: below the center of mass
+    DM([-0.25, 0, 0])
     """
     weight = model.mass * model.gravity_vector
     n, f = halves(_momentum_rate(model, q, qd, qdd))
@@ -185,6 +252,9 @@ def center_of_pressure(
 
     wrench (6): [moment about the world origin [N m]; force [N]], such as the sum of all contact forces. The plane
     goes through `point` across `normal` (of any length). Infinite where the force lies in the plane.
+
+    >>> od.center_of_pressure([0.0, -20.0, 0.0, 0.0, 0.0, 100.0])  # 100 N up at x = 0.2 m
+    DM([0.2, 0, 0])
     """
     p, N = as_point(point), as_point(normal)
     if isinstance(N, DM) and not largest(N):
@@ -199,7 +269,11 @@ def center_of_pressure(
 
 @boundary(several=("qd", "tau"))
 def joint_power(model: Model, qd: M, tau: M) -> M:
-    """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints."""
+    """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints.
+
+    >>> od.joint_power(arm, [2.0, 1.0], [10.0, -3.0])  # the first joint drives, the second brakes
+    DM([20, -3])
+    """
     model.split_qd(tau, "tau")
     model.split_qd(qd)
     return as_type(tau * qd, qd)
@@ -211,6 +285,9 @@ def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
 
     t: N increasing times [s]. qd, tau (nv x N): a column per time. Trapezoidal rule on max(P, 0) and min(P, 0), so the
     error falls with the square of the step. The net work is W+ + W-.
+
+    >>> od.joint_work(rod, [0.0, 1.0, 2.0], ca.DM([[1.0, 1.0, -1.0]]), ca.DM([[2.0, 2.0, 2.0]]))
+    (DM(3), DM(-1))
     """
     steps = np.diff(finite_vector(t, numbers(t).size, "t"))
     if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):

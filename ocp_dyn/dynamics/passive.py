@@ -28,6 +28,11 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     Springs act along the tangent step from `rest` to q: for quaternions on the rotation vector, about body axes.
     Friction is Coulomb's, smoothed: 96 % of it at twice the slip speed [rad/s, m/s], so that a joint under a
     load smaller than its friction creeps instead of sticking. O(nv).
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("door", od.Revolute("z"), mass=1, inertia=(1, 1, 1), stiffness=10, damping=2)
+    >>> od.passive_force(builder.build(), [0.1], [0.5])  # -10 * 0.1 - 2 * 0.5
+    DM(-2)
     """
     slip_speed = positive_speed(slip_speed)
     damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
@@ -61,6 +66,11 @@ def spring_energy(model: Model, q: M) -> M:
     """V_s = 1/2 difference(rest, q)' diag(stiffness) difference(rest, q) [J].
 
     `-dV_s/dq` is the springs' part of `passive_force`; for a spherical joint so where its three stiffnesses are equal.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("door", od.Revolute("z"), mass=1, inertia=(1, 1, 1), stiffness=10)
+    >>> od.spring_energy(builder.build(), [0.1])  # 10 * 0.1^2 / 2
+    DM(0.05)
     """
     k = exact(model.dofs.stiffness)
     stretch = _stretch(model, q)

@@ -25,7 +25,11 @@ PARAMETERS = MODEL_PARAMETERS["inertia"].entries
 
 @boundary()
 def inertial_parameters(model: Model) -> Expr:
-    """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them."""
+    """pi (10 nb) of a model, a DM unless its inertias hold symbols. Moving bodies, with what is merged into them.
+
+    >>> od.inertial_parameters(rod)
+    DM([1, 0, 0, -0.5, 0.333333, 0, 0.333333, 0, 0, 0])
+    """
     parts: list[Expr] = [DM(0, 1)]
     for body in model.I[1:]:
         parts.append(inertia_parameters(body))
@@ -34,7 +38,11 @@ def inertial_parameters(model: Model) -> Expr:
 
 @boundary()
 def parameter_names(model: Model) -> tuple[str, ...]:
-    """A name for every entry of pi: "thigh.m", "thigh.hx" and so on."""
+    """A name for every entry of pi: "thigh.m", "thigh.hx" and so on.
+
+    >>> od.parameter_names(rod)[:4]
+    ('link1.m', 'link1.hx', 'link1.hy', 'link1.hz')
+    """
     return tuple(f"{body}.{name}" for body in model.body_names for name in PARAMETERS)
 
 
@@ -44,6 +52,10 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
 
     A body's parameters act on the joints that support it: the other blocks are structurally zero. Y does not depend
     on the model's inertias. Units: of tau by those of pi. O(nb depth).
+
+    >>> Y = od.inverse_dynamics_regressor(rod, [np.pi / 6], [0.0], [0.0])
+    >>> Y @ od.inertial_parameters(rod)  # the torque of `inverse_dynamics`
+    DM(2.4525)
     """
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)
@@ -64,6 +76,9 @@ def kinetic_energy_regressor(model: Model, q: M, qd: M) -> M:
         T = 1/2 m v.v + h . (v x w) + 1/2 w' I w.
 
     Y_T does not depend on the model's inertias. O(nb).
+
+    >>> od.kinetic_energy_regressor(rod, [0.0], [6.0]) @ od.inertial_parameters(rod)  # m l^2 / 6 qd^2
+    DM(6)
     """
     states = joint_states(model, q, qd)
     motions, _ = velocities(model, states)
@@ -81,6 +96,9 @@ def potential_energy_regressor(model: Model, q: M) -> M:
         V = -g . (m p + R h).
 
     Y_V does not depend on the model's inertias. O(nb).
+
+    >>> od.potential_energy_regressor(rod, [0.0]) @ od.inertial_parameters(rod)  # -m g l/2
+    DM(-4.905)
     """
     X0 = poses(model, joint_states(model, q))
     g = model.gravity_vector

@@ -68,6 +68,11 @@ def inverse_dynamics(
     runs here in classical accelerations of the bodies' origins [Luh, Walker & Paul 1980]: the forces f[i] are the same,
     and no linear velocity is needed. tau (nv) [N m, N]. External forces enter as `tau = H qdd + C - J' f_ext`; with
     loads.passive less `passive_force(q, qd)`, with loads.armature more by `diag(armature) qdd`, see `Loads`. O(nb).
+
+    >>> od.inverse_dynamics(rod, [np.pi / 6], [0.0], [0.0])  # m g l/2 sin(30 degrees)
+    DM(2.4525)
+    >>> od.inverse_dynamics(rod, [0.0], [0.0], [1.0])  # m l^2 / 3
+    DM(0.333333)
     """
     states = joint_states(model, q, without_drift(model, qd))
     a = classical_accelerations(model, states, qdd, ground=-model.gravity_vector)
@@ -85,13 +90,20 @@ def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Load
     """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
 
     With loads.passive less `passive_force(q, qd)`.
+
+    >>> od.bias_force(arm, [0.0, np.pi / 2], [1.0, 0.0])
+    DM([4.905, 5.405])
     """
     return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)
 
 
 @boundary()
 def gravity_force(model: Model, q: M) -> M:
-    """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb)."""
+    """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb).
+
+    >>> od.gravity_force(rod, [np.pi / 2])  # m g l/2, held level
+    DM(4.905)
+    """
     rest = model.rest(q)
     return inverse_dynamics(model, q, rest, rest)
 
@@ -102,6 +114,10 @@ def static_torque(model: Model, q: M, f_ext: M | None = None, *, loads: Loads = 
     wrenches [N m, N] (nv).
 
     loads as in `inverse_dynamics`: with loads.passive less the forces of springs. O(nb).
+
+    >>> hand = od.Loads(external=["tip"])
+    >>> od.static_torque(rod, [0.0], np.array([[0.0], [-1.0], [0.0], [1.0], [0.0], [0.0]]), loads=hand)
+    DM(1)
     """
     rest = model.rest(q)
     return inverse_dynamics(model, q, rest, rest, f_ext, loads=loads)
@@ -117,6 +133,11 @@ def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
 
     Symmetric (nv x nv), positive definite, structurally zero between separate branches; with loads.armature plus
     diag(armature). O(nb depth).
+
+    >>> od.mass_matrix(arm, [0.0, np.pi / 2])  # the outer rod alone: m l^2 / 3
+    DM(
+    [[1.66667, 0.333333],
+     [0.333333, 0.333333]])
     """
     states = joint_states(model, q)
     Ic, Ip = composite(model, states, model.I)
@@ -160,6 +181,9 @@ def forward_dynamics(
     the body's rotation. qdd (nv) [rad/s^2, m/s^2]. loads as in `inverse_dynamics`: armatures add to D, passive forces
     to tau. O(nb). `od.function` replaces it by `forward_dynamics_crba` if that takes fewer operations, as on small
     models with many branches. ModelError for a joint that moves no inertia.
+
+    >>> od.forward_dynamics(rod, [np.pi / 2], [0.0], [0.0])  # let go when level: -3/2 g/l
+    DM(-14.715)
     """
     check_invertible(model, loads=loads)
     states = joint_states(model, q, without_drift(model, qd))
@@ -187,6 +211,9 @@ def forward_dynamics_crba(
     method: "ltdl" or "ltl", the branch-sparse L'DL or L'L factor, O(nb depth^2); "cholesky", a dense L L' that
     ignores the branches, O(nv^3). All give the same qdd (nv); ABA takes fewer operations on most robots. loads as in
     `inverse_dynamics`.
+
+    >>> od.forward_dynamics_crba(rod, [np.pi / 2], [0.0], [0.0], method="cholesky")
+    DM(-14.715)
     """
     if not is_one_of(method, METHODS):
         raise ValueError(f"method must be 'ltdl', 'ltl' or 'cholesky', got {shown(method)}{meant(method, METHODS)}")

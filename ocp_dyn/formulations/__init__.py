@@ -7,6 +7,7 @@ the velocity transformation R:
     xd = R qd,   xdd = R qdd + Sc,      R' M R qdd = R' (Q - M Sc).                                       (8.34-8.38)
 """
 
+from .._types import only_names as _only_names
 from .closed.branches import OpenedChain as OpenedChain
 from .closed.by_cut_joints import closed_chain_dynamics as closed_chain_dynamics
 from .closed.by_removed_bodies import closed_chain_dynamics_a as closed_chain_dynamics_a
@@ -50,3 +51,5 @@ from .velocity_transformations import forward_dynamics_formulation_b as forward_
 from .velocity_transformations import projected_equations as projected_equations
 from .velocity_transformations import velocity_products as velocity_products
 from .velocity_transformations import velocity_transformation as velocity_transformation
+
+_only_names(globals())

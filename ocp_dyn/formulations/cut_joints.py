@@ -105,6 +105,12 @@ def closing_jacobian(model: Model, constraints: Constraints, q: M) -> M:
 
     constraints: loops. Structurally zero outside the columns of the two bodies that a loop connects. Phi2_q R is the
     constraint Jacobian G. TypeError for constraints other than `Loop`.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> Phi = od.formulations.closing_jacobian(bar.model, bar.loops, bar.q)
+    >>> G = Phi @ od.formulations.velocity_transformation(bar.model, bar.q)
+    >>> float(ca.norm_inf(G - od.constraint_jacobian(bar.model, bar.loops, bar.q))) < 1e-12
+    True
     """
     open = open_chain(model, q, model.rest(q))
     rows = []

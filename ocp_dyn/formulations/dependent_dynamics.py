@@ -23,7 +23,7 @@ from casadi import DM, SX
 
 from .._arguments import choice, finite, not_negative, whole
 from .._autodiff import as_function, on_symbols
-from .._types import Expr, M, finite_vector
+from .._types import Expr, M, finite_vector, shown
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from .joint_coordinates import natural_boundary
@@ -51,24 +51,33 @@ def natural_forward_dynamics(
     f_ext: M | None = None,
     *,
     method: str = "multipliers",
-    alpha: Any = PENALTY,
-    iterations: int = 1,
+    alpha: Any = None,
+    iterations: int | None = None,
     omega: float = 0.0,
-    mu: float = 1.0,
+    mu: float | None = None,
     at: Any = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M]:
     """(xdd, lam): accelerations (n) and constraint forces (m) of `M xdd = Q + Phi_x' lam`, `Phi_x xdd = c'`.
 
-    x, xd (n) keep the constraints, up to errors that omega [1/s] and mu stabilize; tau (nv) [N m, N]. method:
+    x, xd (n) keep the constraints, up to errors that omega [1/s] and mu (default 1) stabilize; tau (nv) [N m, N]. method:
     "multipliers", "penalty" or "matrix_r", see this module. alpha: penalties as in `natural_equations`; the errors are
-    in proportion to 1/alpha, and each of the `iterations` of the augmented Lagrangian form after the first divides
-    them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are chosen for
+    in proportion to 1/alpha, and each of the `iterations` (default 1) of the augmented Lagrangian form after the first
+    divides them by about alpha. at (n): positions, as a tuple of numbers, where independent coordinates z are chosen for
     "matrix_r", default the assembled ones; ValueError for singular ones, and for a body that no inertia resists. Cost:
     that of a sparse factor, O(n + m) for a chain.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [np.pi / 6])
+    >>> xdd, lam = od.formulations.natural_forward_dynamics(rod, natural, x, ca.DM.zeros(natural.n), [0.0])
+    >>> natural.names, xdd
+    (('u1.x', 'u1.z'), DM([3.67875, 6.37178]))
     """
     choice(method, METHODS, "method")
-    omega, mu = not_negative(omega, "omega [1/s]"), finite(mu, "mu")
+    omega = not_negative(omega, "omega [1/s]")
+    _refuse_idle(method, omega, alpha, iterations, mu, at)
+    alpha, iterations = PENALTY if alpha is None else alpha, 1 if iterations is None else iterations
+    mu = 1.0 if mu is None else finite(mu, "mu")
     whole(iterations, "iterations", least=1)
 
     def solved(x: Expr, xd: Expr, tau: Expr, f_ext: Expr) -> tuple[Expr, Expr]:
@@ -88,6 +97,18 @@ def natural_forward_dynamics(
 
     xdd, lam = on_symbols(solved, x, xd, tau, type(x)(6, 0) if f_ext is None else f_ext)
     return xdd, lam
+
+
+def _refuse_idle(method: str, omega: float, alpha: Any, iterations: Any, mu: Any, at: Any) -> None:
+    """ValueError for options that the method does not use."""
+    for name, value, used, remedy in (
+        ("alpha", alpha, method == "penalty", "method='penalty'"),
+        ("iterations", iterations, method == "penalty", "method='penalty'"),
+        ("mu", mu, bool(omega), "omega above zero"),
+        ("at", at, method == "matrix_r", "method='matrix_r'"),
+    ):
+        if value is not None and not used:
+            raise ValueError(f"{name} has no effect without {remedy}, got {name}={shown(value)}: leave it out")
 
 
 def _by_penalty(mass: Expr, Q: Expr, Phi_x: Expr, c: Expr, alpha: Expr, iterations: int) -> tuple[Expr, Expr]:

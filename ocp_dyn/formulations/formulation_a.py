@@ -38,6 +38,10 @@ def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M) -
 
     Element by element, zero wherever a dof does not move the body of a point or vector. ValueError for natural
     coordinates of closed loops. O(n depth).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.velocity_transformation_a(rod, natural, [0.0])
+    DM([00, -1])
     """
     tree = open_tree(model, natural)
     return as_type(transformation(natural, tree, open_chain(tree, q, tree.rest(q))), q)
@@ -48,6 +52,10 @@ def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M, qd: M) 
     """Sc(q, qd) (n) of Formulation A: accelerations of points [m/s^2] and unit vectors [1/s^2] at qdd = 0 [GJB94, 8.35].
 
     O(n).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.velocity_products_a(rod, natural, [0.0], [2.0])
+    DM([-4, 0])
     """
     tree = open_tree(model, natural)
     return as_type(products(natural, open_chain(tree, q, qd)), q)
@@ -67,6 +75,10 @@ def projected_equations_a(
 
     H (nv x nv) and C (nv) equal those of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. Massless
     bodies are allowed. O(n depth^2).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.projected_equations_a(rod, natural, [np.pi / 6], [0.0])  # H and C
+    (DM(0.333333), DM(2.4525))
     """
     tree = open_tree(model, natural)
     open = open_chain(tree, q, qd)
@@ -95,6 +107,10 @@ def forward_dynamics_formulation_a(
 
     By the branch-sparse factor L'DL. qdd (nv) [rad/s^2, m/s^2]; loads as in `inverse_dynamics`. ModelError for a joint
     that moves no inertia, ValueError for natural coordinates of closed loops. O(n depth^2).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.forward_dynamics_formulation_a(rod, natural, [np.pi / 2], [0.0], [0.0])  # -3/2 g/l
+    DM(-14.715)
     """
     check_invertible(model, loads=loads)
     H, C = projected_equations_a(model, natural, q, qd, f_ext, loads=loads)

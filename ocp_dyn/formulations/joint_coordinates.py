@@ -88,13 +88,22 @@ def natural_from_q(model: Model, natural: NaturalCoordinates, q: M) -> M:
     """x(q) (n): world positions of the points [m] and unit vectors that are coordinates. O(nb).
 
     Where loops are not closed at q, points and vectors that they share are taken in the first of their bodies.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.natural_from_q(rod, natural, [np.pi / 6])
+    DM([0.866025, -0.5])
     """
     return as_type(natural.positions(natural.split(model), q), q)
 
 
 @natural_boundary
 def natural_velocity(model: Model, natural: NaturalCoordinates, q: M, qd: M) -> M:
-    """xd(q, qd) (n): the velocities of `natural_from_q`. O(nb)."""
+    """xd(q, qd) (n): the velocities of `natural_from_q`. O(nb).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.natural_velocity(rod, natural, [0.0], [2.0])
+    DM([0, -2])
+    """
     return as_type(natural.velocities(natural.split(model), q, qd), q)
 
 
@@ -103,13 +112,24 @@ def q_from_natural(model: Model, natural: NaturalCoordinates, x: M) -> M:
     """q(x) (nq): joint by joint from the relative poses of bodies; the inverse of `natural_from_q`.
 
     Angles lie in (-pi, pi], the middle one of Euler angles in [-pi/2, pi/2]; quaternions have w >= 0. O(nb).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.q_from_natural(rod, natural, od.formulations.natural_from_q(rod, natural, [0.3]))
+    DM(0.3)
     """
     return as_type(q_of(natural, natural.split(model), x), x)
 
 
 @natural_boundary
 def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
-    """qd = B(x) xd (nv), for velocities that keep the conditions; see `joint_rates`. O(nb)."""
+    """qd = B(x) xd (nv), for velocities that keep the conditions; see `joint_rates`. O(nb).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.3])
+    >>> xd = od.formulations.natural_velocity(rod, natural, [0.3], [2.0])
+    >>> od.formulations.qd_from_natural(rod, natural, x, xd)
+    DM(2)
+    """
     return as_type(qd_of(natural, natural.split(model), x, xd), x)
 
 

@@ -42,6 +42,9 @@ class NaturalElement:
     bodies: names of the bodies that share it ("world": it is fixed). local: its coordinates in each of them [m; 1], body
     axes. first: index of its first entry in x; None if it is no coordinate: fixed, or linear in others. value: world
     coordinates as `value(x)`, in the plane along its two axes.
+
+    >>> [element.name for element in od.formulations.natural(arm).points]
+    ['P1', 'P2']
     """
 
     name: str
@@ -145,6 +148,10 @@ class NaturalCoordinates:
     the unit of a row is m^power, 0, 1 or 2. q, x: the assembled configuration, in joint and in natural coordinates.
     size [m]: largest length of the mechanism. It holds the geometry and no masses: algorithms take these and gravity
     from the model.
+
+    >>> natural = od.formulations.natural(arm)
+    >>> natural.n, natural.names
+    (4, ('P2.x', 'P2.z', 'u1.x', 'u1.z'))
     """
 
     tree: Model

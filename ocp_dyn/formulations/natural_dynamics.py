@@ -30,6 +30,13 @@ def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M) -> M:
     By bodies: W' (J kron 1) W with [O; D] = W x + w. Symbolic masses and inertias enter; x gives the type alone.
     Singular where a coordinate moves no mass (massless bodies); positive definite on the velocities that the conditions
     allow if H is. O(nb).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.0])
+    >>> od.formulations.natural_mass_matrix(rod, natural, x)
+    DM(
+    [[0.333333, 00],
+     [00, 0.333333]])
     """
     tree = natural.split(model)
     total: Expr = DM(natural.n, natural.n)
@@ -44,6 +51,11 @@ def natural_constraints(model: Model, natural: NaturalCoordinates, x: M) -> M:
     """Phi(x) (m) [m^2; m; 1]: inner products that stay constant, conditions of joints and loops, surplus elements.
 
     Names and order in `natural.constraint_names`. Quadratic in x. O(m).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.3])
+    >>> float(ca.norm_inf(od.formulations.natural_constraints(rod, natural, x))) < 1e-12
+    True
     """
     natural.split(model)  # the lengths must be those of the model
     return as_type(natural.conditions.value(x), x)
@@ -51,14 +63,26 @@ def natural_constraints(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
 @natural_boundary
 def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M) -> M:
-    """Phi_x (m x n), sparse and linear in x. O(m)."""
+    """Phi_x (m x n), sparse and linear in x. O(m).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.0])
+    >>> od.formulations.natural_jacobian(rod, natural, x)
+    DM([[2, 0]])
+    """
     natural.split(model)
     return as_type(natural.conditions.jacobian(x), x)
 
 
 @natural_boundary
 def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
-    """c = -d(Phi_x)/dt xd (m): accelerations keep the conditions if Phi_x xdd = c. x gives the type alone. O(m)."""
+    """c = -d(Phi_x)/dt xd (m): accelerations keep the conditions if Phi_x xdd = c. x gives the type alone. O(m).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.0])
+    >>> od.formulations.natural_jacobian_rate(rod, natural, x, [0.0, -2.0])
+    DM(-8)
+    """
     natural.split(model)
     return as_type(natural.conditions.rate(xd), x)
 
@@ -84,6 +108,11 @@ def natural_force(
 
     loads.armature: ValueError, because rotors would make the mass matrix depend on x: model a rotor as a body of its
     own, or use Formulation B. O(nb).
+
+    >>> natural = od.formulations.natural(rod)
+    >>> x = od.formulations.natural_from_q(rod, natural, [0.0])
+    >>> od.formulations.natural_force(rod, natural, x, ca.DM.zeros(natural.n), [0.0])
+    DM([4.905, 0])
     """
     if loads.armature:
         raise ValueError(

@@ -46,6 +46,10 @@ def natural(
     Every joint but `Helical`, `CustomJoint` and those of a user's class; a `MultiDof` is split into massless bodies.
     Redundant conditions remain, see `NaturalCoordinates.rank`. ValueError for loops that are not closed at q, joints
     that it cannot take, and lengths that are expressions. Cost: milliseconds per body, once.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> natural.names, natural.n
+    (('u1.x', 'u1.z'), 2)
     """
     tree = split_joints(model, (MultiDof,))
     _check_joints(tree)

@@ -32,6 +32,9 @@ class Stages(NamedTuple):
     those before it. Of symmetric matrices the upper triangles are given. closing_jacobian, closing_products: Phi2_q R
     and c2 - Phi2_q Sc of closed chains (table 8.4), empty without loops; linear_equations: the accelerations, with loops
     also lam of (8.114).
+
+    >>> od.formulations.stages(rod, ca.DM([np.pi / 2]), ca.DM([0.0]), ca.DM([0.0])).linear_equations  # qdd
+    DM(-14.715)
     """
 
     positions: Expr
@@ -55,6 +58,9 @@ def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) 
 
     Each as in the book: R'M, kept from R'MR, times Sc, and R' (Q - C) apart from it. `projected_equations` takes
     R' (M Sc + C - Q) at once, in fewer operations.
+
+    >>> od.formulations.stages(rod, ca.DM([0.0]), ca.DM([0.0]), ca.DM([0.0])).RtMR  # m l^2 / 3
+    DM(0.333333)
     """
     open = open_chain(model, q, qd)
     at, moving = open.at, open.moving
@@ -96,6 +102,10 @@ def stages_a(
 
     natural: coordinates of an open chain, or `opened.natural`. The mass matrix is constant and taken as a whole, so
     there is no stage M, no C, and nothing to assemble but the sum of R' Q and -R' M Sc.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.stages_a(rod, natural, ca.DM([0.0]), ca.DM([0.0]), ca.DM([0.0])).RtMR  # m l^2 / 3
+    DM(0.333333)
     """
     if opened is not None:
         check_opened(opened)

@@ -56,6 +56,11 @@ def runge_kutta_motion(
     `Trajectory.position_errors` are the errors. IntegrationError, which carries the motion until then, if a state is
     not finite. The motion ends at the multiple of `every` steps that is nearest to the duration, the first at the
     earliest.
+
+    >>> FD = od.function(od.forward_dynamics, rod)
+    >>> motion = od.formulations.runge_kutta_motion(rod, FD, [0.01], [0.0], h=0.01, duration=1.64)
+    >>> motion.q[-1].round(3)  # after the period 2 pi sqrt(2 l / 3 g) of a small swing
+    array([0.01])
     """
     scheme_used = _explicit(method)
     if not is_open(constraints):

@@ -12,6 +12,7 @@ import numpy as np
 from casadi import DM
 
 from .. import _arguments as arguments
+from .._display import Displayed, table
 from .._types import Array
 from ..constraints import Constraints, as_set, constraint_position, constraint_velocity
 from ..dynamics.momentum import kinetic_energy, potential_energy
@@ -24,7 +25,14 @@ Progress = Callable[[int, int], None]
 
 
 class IntegrationError(ValueError):
-    """A step of an integration failed; `motion` is the motion until then, None if there is none."""
+    """A step of an integration failed; `motion` is the motion until then, None if there is none.
+
+    >>> explode = lambda q, qd, tau: 1e200 * (1 + q) ** 9
+    >>> od.formulations.runge_kutta_motion(rod, explode, [1.0], [0.0], h=0.1, duration=1.0)
+    Traceback (most recent call last):
+        ...
+    ocp_dyn.formulations.trajectory.IntegrationError: the state of pendulum_1 is not finite after t = 0 ...
+    """
 
     def __init__(self, message: str, motion: Any = None) -> None:
         super().__init__(message)
@@ -50,13 +58,17 @@ class TrajectoryPart:
     wrenches: dict[str, Array]
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Displayed):
     """A motion in joint coordinates: t (N+1) [s], q (N+1, nq), qd (N+1, nv) at the nodes.
 
     constraints: those that the motion must satisfy, such as loops; () for an open chain. loads: those of the equation
-    of motion; springs and rotors count in the energy if they are among them. `ocp_dyn.viz.animate(trajectory, path)`
-    and `viz.overview` draw it.
+    of motion; springs and rotors count in the energy if they are among them. `ocp_dyn.viz.animate(trajectory, path)`,
+    `viz.plot` and `viz.overview` draw it; a notebook shows the overview.
+
+    >>> motion = od.formulations.Trajectory(rod, t=[0.0, 1.0], q=[[0.0], [0.5]], qd=[[0.5], [0.5]])
+    >>> motion.duration
+    1.0
     """
 
     model: Model
@@ -74,6 +86,16 @@ class Trajectory:
             if value.shape != shape:
                 raise ValueError(f"Trajectory {name} must be of shape {shape}, a row per time, got {value.shape}")
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Trajectory of {self.model.name!r}: {len(self.t)} states in {self.duration:.4g} s"
+
+    def _card_html(self) -> str:
+        rows = [("states", f"{len(self.t)} in {self.duration:.4g} s"), ("energy error", f"{self.energy_error:.2g}")]
+        if not is_open(self.constraints):
+            worst = float(np.abs(self.velocity_errors).max())
+            rows.append(("largest velocity error of the constraints", f"{worst:.2g} m/s, rad/s"))
+        return table((), rows)
 
     @property
     def duration(self) -> float:

@@ -292,6 +292,9 @@ def velocity_transformation(model: Model, q: M) -> M:
 
     World axes [m/s, rad/s], linear half first, body by body. Structurally zero wherever a dof does not move a body.
     O(nb depth).
+
+    >>> od.formulations.velocity_transformation(rod, [0.0])  # [velocity of the middle; angular velocity] per rad/s
+    DM([-0.5, 00, 0, 00, 1, 00])
     """
     R = open_chain(model, q, model.rest(q)).R
     return as_type(ca.vertcat(*(in_all_columns(model, R[i], i) for i, _ in model.edges)), q)
@@ -300,7 +303,11 @@ def velocity_transformation(model: Model, q: M) -> M:
 @boundary()
 def dependent_velocity(model: Model, q: M, qd: M) -> M:
     """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
-    world axes [m/s, rad/s]. O(nb)."""
+    world axes [m/s, rad/s]. O(nb).
+
+    >>> od.formulations.dependent_velocity(rod, [0.0], [2.0])
+    DM([-1, 00, 0, 00, 2, 00])
+    """
     moving = open_chain(model, q, qd).moving
     return as_type(ca.vertcat(*chain.from_iterable(zip(moving.g[1:], moving.w[1:], strict=True))), q)
 
@@ -311,6 +318,9 @@ def velocity_products(model: Model, q: M, qd: M) -> M:
 
     [acceleration of the center of gravity; angular acceleration] of all bodies, world axes [m/s^2, rad/s^2], without
     gravity. O(nb).
+
+    >>> od.formulations.velocity_products(rod, [0.0], [2.0])  # l/2 qd^2, upwards
+    DM([0, 00, 2, 00, 00, 00])
     """
     return as_type(ca.vertcat(*open_chain(model, q, qd).Sc[1:]), q)
 
@@ -322,6 +332,9 @@ def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, lo
     Sums over the bodies; each adds to the rows and columns of the dofs that move it. H (nv x nv) and C (nv) equal those
     of `equations_of_motion`; f_ext and loads as in `inverse_dynamics`. ModelError for a first moment without mass.
     O(nb depth^2).
+
+    >>> od.formulations.projected_equations(rod, [np.pi / 6], [0.0])  # m l^2 / 3, m g l/2 sin(30 degrees)
+    (DM(0.333333), DM(2.4525))
     """
     return projected(model, q, qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
 
@@ -334,6 +347,9 @@ def forward_dynamics_formulation_b(
 
     By the branch-sparse factor L'DL. qdd (nv) [rad/s^2, m/s^2]; loads as in `inverse_dynamics`. ModelError for a joint
     that moves no inertia, and for a first moment without mass. O(nb depth^2).
+
+    >>> od.formulations.forward_dynamics_formulation_b(rod, [np.pi / 2], [0.0], [0.0])  # -3/2 g/l
+    DM(-14.715)
     """
     check_invertible(model, loads=loads)
     H, C = projected_equations(model, q, qd, f_ext, loads=loads)
@@ -353,15 +369,20 @@ def projected(model: Model, q: M, qd: Expr, bodies: list[Element], loads: Loads)
 def assembled(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
     """The symmetric sum (nv x nv) of matrices that stand in the rows and columns of some dofs; only their upper triangles
     are computed."""
-    H = type(q)(model.nv, model.nv)
+    H: Expr = _kind(q, parts)(model.nv, model.nv)
     for dofs, part in parts:
         H[dofs, dofs] = H[dofs, dofs] + ca.triu(part)
-    return ca.triu2symm(H)
+    return as_type(ca.triu2symm(H), q)
 
 
 def summed(model: Model, q: M, parts: list[tuple[list[int], Expr]]) -> M:
     """The sum (nv) of columns that stand in the rows of some dofs."""
-    C = type(q)(model.nv, 1)
+    C: Expr = _kind(q, parts)(model.nv, 1)
     for dofs, part in parts:
         C[dofs, 0] = C[dofs, 0] + part
-    return C
+    return as_type(C, q)
+
+
+def _kind(q: Expr, parts: list[tuple[list[int], Expr]]) -> type[Expr]:
+    """The type of sums of parts: that of q, or of expressions among the parts where q holds numbers."""
+    return next((type(part) for _, part in parts if not isinstance(part, DM)), type(q))

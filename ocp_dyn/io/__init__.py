@@ -5,6 +5,7 @@
 | `urdf` | URDF to `Model`; `_urdf_xml` reads and checks the XML |
 | `visuals` | shapes of the links of a URDF, for viewers |
 | `json` | `Model` to JSON and back, exact; `_json_entry` checks every access to an object of the file |
+| `faults` | all faults of a URDF or a JSON model, for reports; `_json_faults` finds those of JSON |
 | `constraints` | constraints as plain data, for files of solutions |
 | `_classes` | joints and constraints in files, by the name of their class and their fields |
 | `npz` | arrays from .npz files that may be damaged or hostile |
@@ -12,6 +13,8 @@
 """
 
 from .._files import whole_file as whole_file
+from .faults import Fault as Fault
+from .faults import file_faults as file_faults
 from .json import load_model as load_model
 from .json import model_from_dict as model_from_dict
 from .json import model_to_dict as model_to_dict

@@ -63,6 +63,9 @@ EXACT = ("origin", "axis", "mass", "inertia")
 """Elements in which an unknown attribute (a misspelling, a quaternion) would change the mechanism."""
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
+REPAIRS = {"type": "fixed", "xyz": "1 0 0"}
+"""Values in place of missing or unknown ones, in a file whose faults are collected."""
+
 LARGEST_NUMBER = 1e50
 """No mass, length, angle or inertia is larger; products of such numbers stay finite."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -77,14 +80,19 @@ class UrdfTree:
     source: str
     root: Element
     lines: dict[tuple[str, str], int] = field(default_factory=dict)
+    incomplete: bool = False
+    """Whether joints were left out because of faults that the reader collects."""
 
     def where(self, tag: str, name: str) -> str:
         """ "robot.urdf, line 12: joint 'knee'": the opening of a message."""
         return f"{self.source}, line {self.lines[tag, name]}: {tag} {shown(name)}"
 
 
-def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
+def read_urdf_xml(text: str | bytes, source: str, faults: list[str] | None = None) -> UrdfTree:
     """The links' inertials and the joints of a URDF text, every number checked. `source` opens the messages.
+
+    faults: a list that gets the message of every fault; what is wrong is then left out, or replaced by its default, and
+    the reading goes on. Without it the first fault raises. Text that is no URDF raises in both cases.
 
     Raises ModelError, with the line, for: text that is empty, not XML, not a URDF, or holds a document
     type declaration or xacro; missing, misspelled or repeated parts; values that are not finite numbers.
@@ -93,13 +101,14 @@ def read_urdf_xml(text: str | bytes, source: str) -> UrdfTree:
         raise TypeError(f"URDF text must be a str or bytes, got {type(text).__name__}")
     if not text.strip():
         raise ModelError(f"{source} is empty; a URDF holds one <robot> element with its links and joints")
-    return _Reader(source).read(text)
+    return _Reader(source, faults).read(text)
 
 
 class _Reader:
     """expat handlers that build the kept tree and check every element as it opens and closes."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, faults: list[str] | None = None) -> None:
+        self.faults = faults
         self.tree = UrdfTree(source, Element("robot"))
         self.open: list[Element] = []
         self.opened_at: list[int] = []
@@ -126,6 +135,13 @@ class _Reader:
         line = self.parser.CurrentLineNumber if line is None else line
         raise ModelError(f"{self.tree.source}, line {line}: {message}")
 
+    def _fault(self, message: str, line: int | None = None) -> None:
+        """Raises ModelError, or notes the message if the caller collects them: the code that follows then repairs."""
+        if self.faults is None:
+            self._fail(message, line)
+        line = self.parser.CurrentLineNumber if line is None else line
+        self.faults.append(f"{self.tree.source}, line {line}: {message}")
+
     def _doctype(self, name: str, *_: object) -> NoReturn:
         self._fail(
             f"a document type declaration (<!DOCTYPE {name}>) is refused: it can declare entities that expand "
@@ -144,7 +160,9 @@ class _Reader:
             element = self.tree.root
         else:
             if tag not in ("link", "joint") and self.open[-1].find(tag) is not None:
-                self._fail(f"{self._what()}: a second <{tag}>; keep one")
+                self._fault(f"{self._what()}: a second <{tag}>; keep one")
+                self.skipping += 1
+                return
             element = ElementTree.SubElement(self.open[-1], tag)
         self.open.append(element)
         self.opened_at.append(self.parser.CurrentLineNumber)
@@ -156,7 +174,8 @@ class _Reader:
             return
         for child in REQUIRED_CHILDREN.get(tag, ()):
             if self.open[-1].find(child) is None:
-                self._fail(f"{self._what()} has no <{child}>; add one", self.opened_at[-1])
+                self._fault(f"{self._what()} has no <{child}>; add one", self.opened_at[-1])
+                self._leave_out()
         self.open.pop()
         self.opened_at.pop()
 
@@ -168,19 +187,23 @@ class _Reader:
         if tag in ("link", "joint"):
             self._register(tag, attributes.get("name", ""))
         for key in REQUIRED_ATTRIBUTES.get(tag, ()):
-            if not element.get(key):
-                self._fail(f'{self._what()} has no {key}="..."; it needs one' + _zero_hint(tag))
+            if not element.get(key) and key != "name":
+                self._fault(f'{self._what()} has no {key}="..."; it needs one' + _zero_hint(tag))
+                element.set(key, REPAIRS.get(key, "0"))
+                if key not in REPAIRS:
+                    self._leave_out()
         unknown = [key for key in attributes if key not in ATTRIBUTES[tag]]
         if tag in EXACT and unknown:
             hint = meant(unknown[0], ATTRIBUTES[tag])
-            self._fail(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
+            self._fault(f"{self._what()}: unknown {unknown[0]}=\"...\", expected {', '.join(ATTRIBUTES[tag])}; "
                        f"correct or delete it{hint}")  # fmt: skip
         if tag == "joint" and element.get("type") not in JOINT_TYPES:
             known = ", ".join(JOINT_TYPES) + meant(element.get("type"), JOINT_TYPES)
-            self._fail(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
-        for key, value in element.items():
+            self._fault(f"{self._what()}: unknown type {shown(element.get('type'))}, expected one of {known}")
+            element.set("type", REPAIRS["type"])
+        for key, value in list(element.items()):
             if key not in TEXTS:
-                self._check_numbers(key, value, limit=tag == "limit")
+                self._check_numbers(element, key, value)
         if tag == "limit":
             _complete_limit(element)
         if tag == "robot" and not element.get("name"):
@@ -188,26 +211,51 @@ class _Reader:
 
     def _register(self, tag: str, name: str) -> None:
         if not name.strip():
-            self._fail(f"a <{tag}> without a name; give it a unique name")
-        if (tag, name) in self.tree.lines:
+            self._fault(f"a <{tag}> without a name; give it a unique name")
+            self._leave_out()
+        elif (tag, name) in self.tree.lines:
             first = self.tree.lines[tag, name]
-            self._fail(f"{tag} {shown(name)} is already defined on line {first}; names must be unique, rename one")
-        self.tree.lines[tag, name] = self.parser.CurrentLineNumber
+            self._fault(f"{tag} {shown(name)} is already defined on line {first}; names must be unique, rename one")
+            self._leave_out()
+        else:
+            self.tree.lines[tag, name] = self.parser.CurrentLineNumber
 
-    def _check_numbers(self, key: str, text: str, limit: bool) -> None:
+    def _check_numbers(self, element: Element, key: str, text: str) -> None:
+        wrong = self._wrong_numbers(key, text, limit=element.tag == "limit")
+        if not wrong:
+            return
+        self._fault(f"{self._what()}: {key}={shown(text)}{wrong}")
+        if element.tag in ("mass", "inertia"):
+            element.set(key, "0")
+            self._leave_out()
+        elif key in VECTORS:
+            element.set(key, REPAIRS["xyz"] if element.tag == "axis" else "0 0 0")
+        else:
+            del element.attrib[key]
+
+    def _wrong_numbers(self, key: str, text: str, limit: bool) -> str:
+        """The fault of the numbers of an attribute; empty if there is none."""
         words, expected = text.split(), VECTORS.get(key, 1)
         count = "one number" if expected == 1 else f"{expected} numbers"
-        where = f"{self._what()}: {key}={shown(text)}"
         if len(words) != expected:
-            self._fail(f"{where} has {len(words)} values, expected {count}")
+            return f" has {len(words)} values, expected {count}"
         for word in words:
             if limit and UNLIMITED.fullmatch(word):
                 continue
             if not NUMBER.fullmatch(word):
                 hint = f"; {XACRO}" if "$" in text else "; correct it"
-                self._fail(f"{where} is not {count}: got {shown(word)}, expected a finite decimal number{hint}")
+                return f" is not {count}: got {shown(word)}, expected a finite decimal number{hint}"
             if not limit and abs(float(word)) > LARGEST_NUMBER:
-                self._fail(f"{where}: {shown(word)} is larger than {LARGEST_NUMBER:g}, no physical value; correct it")
+                return f": {shown(word)} is larger than {LARGEST_NUMBER:g}, no physical value; correct it"
+        return ""
+
+    def _leave_out(self) -> None:
+        """Removes what cannot be repaired from the tree: the inertial of a link, a mimic, a link or a whole joint."""
+        depth = 2 if len(self.open) > 2 and self.open[2].tag in ("inertial", "mimic") else 1
+        element, parent = self.open[depth], self.open[depth - 1]
+        if element in list(parent):
+            parent.remove(element)
+        self.tree.incomplete |= depth == 1
 
     def _what(self) -> str:
         """ "joint 'knee' <limit>": the element being read."""

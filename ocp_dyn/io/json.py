@@ -50,6 +50,15 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     """Writes `model` as JSON, a body per line; the file appears complete or not at all (see `whole_file`).
 
     Raises ModelError for a model that JSON cannot hold (see `model_to_dict`), OSError if it cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     od.save_model(rod, f"{folder}/rod.json")
+    ...     print(od.load_model(f"{folder}/rod.json"))
+    pendulum_1: 1 bodies, nq = 1, nv = 1, mass = 1 kg
+    body   joint   kind      q  qd  mass [kg]
+    link1  joint1  Revolute  0  0   1
+    other frames: tip
     """
     data = model_to_dict(model)
     parts = []
@@ -69,12 +78,18 @@ def load_model(path: str | PathLike[str], *, joints: Any = ()) -> Model:
     joints: classes of the user's own joints in the file, `joints=(Screw,)`; a file itself never imports code.
     Raises ModelError, opening with the file's name, for other contents and for joints of unknown classes;
     OSError if it cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     od.save_model(rod, f"{folder}/rod.json")
+    ...     od.load_model(f"{folder}/rod.json").mass
+    1.0
     """
     known_joints(joints)  # an error in the argument is not an error of the file
     named = path_of(path)
     source, raw = str(named), named.read_bytes()
     try:
-        data = json.loads(raw, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+        data = json.loads(raw, parse_constant=no_constant, object_pairs_hook=unique_keys)
         return model_from_dict(data, joints=joints)
     except ModelError as error:
         raise ModelError(f"{source}: {error}") from None
@@ -90,6 +105,9 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
     Joints of the user's own are frozen dataclasses whose fields are numbers, texts and tuples of these.
     Raises ModelError for symbolic parameters and for joints that hold anything else.
+
+    >>> od.model_to_dict(rod)["bodies"][0]["name"]
+    'link1'
     """
     bodies = []
     for i, parent in model.edges:
@@ -132,6 +150,9 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     Shapes, finiteness, tree order, rotations, symmetry and signs of mass are checked. It is not checked whether a
     body can have its inertia: that was done when the model was built, and reduced models hold other inertias on
     purpose.
+
+    >>> od.model_from_dict(od.model_to_dict(rod)).joint_names
+    ('joint1',)
     """
     kinds = known_joints(joints)
     top = Entry(data, "model")
@@ -142,7 +163,7 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
     bodies = [Entry(body, f"bodies[{i}]") for i, body in enumerate(top.items("bodies"))]
     if not bodies:
         raise ModelError("bodies is empty; a model has at least one moving body")
-    made = [_joint_from_dict(body.entry("joint"), kinds) for body in bodies]
+    made = [joint_from_dict(body.entry("joint"), kinds) for body in bodies]
     gx, gy, gz = top.vector("gravity", 3)
     model = Model(
         name=top.text("name"),
@@ -153,9 +174,9 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
         I=(Inertia.zero(), *(_inertia_from_dict(body.entry("inertia")) for body in bodies)),
         joint_names=_unique([body.text("joint_name") for body in bodies], "joint"),
         body_names=_unique([body.text("name") for body in bodies], "body"),
-        frames=_frames_from_list(top.items("frames"), len(bodies)),
+        frames=frames_from_list(top.items("frames"), len(bodies)),
         dofs=_dofs_from_dicts(bodies, made),
-        mimics=_mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
+        mimics=mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
         file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
     )
     for noted in model.file_joints:
@@ -213,7 +234,7 @@ def _joint_to_dict(joint: Joint, where: str) -> dict[str, Any]:
             ) from None
     if kind not in JOINT_CLASSES:
         try:
-            _joint_from_dict(Entry(written, where), JOINT_CLASSES | {kind: type(joint)})
+            joint_from_dict(Entry(written, where), JOINT_CLASSES | {kind: type(joint)})
         except ModelError as error:
             raise ModelError(f"a file would not give back the joint of {error}") from None
     return written
@@ -246,7 +267,7 @@ def known_joints(given: Any = ()) -> dict[str, type[Joint]]:
     return known_classes(JOINT_CLASSES, given, "joints", lambda kind: issubclass(kind, Joint))
 
 
-def _joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
+def joint_from_dict(entry: Entry, kinds: Mapping[str, type[Joint]]) -> Joint:
     name = entry.text("kind")
     kind = class_called(name, kinds, "joints", entry.where)
     if kind is Fixed:
@@ -323,7 +344,7 @@ def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
     return body.vector(key, size, infinite=True)
 
 
-def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
+def frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
     entries = [Entry(row, f"frames[{i}]") for i, row in enumerate(rows)]
     names = _unique([entry.text("name") for entry in entries], "frame")
     return {
@@ -332,7 +353,7 @@ def _frames_from_list(rows: list[Any], nb: int) -> dict[str, Frame]:
     }
 
 
-def _mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
+def mimics_from_list(rows: list[Any]) -> tuple[Mimic, ...]:
     entries = [Entry(row, f"mimics[{i}]") for i, row in enumerate(rows)]
     return tuple(
         Mimic(entry.text("joint"), entry.text("other"), entry.number("ratio"), entry.number("offset"))
@@ -356,11 +377,11 @@ def _unique(names: list[str], what: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _no_constant(text: str) -> None:
+def no_constant(text: str) -> None:
     raise ModelError(f'{text} is not a number a model may hold; limits without bound are written as "inf", "-inf"')
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]

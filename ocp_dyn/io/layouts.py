@@ -40,6 +40,11 @@ class Layout:
     Joints that mimic others have coordinates of q here and in the other libraries, except in a Pinocchio model that was
     built with mimic=True, which has no counterpart.
     `ValueError` for a joint the other library writes in a way that has no counterpart here.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("drone", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    >>> od.Layout(builder.build(), "mujoco").to_q([1, 2, 3, 0, 0, 0, 1])  # MuJoCo's quaternion begins with w
+    DM([1, 2, 3, 1, 0, 0, 0])
     """
 
     model: Model
@@ -107,6 +112,15 @@ class Layout:
     def from_qd(self, q: Any, qd: Any) -> Expr:
         """Our velocities (nv) from our q and their velocities."""
         return self._turned(q, qd, out=False)
+
+    def qd_map(self, q: Any) -> Expr:
+        """T (nv x nv) with `to_qd(q, qd) = T qd`: it makes their matrices of ours.
+
+        Theirs are T H T' for a matrix of motions or forces, such as H and H^-1, and J T' for one that multiplies
+        velocities: T only reorders joints and turns linear velocities, so that T^-1 = T'.
+        """
+        unit = DM.eye(self.model.nv)
+        return ca.densify(ca.horzcat(*(self.to_qd(q, unit[:, k]) for k in range(self.model.nv))))
 
     def to_tau(self, q: Any, tau: Any) -> Expr:
         """Their generalized forces from our q and tau (nv): power is the same in both."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -41,14 +41,14 @@ def load_urdf(
 
     root: None fixes the root link to the ground, with a `ModelWarning` if three or more limbs of three or more dofs
     hang on it: a humanoid or a quadruped that is bolted to the ground is rarely meant. `Fixed()` fixes it without a
-    warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a FloatingBase, "root" otherwise; its body is called as the root link.
-    gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
+    warning; `FloatingBase()`, `Planar()` or any other joint moves it. That joint is called `root.name` for a
+    FloatingBase, "root" otherwise; its body is called as the root link. gravity [m/s^2] in ground axes. SI units throughout, as URDF has them.
 
     mimic: URDF's <mimic> couples a joint to another one. A `Model` is a tree of independent joints, so
     "refuse" (default) raises; "free" loads a mimic joint as an independent one; "couple" does so too and keeps the
     coupling in `model.mimics`, for `mimic_constraints(model)`, couplings for any constraint set, and
     `mimic_map(model)`, the coordinates without the joints that follow.
-    inertia: a link whose inertia no body can have (see `_check_inertias`) is refused; "keep" takes it as it is,
+    inertia: a link whose inertia no body can have (see `check_inertias`) is refused; "keep" takes it as it is,
     and the mass matrix may then not be positive definite.
 
     A file may leave out: <inertial> (a massless link), <inertia> (a point mass), <origin> (zero),
@@ -61,6 +61,12 @@ def load_urdf(
     Raises ModelError (file, line, element, what, remedy) for everything wrong in the file, OSError if it
     cannot be read. Nothing is printed, and no file is opened but this one. Shapes are not read; the model keeps a note
     of the path, from which `model.show()` reads them.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = pathlib.Path(folder, "drone.urdf").write_text('<robot name="drone"><link name="base"/></robot>')
+    ...     od.load_urdf(f"{folder}/drone.urdf", root=od.FloatingBase())
+    <Model 'drone': nb=1, nq=7, nv=6>
     """
     file = path_of(path)
     name = str(file)
@@ -79,7 +85,13 @@ def parse_urdf(
     inertia: Literal["refuse", "keep"] = "refuse",
     source: str = "URDF text",
 ) -> Model:
-    """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`."""
+    """The model of a URDF given as text; `source` is the name that opens error messages. See `load_urdf`.
+
+    >>> links = '<link name="frame"/><link name="leaf"><inertial><mass value="20"/></inertial></link>'
+    >>> ends = '<parent link="frame"/><child link="leaf"/><axis xyz="0 0 1"/>'
+    >>> od.parse_urdf(f'<robot name="door">{links}<joint name="hinge" type="continuous">{ends}</joint></robot>').q_names
+    ('hinge',)
+    """
     if root is not None and not isinstance(root, Joint):
         raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
     if not is_one_of(mimic, MIMIC):
@@ -91,13 +103,13 @@ def parse_urdf(
             f"source must be the name of the text, a string of 4096 characters at most, got {shown(source)}"
         )
     tree = read_urdf_xml(text, source)
-    robot = _parsed(tree)
-    root_link, joints = _depth_first(robot, tree)
+    robot = parsed_robot(tree)
+    root_link, joints = depth_first(robot, tree)
     links = {link.name: link for link in robot.links}
     builder = ModelBuilder(robot.name, gravity)
-    _add_root(builder, links[root_link], root, tree)
+    add_root(builder, links[root_link], root, tree)
     for joint in joints:
-        if _mimics(joint) and mimic == "refuse":
+        if is_mimic(joint) and mimic == "refuse":
             raise ModelError(
                 f"{tree.where('joint', joint.name)} mimics joint {shown(joint.mimic.joint)}: a model does not couple "
                 'joints; load with mimic="couple" to have the coupling as a constraint, with mimic="free" to make this '
@@ -106,17 +118,17 @@ def parse_urdf(
         if joint.child == WORLD:
             where = tree.where("link", joint.child)
             raise ModelError(f"{where}: only a root link may have this name, which is the ground's; rename the link")
-        with _at(tree.where("joint", joint.name)):
-            _add_joint(builder, joint, links[joint.child])
-    for joint in filter(_mimics, joints) if mimic == "couple" else ():
+        with at_place(tree.where("joint", joint.name)):
+            add_joint(builder, joint, links[joint.child])
+    for joint in filter(is_mimic, joints) if mimic == "couple" else ():
         m = joint.mimic
-        with _at(f"{source}, line {tree.lines['joint', joint.name]}"):
+        with at_place(f"{source}, line {tree.lines['joint', joint.name]}"):
             ratio = 1.0 if m.multiplier is None else m.multiplier
             builder.add_mimic(joint.name, m.joint, ratio, m.offset or 0.0)
-    with _at(source):
+    with at_place(source):
         model = builder.build()
     if inertia == "refuse":
-        _check_inertias(model, robot.links, tree)
+        check_inertias(model, robot.links, tree)
     if root is None:
         _warn_if_bolted(model, root_link, source)
     return replace(model, file_joints=_noted(model, {j.name for j in joints if j.type == "continuous"}))
@@ -147,12 +159,12 @@ def _noted(model: Model, continuous: set[str]) -> tuple[FileJoint, ...]:
     return tuple(f for f in noted if f.mounts or f.continuous)
 
 
-def _mimics(joint: Any) -> bool:
+def is_mimic(joint: Any) -> bool:
     return joint.mimic is not None and joint.type != "fixed"
 
 
 @contextmanager
-def _at(where: str) -> Iterator[None]:
+def at_place(where: str) -> Iterator[None]:
     """Puts the place in the file before the message of an error; a joint or link that both name is named once."""
     try:
         yield
@@ -161,7 +173,7 @@ def _at(where: str) -> Iterator[None]:
         raise ModelError(f"{where}: {str(error).removeprefix(f'{named}: ')}") from None
 
 
-def _parsed(tree: UrdfTree) -> Any:
+def parsed_robot(tree: UrdfTree) -> Any:
     """The `urdf_parser_py` robot of the kept tree.
 
     That parser prints on what it does not know, knows no lines and takes any float, "nan" too: it is
@@ -178,8 +190,15 @@ def _parsed(tree: UrdfTree) -> Any:
 # The tree of links
 
 
-def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
-    """The root link and all joints, parents before children, siblings in the file's order."""
+def _refuse(message: str) -> None:
+    raise ModelError(message)
+
+
+def depth_first(robot: Any, tree: UrdfTree, fault: Callable[[str], None] = _refuse) -> tuple[str, list[Any]]:
+    """The root link and all joints, parents before children, siblings in the file's order.
+
+    fault: gets the message of every fault; the joint is then left out. By default the first raises.
+    """
     names = [link.name for link in robot.links]
     if not names:
         raise ModelError(f"{tree.source}: no <link> in <robot>; a robot needs at least one")
@@ -187,25 +206,17 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
     children: dict[str, list[Any]] = {name: [] for name in names}
     moved_by: dict[str, Any] = {}
     for joint in robot.joints:
-        where = tree.where("joint", joint.name)
-        for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in known:
-                raise ModelError(
-                    f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
-                    f"{meant(link, names)}"
-                )
-        if joint.child in moved_by:
-            other = moved_by[joint.child].name
-            raise ModelError(
-                f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
-                "trees, so open the loop at one joint and close it with a constraint"
-            )
+        message = _misplaced(joint, known, moved_by, tree)
+        if message:
+            fault(message)
+            tree.incomplete = True
+            continue
         moved_by[joint.child] = joint
         children[joint.parent].append(joint)
     roots = [name for name in names if name not in moved_by]
-    if len(roots) > 1:
+    if len(roots) > 1 and not tree.incomplete:
         names_shown = ", ".join(map(repr, roots[:8])) + (", ..." if roots[8:] else "")
-        raise ModelError(
+        fault(
             f"{tree.source}: {len(roots)} root links ({names_shown}), expected one; join them with joints. "
             f"{shown(roots[1])} is defined on line {tree.lines['link', roots[1]]}"
         )
@@ -215,13 +226,32 @@ def _depth_first(robot: Any, tree: UrdfTree) -> tuple[str, list[Any]]:
         joint = ahead.pop()
         order.append(joint)
         ahead.extend(reversed(children[joint.child]))
-    if len(order) < len(robot.joints) or not roots:
-        _fail_on_cycle(moved_by, {joint.child for joint in order}, tree)
-    return roots[0], order
+    reached = {joint.child for joint in order}
+    if len(roots) <= 1 and len(reached) < len(moved_by):
+        fault(_cycle(moved_by, reached, tree))
+    return (roots or names)[0], order
 
 
-def _fail_on_cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) -> None:
-    """Raises with the names of the links of one cycle."""
+def _misplaced(joint: Any, known: set[str], moved_by: dict[str, Any], tree: UrdfTree) -> str:
+    """The message about a joint whose parent or child is not defined or hangs on another joint; empty if all is well."""
+    where = tree.where("joint", joint.name)
+    for role, link in (("parent", joint.parent), ("child", joint.child)):
+        if link not in known:
+            return (
+                f"{where}: its {role} link {shown(link)} is not defined; define it or correct the name"
+                f"{meant(link, known)}"
+            )
+    if joint.child in moved_by:
+        other = moved_by[joint.child].name
+        return (
+            f"{where}: link {shown(joint.child)} is already the child of joint {shown(other)}; URDF describes "
+            "trees, so open the loop at one joint and close it with a constraint"
+        )
+    return ""
+
+
+def _cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) -> str:
+    """The message about one cycle, with the names of its links."""
     link = next(name for name in moved_by if name not in reached)
     seen: dict[str, None] = {}
     while link not in seen:
@@ -230,7 +260,7 @@ def _fail_on_cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) 
     upwards = list(seen)
     cycle = [*upwards[upwards.index(link) :], link][::-1]
     names_shown = " -> ".join(map(repr, cycle if len(cycle) < 12 else [*cycle[:10], "...", cycle[-1]]))
-    raise ModelError(
+    return (
         f"{tree.where('joint', moved_by[link].name)}: links form a cycle that hangs on no root: {names_shown}; URDF "
         "describes trees, so open the loop at one joint and close it with a constraint"
     )
@@ -239,7 +269,7 @@ def _fail_on_cycle(moved_by: dict[str, Any], reached: set[str], tree: UrdfTree) 
 # Bodies
 
 
-def _add_root(builder: ModelBuilder, link: Any, root: Joint | None, tree: UrdfTree) -> None:
+def add_root(builder: ModelBuilder, link: Any, root: Joint | None, tree: UrdfTree) -> None:
     joint = root or Fixed()
     name = joint.name if isinstance(joint, FloatingBase) else "root"
     if not isinstance(joint, Fixed) and ("joint", name) in tree.lines:
@@ -247,11 +277,11 @@ def _add_root(builder: ModelBuilder, link: Any, root: Joint | None, tree: UrdfTr
         if not isinstance(joint, FloatingBase):
             remedy = "rename the joint"
         raise ModelError(f"{tree.where('joint', name)} has the name of the root joint; {remedy}")
-    with _at(tree.where("link", link.name)):
-        builder.add_body(link.name, joint, joint_name=name, **_inertial(link))
+    with at_place(tree.where("link", link.name)):
+        builder.add_body(link.name, joint, joint_name=name, **inertial_of(link))
 
 
-def _add_joint(builder: ModelBuilder, joint: Any, link: Any) -> None:
+def add_joint(builder: ModelBuilder, joint: Any, link: Any) -> None:
     """Adds the child link of a joint."""
     xyz, rpy = _pose(joint.origin)
     rotation = rpy_matrix(rpy)
@@ -264,7 +294,7 @@ def _add_joint(builder: ModelBuilder, joint: Any, link: Any) -> None:
         kind = (Prismatic if joint.type == "prismatic" else Revolute)(_axis(joint.axis))
     builder.add_body(
         link.name, kind, joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation,
-        **_inertial(link), **_dof_data(joint),
+        **inertial_of(link), **_dof_data(joint),
     )  # fmt: skip
 
 
@@ -279,12 +309,12 @@ def _add_planar(builder: ModelBuilder, joint: Any, link: Any, xyz: Vector, rotat
     turn = _plane_axes(_axis(joint.axis))
     if np.array_equal(turn, np.eye(3)):
         builder.add_body(
-            link.name, Planar(), joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation, **_inertial(link)
+            link.name, Planar(), joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation, **inertial_of(link)
         )
         return
     plane = f"{link.name}_plane"
     builder.add_body(plane, Planar(), joint.parent, joint_name=joint.name, origin=xyz, rotation=rotation @ turn)
-    builder.add_body(link.name, Fixed(), plane, rotation=turn.T, **_inertial(link))
+    builder.add_body(link.name, Fixed(), plane, rotation=turn.T, **inertial_of(link))
 
 
 def _plane_axes(axis: Vector) -> Array:
@@ -312,7 +342,7 @@ def _axis(axis: Any) -> tuple[float, float, float]:
     return unit_axis([x / largest if largest > 1 else x for x in axis])  # the square of a huge entry would overflow
 
 
-def _inertial(link: Any) -> dict[str, Any]:
+def inertial_of(link: Any) -> dict[str, Any]:
     """mass, com and inertia of a link for `ModelBuilder.add_body`, turned into link axes."""
     inertial = link.inertial
     if inertial is None:
@@ -323,8 +353,8 @@ def _inertial(link: Any) -> dict[str, Any]:
     return {"mass": inertial.mass, "com": xyz, "inertia": R @ I @ R.T, "inertia_check": False}
 
 
-def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
-    """Raises for a link whose inertia no body can have.
+def check_inertias(model: Model, links: list[Any], tree: UrdfTree, fault: Callable[[str], None] = _refuse) -> None:
+    """Raises for a link whose inertia no body can have, or gives the message of every such link to `fault`.
 
     Files contain links with dummy or rounded inertias that are fixed to bigger links; what matters is the moving body
     that they form together. Therefore a link's inertia may be wrong by a thousandth of its own largest moment of
@@ -347,7 +377,7 @@ def _check_inertias(model: Model, links: list[Any], tree: UrdfTree) -> None:
         try:
             check_inertia(I, tree.where("link", link.name), slack)
         except ModelError as error:
-            raise ModelError(f'{error}, or load with inertia="keep"') from None
+            fault(f'{error}, or load with inertia="keep"')
 
 
 def _dof_data(joint: Any) -> dict[str, Any]:

@@ -26,6 +26,15 @@ class CustomJoint(Joint):
 
     the second derivatives taken at qdd = 0. The function must be written with CasADi's operations; it is called with
     numbers once, at construction, and with SX. It cannot be written to JSON: a file holds no functions.
+
+    >>> def spiral(q):  # turns about z and climbs 0.1 m per rad
+    ...     c, s = ca.cos(q), ca.sin(q)
+    ...     E = ca.vertcat(ca.horzcat(c, s, 0), ca.horzcat(-s, c, 0), ca.DM([[0, 0, 1]]))
+    ...     return od.Transform(E, ca.vertcat(0, 0, 0.1 * q))
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("nut", od.CustomJoint(spiral), mass=1, inertia=(1, 1, 1))
+    >>> od.point_velocity_6d(builder.build(), "nut", [0.0], [2.0])
+    DM([0, 0, 2, 0, 0, 0.2])
     """
 
     function: Callable[[Expr], Transform]

@@ -28,7 +28,11 @@ from .protocol import Joint, JointState
 
 @dataclass(frozen=True)
 class Spherical(Joint):
-    """Free rotation, without singularity: q a quaternion (x, y, z, w), qd the body angular velocity [rad/s]."""
+    """Free rotation, without singularity: q a quaternion (x, y, z, w), qd the body angular velocity [rad/s].
+
+    >>> od.Spherical().nq, od.Spherical().nv
+    (4, 3)
+    """
 
     q_labels = ("qx", "qy", "qz", "qw")
     qd_labels = ("wx", "wy", "wz")
@@ -149,6 +153,9 @@ class Planar(_TranslateRotate):
 
     For a walker, which moves in the plane of x and z, turn the joint's axes: `add_body(name, Planar(), rotation=R)`
     with R = ((1, 0, 0), (0, 0, -1), (0, 1, 0)), so that its y points up and theta turns x towards z.
+
+    >>> od.Planar().q_labels
+    ('x', 'y', 'theta')
     """
 
     def __post_init__(self) -> None:
@@ -165,6 +172,11 @@ class FloatingBase(_TranslateRotate):
     `rotation="quaternion"`: q = [x y z, qx qy qz qw], qd = [linear velocity of the origin along the fixed
     axes; angular velocity in body axes]. `rotation="euler_zyx"` (xyz, yxz, zxy): nq = nv = 6, qd = dq/dt.
     As the root of a model the joint is called `name`.
+
+    >>> od.FloatingBase().q_labels
+    ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
+    >>> od.FloatingBase("euler_zyx").nq
+    6
     """
 
     rotation: str = "quaternion"

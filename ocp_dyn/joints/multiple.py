@@ -18,7 +18,11 @@ from .protocol import Joint, JointState
 
 @dataclass(frozen=True)
 class Translation(Joint):
-    """Translation by q = (x, y, z) [m] along the axes of the fixed frame."""
+    """Translation by q = (x, y, z) [m] along the axes of the fixed frame.
+
+    >>> od.Translation().q_labels
+    ('x', 'y', 'z')
+    """
 
     q_labels = qd_labels = ("x", "y", "z")
 
@@ -36,7 +40,11 @@ class Translation(Joint):
 
 @dataclass(frozen=True)
 class Cylindrical(Joint):
-    """Rotation by q[0] [rad] about `axis` and translation by q[1] [m] along it, independent of each other."""
+    """Rotation by q[0] [rad] about `axis` and translation by q[1] [m] along it, independent of each other.
+
+    >>> od.Cylindrical("z").q_labels
+    ('r', 't')
+    """
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     q_labels = qd_labels = ("r", "t")
@@ -99,6 +107,11 @@ class Euler(_Chained):
     """Three intrinsic rotations, R = R_a(q0) R_b(q1) R_c(q2) for `order` "abc"; qd the angle rates [rad/s].
 
     S is singular at q1 = +-90 degrees. A true 3-dof joint: no massless bodies in between.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("hip", od.Euler("yxz"), mass=1, inertia=(1, 1, 1))
+    >>> builder.build().q_names
+    ('hip_joint.ry', 'hip_joint.rx', 'hip_joint.rz')
     """
 
     order: str = "zyx"
@@ -118,7 +131,11 @@ class Euler(_Chained):
 
 @dataclass(frozen=True)
 class Universal(_Chained):
-    """Rotation by q[0] about `first`, then by q[1] about `second`, which the first carries along [rad]."""
+    """Rotation by q[0] about `first`, then by q[1] about `second`, which the first carries along [rad].
+
+    >>> od.Universal("x", "y").nv
+    2
+    """
 
     first: tuple[float, float, float] = (1.0, 0.0, 0.0)
     second: tuple[float, float, float] = (0.0, 1.0, 0.0)
@@ -142,6 +159,12 @@ class MultiDof(_Chained):
     An axis with r = 0 translates (t normalized, q in m), one with t = 0 turns (r normalized, q in rad), one with both
     is a screw as in `Helical`. qd the rates of q. A true joint of `len(axes)` dofs; the same motion by massless
     bodies, equal to rounding: `ModelBuilder.add_body(..., emulate=True)`.
+
+    >>> slide = od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)])  # along x, then along z
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("block", slide, mass=1)
+    >>> od.point_position(builder.build(), "block", [0.5, 2.0])
+    DM([0.5, 00, 2])
     """
 
     axes: tuple[tuple[float, ...], ...]

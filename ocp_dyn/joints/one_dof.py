@@ -16,7 +16,13 @@ from .protocol import Joint, JointState
 
 @dataclass(frozen=True)
 class Revolute(Joint):
-    """Rotation by q [rad] about `axis` ("x", "-z", or three numbers, normalized)."""
+    """Rotation by q [rad] about `axis` ("x", "-z", or three numbers, normalized).
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("wheel", od.Revolute("y"), mass=1, inertia=(1, 1, 1))
+    >>> od.pose(builder.build(), "wheel", [np.pi / 6])[0] @ [0, 0, 1]  # z turns towards x
+    DM([0.5, 0, 0.866025])
+    """
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     q_labels = qd_labels = ("",)
@@ -32,7 +38,13 @@ class Revolute(Joint):
 
 @dataclass(frozen=True)
 class Prismatic(Joint):
-    """Translation by q [m] along `axis` ("x", "-z", or three numbers, normalized)."""
+    """Translation by q [m] along `axis` ("x", "-z", or three numbers, normalized).
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("lift", od.Prismatic("z"), mass=2)
+    >>> od.gravity_force(builder.build(), [0.0])  # m g
+    DM(19.62)
+    """
 
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     q_labels = qd_labels = ("",)
@@ -57,6 +69,11 @@ class Helical(Joint):
     Helical(axis, pitch=h) [m/rad] advances along its axis, t = h r, as a screw in its nut does: `axis` is "x",
     "-z" or three numbers. Helical((rx, ry, rz, tx, ty, tz)) takes any t [m/rad]. r is normalized, t is not.
     `S = [r; R' t]` depends on q unless t lies along r.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("nut", od.Helical("z", pitch=0.01), mass=1, inertia=(1, 1, 1))
+    >>> od.point_position(builder.build(), "nut", [3.0])  # 0.01 m per rad
+    DM([00, 00, 0.03])
     """
 
     axis: tuple[float, ...] = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

@@ -17,7 +17,12 @@ from ..spatial_algebra.spatial import Transform
 
 class JointState(NamedTuple):
     """Kinematics of a joint at (q, qd), returned by `Joint.jcalc`: transform XJ, motion subspace S, velocity vJ = S qd,
-    bias acceleration cJ."""
+    bias acceleration cJ.
+
+    >>> state = od.Revolute("y").jcalc(ca.DM([0.0]), ca.DM([2.0]))
+    >>> state.vJ.T
+    DM([[00, 2, 00, 00, 00, 00]])
+    """
 
     XJ: Transform
     S: Expr
@@ -26,7 +31,11 @@ class JointState(NamedTuple):
 
 
 class Joint(ABC):
-    """One joint model. `q_labels`, `qd_labels` name its entries; sizes follow from them."""
+    """One joint model. `q_labels`, `qd_labels` name its entries; sizes follow from them.
+
+    >>> od.Revolute("y").nq, od.Revolute("y").floats()
+    (1, False)
+    """
 
     q_labels: tuple[str, ...]
     qd_labels: tuple[str, ...]
@@ -148,7 +157,14 @@ class Joint(ABC):
 
 @dataclass(frozen=True)
 class Fixed(Joint):
-    """No motion. A body on it is merged into the body it is fixed to and stays a named frame."""
+    """No motion. A body on it is merged into the body it is fixed to and stays a named frame.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("arm", od.Revolute("y"), mass=1)
+    >>> builder.add_body("tool", od.Fixed(), "arm", origin=(0, 0, 0.5), mass=2)
+    >>> builder.build().body_names, builder.build().mass
+    (('arm',), 3.0)
+    """
 
     q_labels = qd_labels = ()
 

@@ -91,6 +91,12 @@ class ModelBuilder:
         model = builder.build()
 
     Every error is a `ModelError` that names the body.
+
+    >>> builder = od.ModelBuilder("door")
+    >>> builder.add_body("door", od.Revolute("z"), mass=20, com=(0.4, 0, 0), inertia=(3.2, 1, 4.2), upper=1.6)
+    >>> builder.add_frame("handle", "door", (0.7, 0, 1))
+    >>> builder.build()
+    <Model 'door': nb=1, nq=1, nv=1>
     """
 
     name: str = ""
@@ -256,6 +262,8 @@ _ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.i
 """Values of options that are not given; 0 for options that are not listed here."""
 _FIELDS = {field: option for option, field in LIMIT_FIELDS.items()}
 """Fields of DofData under another name than their option's."""
+_POSITIONS = ("lower", "upper", "rest")
+"""Options with a number for every entry of q."""
 _WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
 
 
@@ -285,6 +293,12 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         if x.size not in (1, size) or np.any(np.isnan(x)) or huge:
             what = _WORDS.get(option, option)
             raise ModelError(f"{where}: {what} must be one number or {size}, got {shown(value)}")
+        if option in _POSITIONS and joint.has_quaternion and x.size == 1 and np.isfinite(x[0]):
+            none = f"; write {shown(_ABSENT[option])} for these, no limit" if option in _ABSENT else ""
+            raise ModelError(
+                f"{where}: {_WORDS.get(option, option)} must be {size} numbers ({', '.join(joint.q_labels)}), got "
+                f"{shown(value)}: one number does not fit a quaternion, whose entries are neither angles nor lengths{none}"
+            )
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
@@ -317,6 +331,9 @@ def random_tree(
 
     branching 1 is a chain, 2 a binary tree, infinity a star [RBDA, autoTree]. `joints`: kinds to draw
     from (default: all of the library's, about random axes where they have some).
+
+    >>> od.random_tree(5, 2, [od.Revolute("y"), od.Spherical()], np.random.default_rng(0))
+    <Model 'random_tree_5': nb=5, nq=14, nv=11>
     """
     if isinstance(n, bool) or not isinstance(n, int) or not isinstance(branching, (int, float)):
         raise TypeError(

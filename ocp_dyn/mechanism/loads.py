@@ -26,6 +26,11 @@ class Loads:
     slip_speed [rad/s, m/s]: speed over which friction changes sign, see `passive_force`.
 
     An algorithm uses the part that its result depends on: `mass_matrix` the armature, `bias_force` the forces.
+
+    >>> builder = od.ModelBuilder()
+    >>> builder.add_body("wheel", od.Revolute("z"), mass=1, inertia=(1, 1, 1), armature=3.0)
+    >>> od.mass_matrix(builder.build(), [0.0], loads=od.Loads(armature=True))  # the wheel and its rotor
+    DM(4)
     """
 
     passive: bool = False

@@ -24,12 +24,22 @@ class Model(Tree, Displayed):
 
     Its data and sizes are those of `Tree`: `parent, joints, X_tree, I` by body, entry 0 the ground; `joint_names,
     body_names` by moving body. Methods that take q, qd or a tangent step take numbers, also as arrays and lists, and
-    give a DM; of expressions they give an expression of the same kind. The methods here give edited copies; with `with_parameters` gravity, inertias and
-    positions of a copy may be symbols.
+    give a DM; of expressions they give an expression of the same kind. The methods here give edited copies; with
+    `with_parameters` gravity, inertias and positions of a copy may be symbols.
+
+    >>> human = od.models.human()
+    >>> human
+    <Model 'human_male': nb=14, nq=30, nv=29>
+    >>> human.qd_names[:7]
+    ('root.x', 'root.y', 'root.z', 'root.wx', 'root.wy', 'root.wz', 'lumbar.ry')
     """
 
     def with_gravity(self, gravity: Vector) -> Model:
-        """A copy with another gravity [m/s^2], in ground axes."""
+        """A copy with another gravity [m/s^2], in ground axes.
+
+        >>> od.gravity_force(rod.with_gravity((0, 0, -1.62)), [np.pi / 2])  # on the moon
+        DM(0.81)
+        """
         return editing.with_gravity(self, gravity)
 
     def with_inertia(
@@ -40,6 +50,9 @@ class Model(Tree, Displayed):
 
         In body axes, and for the whole body with everything that is fixed to it. Values that are not given do not
         change.
+
+        >>> rod.with_inertia("link1", mass=3.0).mass
+        3.0
         """
         return editing.with_inertia(self, body, mass, com, inertia)
 
@@ -53,12 +66,19 @@ class Model(Tree, Displayed):
         override earlier ones, or values for all entries; values are one number or one per entry. One number for several
         entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
         `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
+
+        >>> rod.with_limits(lower={"joint1": -1.0}, effort=20.0).dofs.tau_max
+        array([20.])
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
         """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation
-        (3x3)."""
+        (3x3).
+
+        >>> od.point_position(rod.with_frame("middle", "link1", (0, 0, -0.5)), "middle", [0.0])
+        DM([0, 00, -0.5])
+        """
         return editing.with_frame(self, name, to, origin, rotation)
 
     def attach(
@@ -69,6 +89,9 @@ class Model(Tree, Displayed):
         `to`: a frame of this model or "world". Names of the other's bodies, joints and frames get the prefix; bodies
         and dofs come after this model's. Its gravity is not taken over, nor the inertia of bodies that
         were fixed to its ground, which a model does not keep.
+
+        >>> rod.attach(rod, "tip", prefix="lower_").joint_names
+        ('joint1', 'lower_joint1')
         """
         return editing.attach(self, other, to, prefix, origin, rotation)
 
@@ -78,11 +101,21 @@ class Model(Tree, Displayed):
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
         mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
         no longer follows. A `ModelWarning` names positions outside the limits of the joints.
+
+        >>> stiff = arm.lock_joints({"joint2": 0.0})
+        >>> stiff.joint_names, stiff.mass
+        (('joint1',), 2.0)
+        >>> od.mass_matrix(stiff, [0.0])  # one rod of 2 kg and 2 m: m l^2 / 3
+        DM(2.66667)
         """
         return editing.lock_joints(self, positions)
 
     def subtree(self, body: str) -> Model:
-        """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground."""
+        """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground.
+
+        >>> arm.subtree("link2").body_names
+        ('link2',)
+        """
         return editing.subtree(self, body)
 
     def scale(self, length: float = 1.0, mass: float = 1.0) -> Model:
@@ -90,6 +123,9 @@ class Model(Tree, Displayed):
 
         Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to
         the drives and do not change.
+
+        >>> od.mass_matrix(rod.scale(length=2.0, mass=3.0), [0.0])  # 12 times that of the rod
+        DM(4)
         """
         return editing.scale(self, length, mass)
 

@@ -95,6 +95,10 @@ def with_parameters(model: Model, values: Mapping[str, Any]) -> Model:
 
     Names and sizes as in the table of `ocp_dyn.mechanism.parameters`. Frames and constraints of `model` hold on the
     copy. `od.function(..., parameters=names)` makes inputs of them.
+
+    >>> moon = od.with_parameters(rod, {"gravity": (0.0, 0.0, -1.62)})
+    >>> od.gravity_force(moon, [np.pi / 2])  # m g l/2
+    DM(0.81)
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"with_parameters needs {{parameter: value}}, got {shown(values)}")

@@ -18,7 +18,11 @@ WORLD = "world"
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A named frame fixed to a body: `X` leads from body coordinates to the frame's."""
+    """A named frame fixed to a body: `X` leads from body coordinates to the frame's.
+
+    >>> rod.frame("tip")
+    Frame('tip', body=1)
+    """
 
     name: str
     body: int

@@ -119,7 +119,11 @@ class Tree:
         return bodies[::-1]
 
     def q_slice(self, joint: str) -> slice:
-        """Entries of q that belong to the joint of that name."""
+        """Entries of q that belong to the joint of that name.
+
+        >>> arm.q_slice("joint2")
+        slice(1, 2, None)
+        """
         i = self._joint_index(joint)
         return slice(self.q_index[i], self.q_index[i + 1])
 
@@ -205,7 +209,11 @@ class Tree:
         return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.qd_labels)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name: a moving body's own, a merged body's, or an added one."""
+        """The frame of that name: a moving body's own, a merged body's, or an added one.
+
+        >>> rod.frame("tip")
+        Frame('tip', body=1)
+        """
         if not isinstance(name, str) or name not in self.frames:
             raise KeyError(
                 f"no frame {shown(name)}; frames are: {listed(self.frame_names)}{meant(name, self.frame_names)}"
@@ -232,15 +240,27 @@ class Tree:
         return velocities
 
     def q_dot(self, q: Expr, qd: Expr) -> Expr:
-        """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions."""
+        """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions.
+
+        >>> arm.q_dot([0.0, 0.0], [1.0, 2.0])
+        DM([1, 2])
+        """
         return self._joint_wise("q_dot", self._q_by_joint(q, "q"), self._v_by_joint(qd, "qd"))
 
     def integrate(self, q: Expr, v: Expr) -> Expr:
-        """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold."""
+        """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold.
+
+        >>> arm.integrate([0.1, 0.2], [1.0, -1.0])
+        DM([1.1, -0.8])
+        """
         return self._joint_wise("integrate", self._q_by_joint(q, "q"), self._v_by_joint(v, "v"))
 
     def difference(self, q0: Expr, q1: Expr) -> Expr:
-        """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way."""
+        """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way.
+
+        >>> arm.difference([0.1, 0.2], [0.3, 0.1])
+        DM([0.2, -0.1])
+        """
         return self._joint_wise("difference", self._q_by_joint(q0, "q0"), self._q_by_joint(q1, "q1"))
 
     def interpolate(self, q0: Expr, q1: Expr, s: Expr) -> Expr:
@@ -308,11 +328,19 @@ class Tree:
         return value
 
     def neutral(self) -> Array:
-        """The configuration (nq) in which every moved frame coincides with its fixed one."""
+        """The configuration (nq) in which every moved frame coincides with its fixed one.
+
+        >>> od.models.human().neutral()[:7].tolist()  # position, then the quaternion x y z w
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+        """
         return np.concatenate([np.zeros(0), *(joint.neutral() for joint in self.joints)])
 
     def random_q(self, rng: np.random.Generator) -> Array:
-        """A random configuration (nq), inside the position limits where there are any."""
+        """A random configuration (nq), inside the position limits where there are any.
+
+        >>> od.models.human().random_q(np.random.default_rng(0)).shape
+        (30,)
+        """
         q = np.concatenate([np.zeros(0), *(joint.random_q(rng) for joint in self.joints)])
         lower, upper = self.dofs.q_lower, self.dofs.q_upper
         outside = (q < lower) | (q > upper)

@@ -12,9 +12,11 @@
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
+| `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 """
 
+from .._types import only_names as _only_names
 from .anthropometry import HumanDimensions as HumanDimensions
 from .anthropometry import human_dimensions as human_dimensions
 from .biped import FiveLinkParameters as FiveLinkParameters
@@ -38,3 +40,5 @@ from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers
 from .squeezer import squeezer_order as squeezer_order
 from .squeezer import squeezer_torque as squeezer_torque
+
+_only_names(globals())

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple
 
-from .._types import LARGEST_MAGNITUDE, is_one_of, shown
+from .._types import LARGEST_MAGNITUDE, is_one_of, meant, shown
 
 Sex = Literal["male", "female"]
 
@@ -108,6 +108,10 @@ class HumanDimensions:
     the third metacarpal's head). `foot_length`, `foot_breadth`; `heel` and `toe`: how far the sole
     reaches behind and ahead of the ankle. `shoulder_height` above the sole; `shoulder_width` and
     `hip_spacing` between the joint centers; `hip_width`: breadth of the body at the hips.
+
+    >>> size = od.models.human_dimensions(height=1.80, sex="male")
+    >>> round(size.thigh + size.shank, 3), round(size.leg_length, 3)
+    (0.885, 0.955)
     """
 
     sex: str
@@ -165,6 +169,9 @@ def human_dimensions(height: float = STATURE["male"], sex: Sex = "male") -> Huma
     his stature.) It has no mass of its own: the head's includes the neck.
 
     `ValueError` for another sex, or a height that is not a number between 1.0 and 2.3 m.
+
+    >>> round(od.models.human_dimensions(height=1.80, sex="male").foot_length, 3)
+    0.267
     """
     check_sex(sex)
     check_range("height", height, HEIGHT_RANGE, "m")
@@ -223,7 +230,9 @@ def segment_bodies(mass: float, height: float, sex: Sex) -> dict[str, SegmentBod
 def check_sex(sex: str) -> None:
     """Raises `ValueError` unless there is a table for that sex."""
     if not is_one_of(sex, STATURE):
-        raise ValueError(f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}")
+        raise ValueError(
+            f"sex must be 'male' or 'female' (the sexes of the tables), got {shown(sex)}{meant(sex, STATURE)}"
+        )
 
 
 def check_range(what: str, value: float, allowed: tuple[float, float], unit: str) -> None:

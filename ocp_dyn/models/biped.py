@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import Array, is_one_of, shown
+from .._arguments import choice
+from .._types import Array, shown
 from ..joints import Fixed, Joint, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -28,6 +29,9 @@ class FiveLinkParameters:
     (SIAM Review 59(4), 2017). `tibia_com` is measured from the knee and `femur_com` from the hip (the upper
     end of both), `torso_com` from the TOP of the torso; the swing leg has its own two, because published
     models differ there. `ValueError` for a number that is not finite, or a mass, inertia or length <= 0.
+
+    >>> od.models.FiveLinkParameters(torso_mass=30.0).torso_length
+    0.625
     """
 
     tibia_mass: float = 3.2
@@ -76,11 +80,14 @@ def five_link_biped(parameters: FiveLinkParameters = _RABBIT, root: Literal["pin
     Frames: `stance_foot`, `swing_foot`, `hip`, `head` (the top of the torso), and the five links, whose
     origins are at the joints that move them (`torso`: at the hip). Only the moment of inertia about y
     matters; the links are given it about x too, and none about z. `ValueError` for another root.
+
+    >>> robot = od.models.five_link_biped()
+    >>> robot.mass, robot.joint_names
+    (40.0, ('stance_ankle', 'stance_knee', 'stance_hip', 'swing_hip', 'swing_knee'))
     """
     if not isinstance(parameters, FiveLinkParameters):
         raise TypeError(f"five_link_biped: parameters must be FiveLinkParameters, got {shown(parameters)}")
-    if not is_one_of(root, ("pinned", "planar")):
-        raise ValueError(f"five_link_biped: root must be 'pinned' or 'planar', got {shown(root)}")
+    choice(root, ("pinned", "planar"), "five_link_biped: root")
     builder = ModelBuilder(f"five_link_{root}")
     if root == "pinned":
         _pinned_leg(builder, parameters)
@@ -99,6 +106,9 @@ def absolute_angles(model: Model) -> Array:
     """The matrix A (5 x nv) with `a = A q`: absolute angles of `LINKS` of a `five_link_biped` from its q.
 
     Rates and accelerations map alike; torques on the absolute angles map back by `tau = A' tau_a`.
+
+    >>> od.models.absolute_angles(od.models.five_link_biped()).shape
+    (5, 5)
     """
     A = np.zeros((len(LINKS), model.nv))
     for row, link in zip(A, LINKS, strict=True):

@@ -73,6 +73,10 @@ def car() -> ClosedChain:
     x forward, y to the left, z up; q is assembled, with all wheels on the plane z = 0. Springs and dampers act at the
     hinges of the lower arms and of the lower rear rods, slack at q = 0: joint data, used with `od.Loads(passive=True)`.
     Tires have no forces.
+
+    >>> car = od.models.car()
+    >>> car.model.nv - od.constraint_rank(car.model, car.loops, car.q)  # degrees of freedom
+    15
     """
     car = PlacedBodies("car")
     car.body("chassis", FloatingBase(), WORLD, (0, 0, 0), MASSES["chassis"],

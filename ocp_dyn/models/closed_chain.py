@@ -41,6 +41,10 @@ class ClosedChain(Displayed):
 
         chain = od.models.bricard()
         qdd, lam = od.function(od.constrained_dynamics, chain.model, chain.loops)(chain.q, chain.qd, tau)
+
+    >>> chain = od.models.n_four_bar(2)
+    >>> od.constraint_position(chain.model, chain.loops, chain.q)  # closed at the start
+    DM([0, 0, 0, 0])
     """
 
     model: Model

@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from .._types import finite, is_one_of, shown
+from .._arguments import choice
+from .._types import finite, shown
 from ..joints import Fixed, Planar, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
@@ -16,7 +17,11 @@ from .biped import X_Z_PLANE
 
 @dataclass(frozen=True)
 class CompassParameters:
-    """Point masses [kg] of the hip and of each leg; leg length and distance of the leg's mass from the hip [m]."""
+    """Point masses [kg] of the hip and of each leg; leg length and distance of the leg's mass from the hip [m].
+
+    >>> od.models.CompassParameters(hip_mass=5.0).leg_mass
+    5.0
+    """
 
     hip_mass: float = 10.0
     leg_mass: float = 5.0
@@ -33,9 +38,12 @@ def compass_walker(
     swing leg to the stance leg (the swing leg's own is theta - phi); both feet on the ground where phi = 2 theta. root
     "planar" puts the stance foot's x and z before them. Frames `stance_foot`, `hip`, `swing_foot`. Defaults: masses and
     lengths of A. Goswami, B. Thuilot & B. Espiau, INRIA RR-2996, 1996. ValueError for another root.
+
+    >>> walker = od.models.compass_walker(slope=0.05)
+    >>> walker.joint_names, walker.mass
+    (('stance_joint', 'swing_joint'), 20.0)
     """
-    if not is_one_of(root, ("pinned", "planar")):
-        raise ValueError(f"compass_walker: root must be 'pinned' or 'planar', got {shown(root)}")
+    choice(root, ("pinned", "planar"), "compass_walker: root")
     if parameters is not None and not isinstance(parameters, CompassParameters):
         raise TypeError(f"compass_walker: parameters must be CompassParameters or None, got {shown(parameters)}")
     p = parameters or CompassParameters()

@@ -60,6 +60,10 @@ def heavy_truck() -> ClosedChain:
     x forward, y to the left, z up; q is assembled, with all wheels on the plane z = 0. Springs and dampers are joint
     data, used with `od.Loads(passive=True)`: of the leaf springs at the clamps, slack at q = 0, and of the twist of the
     stabilizer bars. Tires have no forces. All masses in `MASSES`.
+
+    >>> truck = od.models.heavy_truck()
+    >>> truck.model.nv, truck.model.nv - od.constraint_rank(truck.model, truck.loops, truck.q)
+    (48, 18)
     """
     truck = PlacedBodies("heavy_truck")
     truck.body("chassis", FloatingBase(), WORLD, (0, 0, 0), MASSES["chassis"],

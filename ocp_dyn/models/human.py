@@ -56,6 +56,10 @@ def human(
 
     `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a
     root that is no joint.
+
+    >>> human = od.models.human(mass=60, height=1.65, sex="female")
+    >>> round(human.mass, 6), human.nv
+    (60.0, 29)
     """
     if not isinstance(root, Joint):
         raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")

@@ -83,6 +83,10 @@ def human_body(mass: float = MASS["male"], height: float = STATURE["male"], sex:
     inertia of the tables. No limits, springs or damping.
 
     Frames: `head` (vertex), `fingertip_l`, `heel_l`, `toe_l` and the same on the right. `ValueError` as in `human`.
+
+    >>> body = od.models.human_body()
+    >>> body.nb, body.nv
+    (40, 45)
     """
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     body = _Body(ModelBuilder(f"human_body_{sex}"), size, bodies)

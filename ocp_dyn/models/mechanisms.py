@@ -51,6 +51,9 @@ def five_bar_pendulum(length: float = 1.0, mass: float = 1.0, lumped: bool = Tru
     m l^2 / 4 across and no moment of inertia along itself. H is still positive definite and the articulated-body
     algorithm is not singular, because no joint turns about its own bar. lumped=False: uniform bars with a square cross
     section of width l / 10, the bars of the IFToMM benchmark A04. `ValueError` for length or mass not positive.
+
+    >>> od.models.five_bar_pendulum()
+    <Model 'five_bar_pendulum': nb=5, nq=5, nv=5>
     """
     return _five_bars("five_bar_pendulum", length, mass, lumped).build()
 
@@ -64,6 +67,10 @@ def bricard(length: float = 1.0, mass: float = 1.0, lumped: bool = True) -> Clos
     assembled position is the cube of `five_bar_pendulum` at q = 0, whose sixth edge is the ground. The loop joins the
     frame `tip` to the frame `anchor` of the ground. The benchmark has gravity along -y; here it is turned about x to
     -z. For its uniform bars, give lumped=False.
+
+    >>> bricard = od.models.bricard()
+    >>> od.constraint_rank(bricard.model, bricard.loops, bricard.q), bricard.model.nv  # one degree of freedom
+    (4, 5)
     """
     builder = _five_bars("bricard", length, mass, lumped)
     builder.add_frame("anchor", WORLD, (0.0, -length, 0.0), X_FROM_Z)
@@ -81,6 +88,10 @@ def n_four_bar(n: int = 2, length: float = 1.0, mass: float = 1.0, speed: float 
     One degree of freedom: the couplers stay level, and crank angles are equal, q = (theta, -theta, theta, ...). Where
     all rods are in one line (theta = +-pi/2), each four-bar could also fold as an antiparallelogram: G loses n ranks
     of its rows, so that the mechanism has n + 1 degrees of freedom there. `n_four_bar_motion` is the exact motion.
+
+    >>> chain = od.models.n_four_bar(2)
+    >>> chain.model.nv - od.constraint_rank(chain.model, chain.loops, chain.q)  # one degree of freedom
+    1
     """
     _check_count("n_four_bar", n)
     _check_size("n_four_bar", length, mass)
@@ -115,6 +126,10 @@ def n_four_bar_motion(n: int, t: float, length: float = 1.0, speed: float = 1.0)
         theta = pi - 2 am(K - sqrt(w^2 + 4 k) t / 2 | m),   m = 4 k / (w^2 + 4 k),   times the sign of speed.
 
     The tip of crank i is at (i l + l sin(theta), 0, l cos(theta)). `ValueError` for speed 0: upright cranks at rest.
+
+    >>> theta, speed = od.models.n_four_bar_motion(2, t=0.5)
+    >>> round(theta, 4), round(speed, 4)
+    (0.7688, 2.7273)
     """
     _check_count("n_four_bar_motion", n)
     _check_size("n_four_bar_motion", length)
@@ -141,6 +156,10 @@ def spatial_slider_crank(speed: float = 6.0) -> ClosedChain:
     The description is not complete in the universal joint's axes, which decide on the rod's spin: here they are y in the
     slider, and at right angles to it and to the rod in the rod. With z in the slider the crank is 0.005 rad away after
     0.2 s, so that published curves are met to plotting accuracy only.
+
+    >>> crank = od.models.spatial_slider_crank()
+    >>> crank.model.joint_names
+    ('A', 'rail', 'C')
     """
     speed = finite(speed, "spatial_slider_crank: speed [rad/s]")
     crank, rod, axle = 0.08, 0.3, (0.0, 0.1, 0.12)

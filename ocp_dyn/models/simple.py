@@ -22,6 +22,13 @@ def pendulum(n: int = 1, length: float = 1.0, mass: float = 1.0) -> Model:
 
     n: number of rods; length [m] and mass [kg] of each. The moment of inertia about a rod's center is
     m l^2 / 12 across the rod and 0 along it. `ValueError` for n < 1, or length or mass not positive.
+
+    >>> print(od.models.pendulum(2))
+    pendulum_2: 2 bodies, nq = 2, nv = 2, mass = 2 kg
+    body     joint   kind      q  qd  mass [kg]
+    link1    joint1  Revolute  0  0   1
+      link2  joint2  Revolute  1  1   1
+    other frames: tip
     """
     _check_count(n, "pendulum", "rods")
     for what, value, unit in (("length", length, "m"), ("mass", mass, "kg")):
@@ -49,6 +56,9 @@ def chain(n: int, branching: float = 1.0) -> Model:
     `LIMB_MASS`) along -z, its children at its end, side by side along y.
 
     `ValueError` for n < 1 or branching < 1.
+
+    >>> od.models.chain(7, branching=2).parent[1:]  # a binary tree: parents of bodies 1 to 7
+    (0, 1, 1, 2, 2, 3, 3)
     """
     _check_count(n, "chain", "links")
     if isinstance(branching, bool) or not isinstance(branching, (int, float)) or not 1 <= branching:

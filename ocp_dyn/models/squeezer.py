@@ -59,6 +59,10 @@ def squeezer() -> ClosedChain:
     coordinates: (beta, theta, gamma, phi, delta, omega, epsilon) there, and here in the order of the tree, (beta, theta,
     gamma, delta, phi, epsilon, omega). `squeezer_order` holds the permutation. Three loops, `K3`, `K4`, `K6`, join
     these bodies to the tip of K2 by two rows each, in the axes of K2. `squeezer_torque` are motor and spring.
+
+    >>> squeezer = od.models.squeezer()
+    >>> squeezer.model.nv - od.constraint_rank(squeezer.model, squeezer.loops, squeezer.q)
+    1
     """
     builder = ModelBuilder("squeezer", gravity=(0.0, 0.0, 0.0))
     for k, joint, parent, (x, y) in TREE:
@@ -75,7 +79,12 @@ def squeezer() -> ClosedChain:
 
 
 def squeezer_order() -> tuple[int, ...]:
-    """Places of the test set's seven angles in q: `q[list(squeezer_order())]` is in the order of the test set."""
+    """Places of the test set's seven angles in q: `q[list(squeezer_order())]` is in the order of the test set.
+
+    >>> q = od.models.squeezer().q
+    >>> q[list(od.models.squeezer_order())].round(4).tolist()
+    [-0.0617, 0.0, 0.4553, 0.2227, 0.4874, -0.2227, 1.2305]
+    """
     joints = [joint for _, joint, _, _ in TREE]
     return tuple(joints.index(name) for name in START)
 
@@ -84,6 +93,9 @@ def squeezer_torque(q: Expr) -> Expr:
     """tau (7) [N m] of the motor on body 1 and of the spring from C to D, which turns body 3; DM, SX or MX.
 
     The spring's force on body 3 is f = -k (1 - l0 / |D - C|) (D - C), its torque about B the moment (D - B) x f.
+
+    >>> od.models.squeezer_torque(ca.DM(od.models.squeezer().q)).T  # the motor's 0.033 N m, and the spring's
+    DM([[0.033, 0, -3.0042, 0, 0, 0, 0]])
     """
     gamma, (x, y) = q[2], HOOK
     arm = ca.vertcat(x * ca.cos(gamma) - y * ca.sin(gamma), x * ca.sin(gamma) + y * ca.cos(gamma))
@@ -97,6 +109,10 @@ def squeezer_multipliers(q: Expr, lam: Expr) -> Expr:
 
     lam has the axes of K2, which are turned by beta + theta. The test set writes M q'' = f - G' lambda for the
     distances from the tips of K3, K4 and K6 to the tip of K2, so that both are the forces on K3, K4 and K6.
+
+    >>> squeezer = od.models.squeezer()
+    >>> od.models.squeezer_multipliers(ca.DM(squeezer.q), ca.DM.zeros(6)).shape
+    (6, 1)
     """
     c, s = ca.cos(q[0] + q[1]), ca.sin(q[0] + q[1])
     pairs = [(lam[i], lam[i + 1]) for i in (0, 2, 4)]

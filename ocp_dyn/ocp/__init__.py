@@ -1,5 +1,28 @@
-"""Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`."""
+"""Optimal control of motions in phases: `Problem`, `Phase`, footholds, terms, `Solution`.
 
+The examples in docstrings use the names of `ocp_dyn`, and these. A wheel of 1 kg m^2 turns by 1 rad from rest to rest in
+1 s, at the costs that are given; the least integral of tau^2 is 12 (N m)^2 s, and of 20 intervals 12.03:
+
+>>> builder = od.ModelBuilder("wheel")
+>>> builder.add_body("rim", od.Revolute("z"), mass=1, inertia=(0.5, 0.5, 1))
+>>> wheel = builder.build()
+>>> rest = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 1, end.qd), 0, 0))
+>>> def turn(*costs, **options):
+...     return ocp.Problem(wheel, [ocp.Phase("turn", 20, 1.0, objective=costs, **options)], boundary=[rest])
+>>> solution = turn(ocp.TorqueSquared()).solve(progress=False)
+
+A block of 2 kg lies on the ground; and an instant in the middle of a phase, in which the rod stands upright and tilts at
+1 rad/s, with a foot at its upper end on which 30 N act along x, 100 N upwards and 2 N m about y:
+
+>>> builder = od.ModelBuilder("block")
+>>> builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
+>>> block = builder.build()
+>>> foot = ocp.Foothold(od.Contact("tip"), half_length=0.1, half_width=0.05)
+>>> instant = ocp.Instant(rod, ca.DM([np.pi]), ca.DM([1.0]), s=0.5, qdd=ca.DM([0.0]), tau=ca.DM([3.0]))
+>>> instant.wrenches[foot], instant.places[foot] = ca.DM([0, 2, 0, 30, 0, 100]), ca.DM([0, 0, 0])
+"""
+
+from .._types import only_names as _only_names
 from ..integrators import Scheme as Scheme
 from ..limit_cycles import LimitCycle as LimitCycle
 from ..limit_cycles import NoGait as NoGait
@@ -81,3 +104,5 @@ from .workflows.sweep import GridPoint as GridPoint
 from .workflows.sweep import Sweep as Sweep
 from .workflows.sweep import SweepPoint as SweepPoint
 from .workflows.sweep import grid as grid
+
+_only_names(globals())

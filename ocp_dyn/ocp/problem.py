@@ -48,6 +48,14 @@ class Problem(Statement, Displayed):
     options: of IPOPT, for a start from the guess. dependent: joints of closed loops and gears that follow from other
     joints in closed form, see `DependentJoints`: only independent coordinates are then variables, and posture and guess
     count for these only.
+
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> problem = ocp.Problem(wheel, [push], boundary=[rest])
+    >>> problem
+    Problem of <Model 'wheel': nb=1, nq=1, nv=1>: implicit, midpoint, phases
+      'push': 20 intervals, 1 s, on no contact
+    >>> problem.solve(progress=False)
+    Solution of 'wheel': Solve_Succeeded, objective 12.0301 (TorqueSquared 12.0301), 1 s, phases push
     """
 
     def solve(self, *, values: Mapping[str, Any] | None = None, **options: Any) -> Solution:
@@ -55,20 +63,42 @@ class Problem(Statement, Displayed):
 
         values: of parameters by name; the other parameters have the values that the problem declares. The program is
         kept: the next call, with other values, builds nothing.
+
+        >>> solution = turn(ocp.TorqueSquared()).solve(progress=False)
+        >>> solution.converged, round(solution.objective, 2)
+        (True, 12.03)
         """
         return solve_as_stated(self, values=values, **options)
 
     def check(self, *, values: Mapping[str, Any] | None = None) -> list[str]:
-        """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`."""
+        """Faults and difficulties of the problem, as sentences; see `ocp_dyn.ocp.check`.
+
+        >>> turn(ocp.TorqueSquared()).check()  # nothing is wrong
+        []
+        >>> faults = ocp.Problem(wheel, [ocp.Phase("turn", 20, 1.0)], boundary=[rest, rest]).check()
+        >>> print(faults[0])
+        68 equalities on 82 free variables have rank 64 by their pattern alone: ... repeat others, among ends: boundary; ...
+        """
         return check(self, values)
 
     def rti(self, start: Solution, **options: Any) -> RealTimeIteration:
-        """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`."""
+        """Predictive control from a solution of this problem; see `ocp_dyn.ocp.RealTimeIteration`.
+
+        >>> problem = turn(ocp.TorqueSquared())
+        >>> control = problem.rti(problem.solve(progress=False))
+        >>> control.prepare()
+        >>> round(float(control.feedback()[0]), 2)  # the first torque of the plan
+        5.71
+        """
         return rti(self, start, **options)
 
     def kkt_pattern(self, order: str = "kkt") -> Pattern:
         """The pattern of the KKT matrix, with the names of the phases, for `od.viz.spy`; see
-        `ocp_dyn.ocp.workflows.kkt`."""
+        `ocp_dyn.ocp.workflows.kkt`.
+
+        >>> turn(ocp.TorqueSquared()).kkt_pattern().sparsity.shape  # variables and constraints
+        (147, 147)
+        """
         return kkt_pattern(self, order)
 
     def _card_html(self) -> str:

@@ -48,6 +48,9 @@ class Solution(Motion):
         torque = solution.phases[0].tau[:, 2]          # of dof 2 during the first phase
         force = solution.phases[0].wrenches["foot"]    # [moment; force] on the foot, world axes
         solution.save("walk.npz")
+
+    >>> solution.q[-1].round(3), solution.t.shape, solution.tau.shape
+    (array([1.]), (21,), (20, 1))
     """
 
     def summary(self, defects: bool = True) -> Summary:
@@ -55,17 +58,28 @@ class Solution(Motion):
         dict; see `Summary`.
 
         defects: False leaves out the defects, which take a second for a large model.
+
+        >>> numbers = solution.summary(defects=False).numbers()
+        >>> round(numbers["peak_torque_Nm"], 3), numbers["duration_s"]
+        (5.714, 1.0)
         """
         return summary.summary(self, truth(defects, "defects"))
 
     def defects(self) -> Defects:
-        """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`."""
+        """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
+
+        >>> round(solution.defects().angle, 9)  # [rad]: torques of a wheel are integrated exactly
+        0.0
+        """
         return defects.defects(self)
 
     def drift(self) -> Drift:
         """Largest position and velocity errors of the contacts at the nodes; zero without contacts, see `Drift`.
 
         The settings `contact_level` and `baumgarte` of `Problem` keep them small.
+
+        >>> solution.drift()  # no contacts
+        Drift(position=0.0, velocity=0.0)
         """
         return defects.drift(self)
 
@@ -74,20 +88,40 @@ class Solution(Motion):
 
         equalities: whether to list equality rows, which are always active. tolerance: distance to a bound, in the scale
         of the program, within which it counts as active.
+
+        >>> gentle = ocp.Path(lambda instant: instant.tau, -np.inf, 4.5, where="interval")
+        >>> weak = turn(ocp.TorqueSquared(), path=[gentle]).solve(progress=False)
+        >>> print(weak.active())
+        kind  name        entry  side   phase  from [s]  to [s]  count  multiplier
+        row   turn: Path         upper  turn   0.000     0.100   3      0.185
         """
         return active_set.active_set(self, equalities, tolerance)
 
     def variables(self) -> dict[str, Array]:
-        """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]"."""
+        """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]".
+
+        >>> list(solution.variables())[:3]
+        ['duration of turn', 'q turn[0]', 'qd turn[0]']
+        """
         return active_set.variables(self)
 
     def multipliers(self) -> dict[str, Array]:
         """Multipliers of the constraint rows by name, such as "swing: dynamics", each (intervals, rows); see
-        `active_set.row_multipliers`."""
+        `active_set.row_multipliers`.
+
+        >>> {name: x.shape for name, x in solution.multipliers().items()}
+        {'turn: dynamics': (20, 1), 'turn: velocity step': (20, 1), 'turn: position step': (20, 1), 'ends: boundary': (1, 4)}
+        """
         return active_set.row_multipliers(self)
 
     def bound_multipliers(self) -> dict[str, Array]:
-        """Multipliers of the bounds by the names of the variables, in physical units; negative at a lower bound."""
+        """Multipliers of the bounds by the names of the variables, in physical units; negative at a lower bound.
+
+        >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+        >>> weak = ocp.Problem(wheel.with_limits(effort=4.5), [push], boundary=[rest]).solve(progress=False)
+        >>> round(float(weak.bound_multipliers()["tau push[0]"][0]), 3)  # at the upper bound
+        0.294
+        """
         return active_set.bound_multipliers(self)
 
     def floquet(self, **options: Any) -> Floquet:
@@ -95,6 +129,11 @@ class Solution(Motion):
         `ocp_dyn.ocp.analysis.floquet`.
 
         Options: step [s] of the integration; problem: the solved problem, needed if it has a `Jump`.
+
+        >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+        >>> hang = ocp.Problem(rod, [ocp.Phase("hang", 10, 1.0, objective=[ocp.TorqueSquared()])], periodic=still)
+        >>> hang.solve(progress=False).floquet().stable  # without friction it swings on
+        True
         """
         return floquet(self, **options)
 
@@ -104,12 +143,23 @@ class Solution(Motion):
 
         The motion is stable if all of them lie inside the unit circle. The period of a mirrored motion is one step,
         half a stride.
+
+        >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+        >>> hang = ocp.Problem(rod, [ocp.Phase("hang", 10, 1.0, objective=[ocp.TorqueSquared()])], periodic=still)
+        >>> np.abs(hang.solve(progress=False).floquet_multipliers()).round(4)  # it swings on: exp(+-i omega T)
+        array([1., 1.])
         """
         return floquet(self, **options).multipliers
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Writes an animation (.gif, .html, .mp4) and returns its path, which a notebook shows as the animation; see
-        `ocp_dyn.viz.animate` for the options."""
+        `ocp_dyn.viz.animate` for the options.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(solution.animate(f"{folder}/turn.html").name)
+        turn.html
+        """
         from ..viz import animate
 
         return animate(self, path, **options)
@@ -123,7 +173,11 @@ class Solution(Motion):
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Any:
         """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
-        `ocp_dyn.viz.plot`."""
+        `ocp_dyn.viz.plot`.
+
+        >>> [axis.get_ylabel() for axis in solution.plot().axes]
+        ['degrees', 'degrees/s', 'N m']
+        """
         from ..viz import plot
 
         return plot(self, path, **options)
@@ -135,17 +189,32 @@ class Solution(Motion):
         return notebook.picture(self)
 
     def to_csv(self, path: str | Path, **options: Any) -> Path:
-        """Writes a table with a line per node, as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`."""
+        """Writes a table with a line per node, as .csv, and returns its path; see `ocp_dyn.ocp.motion.tables.table`.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(solution.to_csv(f"{folder}/turn.csv").read_text().splitlines()[0])
+        time,phase,q rim_joint,qd rim_joint,tau rim_joint
+        """
         return tables.to_csv(self, path, **options)
 
     def table(self, layout: str = "") -> dict[str, Array]:
-        """The columns of `to_csv` as arrays, by name; see `ocp_dyn.ocp.motion.tables.table`."""
+        """The columns of `to_csv` as arrays, by name; see `ocp_dyn.ocp.motion.tables.table`.
+
+        >>> list(solution.table())
+        ['time', 'phase', 'q rim_joint', 'qd rim_joint', 'tau rim_joint']
+        """
         return tables.table(self, layout)
 
     def save(self, path: str | Path) -> Path:
         """Writes everything to one .npz file, the model included, and returns its path; `Solution.load` reads it.
 
         The folder is made if it is missing; the file appears complete or not at all.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(ocp.Solution.load(solution.save(f"{folder}/turn.npz")))
+        Solution of 'wheel': Solve_Succeeded, objective 12.0301 (TorqueSquared 12.0301), 1 s, phases turn
         """
         return save_motion(self, path)
 
@@ -155,5 +224,10 @@ class Solution(Motion):
 
         joints, constraints: classes of the user's own joints and constraints in the file, such as `joints=(Screw,)`.
         ModelError, a ValueError, for a damaged file or another kind of file; OSError if the file cannot be read.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ocp.Solution.load(solution.save(f"{folder}/turn.npz")).converged
+        True
         """
         return load_motion(path, Solution, joints=joints, constraints=constraints)

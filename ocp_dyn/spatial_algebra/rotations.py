@@ -58,7 +58,11 @@ def _rodrigues(axis: tuple[float, ...]) -> tuple[DM, DM, DM]:
 
 
 def rpy_matrix(rpy: Vector) -> Array:
-    """URDF's roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll), as numbers."""
+    """URDF's roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll), as numbers.
+
+    >>> (od.rpy_matrix((0, 0, np.pi / 6)) @ [1, 0, 0]).round(3)  # yaw turns x towards y
+    array([0.866, 0.5  , 0.   ])
+    """
     angles = finite_vector(rpy, 3, "roll, pitch, yaw")
     r, p, y = (rotation_about(AXES[k], DM(float(a))) for k, a in zip("xyz", angles, strict=True))
     return np.array((y @ p @ r).full())
@@ -68,6 +72,12 @@ def quaternion_matrix(quat: Expr) -> Expr:
     """R of the direction of a quaternion (x, y, z, w), with the factor 2/|q|^2.
 
     Off-unit quaternions, an optimizer's iterates, still give a rotation.
+
+    >>> od.quaternion_matrix(ca.DM([0, 0, 1, 0]))  # half a turn about z
+    DM(
+    [[-1, 0, 0],
+     [0, -1, 0],
+     [0, 0, 1]])
     """
     column = _column(quat, 4, "a quaternion (x, y, z, w)")
     x, y, z, w = split(column)
@@ -163,6 +173,9 @@ def exp3(phi: Any) -> Expr:
 
     R is active and turns about phi by the angle t. Smooth everywhere, zero included: derivatives of every order are
     finite. Numbers, also lists and arrays, give a DM; an expression gives one of its kind.
+
+    >>> od.exp3([0, 0, np.pi / 6]) @ [1, 0, 0]  # 30 degrees about z
+    DM([0.866025, 0.5, 0])
     """
     phi = _column(phi, 3, "phi")
     sine, cosine, _ = _exponential(ca.sumsqr(phi))
@@ -175,6 +188,9 @@ def log3(R: Any) -> Expr:
     By the largest column of the products of the quaternion's entries, as `matrix_quaternion`: exact to rounding at every
     angle, half a turn too, where phi and -phi give the same R and one of the two is returned. ValueError for numbers
     that are no rotation.
+
+    >>> od.log3(od.exp3([0.1, 0.2, 0.3]))
+    DM([0.1, 0.2, 0.3])
     """
     A = matrix(R, "R")
     if A.shape != (3, 3):
@@ -205,6 +221,9 @@ def exp6(twist: Any) -> tuple[Expr, Expr]:
         R = exp3(phi),   p = V rho,   V = 1 + (1 - cos(t))/t^2 phi x + (t - sin(t))/t^3 (phi x)^2,   t = |phi|
 
     [Lynch & Park, Modern Robotics, 2017, 3.3]. A screw motion; smooth everywhere. Types as those of `exp3`.
+
+    >>> od.exp6([0, 0, np.pi, np.pi, 0, 0])[1]  # half a circle of radius 1
+    DM([0, 2, 0])
     """
     phi, rho = split(_column(twist, 6, "twist"), 3, 3)
     sine, cosine, cubic = _exponential(ca.sumsqr(phi))
@@ -215,6 +234,9 @@ def log6(R: Any, p: Any) -> Expr:
     """[phi; rho] (6) with exp6([phi; rho]) = (R, p), |phi| <= pi: the twist of a pose.
 
     rho = V^-1 p. R (3x3) active, p (3) [m]; see `exp6` and `log3`.
+
+    >>> od.log6(*od.exp6([0.1, 0.2, 0.3, 1, 2, 3]))
+    DM([0.1, 0.2, 0.3, 1, 2, 3])
     """
     phi, place = log3(R), _column(p, 3, "p")
     check_kind(phi, place)
@@ -264,6 +286,9 @@ def matrix_quaternion(R: object) -> Array:
     """Unit quaternion (x, y, z, w), w >= 0, of a rotation matrix of numbers; sound at every angle, 180 degrees too.
 
     Shepperd's choice: divide by the largest of the four components.
+
+    >>> od.matrix_quaternion(np.diag([-1.0, -1.0, 1.0]))  # half a turn about z: x y z w
+    array([0., 0., 1., 0.])
     """
     flat = numbers(R)
     A = flat.reshape(3, 3) if flat.size == 9 and np.asarray(R).shape == (3, 3) else np.full((3, 3), np.nan)

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-from casadi import DM
+from casadi import DM, MX, SX
 
-from .._types import Expr, exact, sparse, sparse_beside, split
+from .._types import Expr, exact, matrix, shown, sparse, sparse_beside, split
 from .linalg import symmetric
 
 ZERO3 = DM(3, 1)
+KINDS = (DM, SX, MX)
 
 
 def skew(r: Expr) -> Expr:
@@ -42,7 +43,7 @@ def axial(A: Expr) -> Expr:
 
 def halves(v: Expr) -> tuple[Expr, Expr]:
     """The angular and the linear half of a 6-vector, or of several in columns."""
-    w, u = split(v, 3, 3)
+    w, u = split(matrix(v, "a 6-vector"), 3, 3)
     return w, u
 
 
@@ -105,16 +106,37 @@ def _coordinate_axis(E: Expr) -> tuple[int, int] | None:
     return next((k, l) for k, l in zip(rows, columns, strict=True) if rows.count(k) == 1 and columns.count(l) == 1)
 
 
+def _convert(made: Any, **shapes: tuple[int, int]) -> None:
+    """Replaces numbers among the fields of a frozen dataclass by structurally sparse DMs of these shapes."""
+    for name, shape in shapes.items():
+        value = getattr(made, name)
+        if not isinstance(value, KINDS):
+            found = ca.sparsify(matrix(value, f"{type(made).__name__} {name}"))
+            if found.shape != shape:
+                size = " x ".join(map(str, shape))
+                raise ValueError(f"{type(made).__name__} {name} must be {size}, got {shown(value)}")
+            object.__setattr__(made, name, found)
+
+
 @dataclass(frozen=True)
 class Transform:
     """Plucker transform X(E, r) from frame A to frame B [RBDA, 2.24].
 
     E (3x3) turns A coordinates into B coordinates; r (3) is the origin of B in A coordinates. So the
-    active rotation of B in A is E', and a point p given in B lies at `r + E' p` in A.
+    active rotation of B in A is E', and a point p given in B lies at `r + E' p` in A. Numbers (arrays, lists) become a
+    DM; ValueError for other shapes.
+
+    >>> X = od.Transform(np.eye(3), [0, 0, 1])  # a frame 1 m above
+    >>> X.apply([0, 2, 0, 0, 0, 0])  # [angular; linear]: 2 rad/s about y move its origin along x
+    DM([0, 2, 0, 2, 0, 0])
     """
 
     E: Expr
     r: Expr
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.E, KINDS) and isinstance(self.r, KINDS)):
+            _convert(self, E=(3, 3), r=(3, 1))
 
     @staticmethod
     def identity() -> Transform:
@@ -127,11 +149,11 @@ class Transform:
 
     def __matmul__(self, other: Transform) -> Transform:
         """`X_CB @ X_BA = X_CA`: first `other`, then `self`."""
-        return Transform(self.E @ other.E, other.r + other.E.T @ self.r)
+        return type(self)(self.E @ other.E, other.r + other.E.T @ self.r)
 
     def inverse(self) -> Transform:
         """The transform from B back to A."""
-        return Transform(self.E.T, -(self.E @ self.r))
+        return type(self)(self.E.T, -(self.E @ self.r))
 
     def apply(self, v: Expr) -> Expr:
         """X v: a motion vector from A to B coordinates."""
@@ -157,7 +179,7 @@ class Transform:
 
     def point(self, p: Expr) -> Expr:
         """Position in A of the point p given in B."""
-        return self.r + self.E.T @ p
+        return self.r + self.E.T @ matrix(p, "p")
 
     def matrix(self) -> Expr:
         """The 6x6 matrix [E, 0; -E r x, E]."""
@@ -168,12 +190,21 @@ class Transform:
 class Inertia:
     """Rigid-body inertia (m, h, I): mass, first moment h = m c, rotational inertia about the origin.
 
-    Ten numbers for the 6x6 matrix [I, h x; (h x)', m 1] [RBDA, 2.63].
+    Ten numbers for the 6x6 matrix [I, h x; (h x)', m 1] [RBDA, 2.63]. Numbers (arrays, lists) become a DM; ValueError
+    for other shapes.
+
+    >>> ball = od.Inertia.from_com(2.0, (0, 0, 1), np.diag([0.1, 0.1, 0.1]))
+    >>> ball.I[0, 0]  # about the origin: 0.1 + m c^2
+    DM(2.1)
     """
 
     m: Expr
     h: Expr
     I: Expr
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.m, KINDS) and isinstance(self.h, KINDS) and isinstance(self.I, KINDS)):
+            _convert(self, m=(1, 1), h=(3, 1), I=(3, 3))
 
     @staticmethod
     def zero() -> Inertia:

@@ -41,6 +41,10 @@ class MirrorMap:
     """The mirror map of a model: `mirror.q(q)`, `mirror.qd(qd)` are the reflected position and velocity.
 
     q_matrix (nq x nq), qd_matrix (nv x nv): the maps as matrices. partners: the index of every body's mirror image.
+
+    >>> mirror = ocp.mirror_map(od.models.human())
+    >>> mirror.frame("sole_l")
+    Frame('sole_r', body=10)
     """
 
     model: Model
@@ -94,6 +98,13 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     the forces that inverse dynamics gives for the mirrored motion must be the mirrored forces. Springs and losses of
     the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves out all of
     them). For a robot that is nearly symmetric, except for its cables for example, use its `symmetric_twin`.
+
+    >>> human = od.models.human()
+    >>> mirror = ocp.mirror_map(human)
+    >>> q = human.neutral()
+    >>> q[human.q_names.index("knee_l")] = 0.3
+    >>> float(mirror.q(q)[human.q_names.index("knee_r")])
+    0.3
     """
     mirror = kinematic_mirror(model)
     _check(mirror)
@@ -131,21 +142,28 @@ def match_bodies(model: Model, tolerance: float = TOLERANCE) -> tuple[int, ...]:
         for X, body in zip(X0, model.I, strict=True)
     ]
     partners = {0: 0}
+    extent = max(float(np.linalg.norm(x)) for x in (*place, *com))
     for i, p in model.edges:
+        if i in partners:
+            continue
 
-        def distance(j: int, i: int = i) -> float:
+        def apart(j: int, i: int = i) -> tuple[float, float]:
+            """Distances [m] of origins and mass centers, and difference of masses [kg], from the mirror image."""
             gap = np.linalg.norm(place[j] - REFLECTION @ place[i]) + np.linalg.norm(com[j] - REFLECTION @ com[i])
-            return float(gap + abs(float(model.I[j].m) - float(model.I[i].m)))
+            return float(gap), abs(float(model.I[j].m) - float(model.I[i].m))
 
         siblings = [j for j, q in model.edges if q == partners[p] and type(model.joints[j]) is type(model.joints[i])]
-        best = min(siblings, key=distance, default=0)
-        if not best or distance(best) > tolerance * max(1.0, model.mass):
+        rank = {j: apart(j)[0] + extent * apart(j)[1] / (model.mass or 1.0) for j in siblings}
+        # the legs of a planar walker lie on each other: each could be its own image, and the other one is meant
+        near = [j for j in siblings if j not in partners and rank[j] <= min(rank.values()) + TOLERANCE * extent]
+        best = min(near, key=lambda j: (j == i, j), default=0)
+        if not best or sum(apart(best)) > tolerance * max(1.0, model.mass):
             raise ModelError(
                 f"{model!r} is not left-right symmetric: body {model.body_names[i - 1]!r} has no mirror image in the "
                 "neutral posture (equal mass, mirrored origin and mass center, on the image of its parent): use the "
                 "model's `symmetric_twin`"
             )
-        partners[i] = best
+        partners[i], partners[best] = best, i
     return tuple(partners[i] for i in range(model.nb + 1))
 
 

@@ -24,6 +24,11 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     joints are averaged too. Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored
     gait needs a model without these differences. tolerance: largest difference between partners, relative to the mass
     [m, kg]. `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
+
+    >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
+    >>> twin = ocp.symmetric_twin(uneven)
+    >>> round(twin.mass - uneven.mass, 9), ocp.asymmetry(twin)["mass"]
+    (0.0, 0.0)
     """
     partners = match_bodies(model, positive(tolerance, "tolerance"))
     X0 = body_transforms(model, DM(model.neutral()))
@@ -74,6 +79,13 @@ def facing_forward(model: Model, left: str, right: str) -> Model:
     left, right: names of frames; their positions are those of the neutral posture. x then points forward, as walking
     along x needs. Only the frame of the base is turned; the poses of all other frames on the robot stay. ValueError if
     the origins of both frames lie on one vertical line.
+
+    >>> turned = ocp.facing_forward(od.models.human(), "thigh_l", "thigh_r")  # it faces forward already
+    >>> od.pose(turned, "pelvis", turned.neutral())[0]
+    DM(
+    [[1, 0, 0],
+     [0, 1, 0],
+     [0, 0, 1]])
     """
     q = DM(model.neutral())
     dx, dy, _ = np.array((point_position(model, left, q) - point_position(model, right, q)).full()).ravel()
@@ -101,6 +113,10 @@ def asymmetry(model: Model) -> dict[str, float]:
     """Asymmetry of a model: the largest differences to its symmetric twin.
 
     Keys: "mass" [kg], "center_of_mass" [m], "place" [m] of a joint's fixed frame.
+
+    >>> human = od.models.human()
+    >>> ocp.asymmetry(human)["mass"], round(ocp.asymmetry(human.with_inertia("thigh_l", mass=11.0))["mass"], 4)
+    (0.0, 0.3316)
     """
     twin = symmetric_twin(model)
     mass, com, place = [0.0], [0.0], [0.0]

@@ -5,6 +5,7 @@ The functions do not change matplotlib's global state, and matplotlib is loaded 
 show the figures and animations that they return.
 """
 
+from .._types import only_names as _only_names
 from .animation import animate as animate
 from .cycle import plot_gait_cycle as plot_gait_cycle
 from .overview import overview as overview
@@ -26,3 +27,5 @@ from .skeleton import skeleton as skeleton
 from .strip import stick_figure as stick_figure
 from .viewer.handle import Viewer as Viewer
 from .viewer.show import show as show
+
+_only_names(globals())

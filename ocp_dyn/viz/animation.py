@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._files import path_of
-from .._types import Array, finite, is_one_of, is_whole, sequence, shown
+from .._types import Array, finite, is_one_of, is_whole, meant, sequence, shown
 from .drawing import INK, Arrows, Plane, Puppet, bare, figure, flat, ground, legend, picture_file, used_points
 from .gait import Motion, Stretch, check_finite, check_motion, ground_forces, unroll, weight
 from .player import Scene, page
@@ -48,9 +48,8 @@ def animate(
     size: tuple[int, int] = (720, 420),
     progress: Progress | None = None,
 ) -> AnimationPath:
-    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a notebook
-    shows as the animation.
-
+    """Writes a motion as a looping .gif, as .html, or as .mp4 (needs the program ffmpeg); returns the path, which a
+    notebook shows as the animation.
 
     A .html file plays in any browser, without further files; the user can stop, slow down and turn the motion there.
 
@@ -68,6 +67,11 @@ def animate(
 
     The file appears complete or not at all. `ValueError` for another suffix or view, or a number out of range;
     `RuntimeError` for .mp4 without ffmpeg.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(od.viz.animate(solution, f"{folder}/turn.html").stat().st_size > 1000)
+    True
     """
     path = path_of(path)
     check_motion(solution)
@@ -81,6 +85,14 @@ def animate(
         return AnimationPath(path)
     ticks = max(2, round(100 / fps))  # hundredths of a second per frame
     film = _film(solution, steps, ticks / 100 * speed, speed, view)
+    _write_pictures(path, film, size, ffmpeg, ticks, progress)
+    return AnimationPath(path)
+
+
+def _write_pictures(
+    path: Path, film: _Film, size: tuple[int, int], ffmpeg: str | None, ticks: int, progress: Progress | None
+) -> None:
+    """Writes the frames of a film, each of `ticks` hundredths of a second, as .mp4 by the program ffmpeg, or as .gif."""
     canvas = _Canvas(film, size)
 
     def frames() -> Iterator[Array]:
@@ -96,7 +108,6 @@ def animate(
         else:
             few = [canvas.picture(k) for k in range(0, len(film.times), 1 + len(film.times) // 4)]
             _write_gif(partial, frames(), _palette(few), 10 * ticks, int(1000 * pause))
-    return AnimationPath(path)
 
 
 def _writer(path: Path) -> str | None:
@@ -108,8 +119,8 @@ def _writer(path: Path) -> str | None:
     if suffix in (".gif", ".html"):
         return None
     if suffix != ".mp4":
-        got = shown(suffix) if suffix else "no suffix"
-        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}")
+        got, near = shown(suffix) if suffix else "no suffix", meant(suffix, (".gif", ".html", ".mp4"))
+        raise ValueError(f"{shown(path.name)}: an animation is written as .gif, .html or .mp4, got {got}{near}")
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(
@@ -129,7 +140,9 @@ def _check(steps: int, fps: float, view: str | None, speed: float, size: tuple[i
             f"animate: fps must be above 0 and at most 50 (no viewer shows a .gif faster), got {shown(fps)}"
         )
     if view is not None and not is_one_of(view, VIEWS):
-        raise ValueError(f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}")
+        raise ValueError(
+            f"animate: view must be one of {', '.join(map(repr, VIEWS))} or None, got {shown(view)}{meant(view, VIEWS)}"
+        )
     if not finite(speed, "animate: speed") >= SLOWEST:
         raise ValueError(
             f"animate: speed must be a positive number of at least {SLOWEST:g} (1: real time), got {shown(speed)}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import Array, is_one_of, sequence, shown, truth
+from .._arguments import some_of
+from .._types import Array, sequence, truth
 from .drawing import COLORS, FAINT, INK, figure, legend, picture_format, save, tinted
 from .gait import Motion, touch_down
 from .panels import Bands, Chart, checked_bands, dress
@@ -69,8 +70,7 @@ def plot_gait_cycle(
     picture_format(path)
     truth(landmarks, "landmarks")
     rows = [quantities] if isinstance(quantities, str) else sequence(quantities, "quantities must be names")
-    if not rows or any(not is_one_of(row, TITLES) for row in rows):
-        raise ValueError(f"quantities must be some of {', '.join(TITLES)}, got {shown(quantities)}")
+    some_of(rows, TITLES, "quantities")
     measured = checked_bands(bands, (title for row in rows for title in TITLES[row].values()))
     chart = Chart(solution)
     if not chart.cycle or not chart.joints:

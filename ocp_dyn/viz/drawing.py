@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._files import path_of, whole_file
-from .._types import Array, shown
+from .._types import Array, meant, shown
 from .skeleton import Point, Segment, Side
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def picture_format(path: str | Path | None) -> str:
     suffix = named.suffix.lower()
     if suffix not in PICTURES:
         got = shown(suffix) if suffix else "no suffix"
-        raise ValueError(f"{shown(named.name)}: a figure is written as one of {', '.join(PICTURES)}, got {got}")
+        raise ValueError(
+            f"{shown(named.name)}: a figure is written as one of {', '.join(PICTURES)}, got {got}{meant(suffix, PICTURES)}"
+        )
     return suffix[1:]
 
 

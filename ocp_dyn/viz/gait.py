@@ -104,8 +104,9 @@ class Stretch:
 def check_motion(motion: Any) -> None:
     """TypeError unless `motion` is a solved motion."""
     if not isinstance(getattr(motion, "model", None), Model) or not hasattr(motion, "step_length"):
+        remedy = ": draw its .trajectory(loops)" if hasattr(motion, "trajectory") else ""
         raise TypeError(
-            f"a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}"
+            f"a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, got {shown(motion)}{remedy}"
         )
 
 

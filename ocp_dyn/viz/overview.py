@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._display import picture_of
 from .._types import Array, Vector, finite, is_whole, sequence, shown
+from ..formulations import Trajectory
 from .drawing import (
     COLORS,
     FAINT,
@@ -41,6 +43,9 @@ PALEST = 0.15
 
 CURVES = (COLORS["left"], COLORS["right"], FORCE, INK, "#CC79A7", "#E69F00")
 """Colors of the curves of a panel, in order."""
+
+NAMES_PER_LINE, LINE_OF_NAMES = 4, 12.0
+"""Number of names of curves in a line above a panel, and the height of this line [points]."""
 
 NEGLIGIBLE = 1e-6
 """Torques below this fraction of the model's weight times its size are drawn as zero."""
@@ -85,6 +90,10 @@ def overview(
     side. poses: their number. trace: names of frames whose paths are drawn. obstacles: shapes to draw, such as
     `ocp.Obstacle`. spread [m]: shift along x from the first pose to the last, for motions up and down. title: by
     default the name of the model and the duration. KeyError for a frame that the model does not have.
+
+    >>> figure = od.viz.overview(solution, poses=5)
+    >>> len(figure.axes)
+    3
     """
     check_motion(solution)
     picture_format(path)
@@ -123,6 +132,11 @@ def overview(
     made.text(0.15 / WIDTH, y - 0.22 / height, text, fontsize=8.5, color=INK, va="center")
     save(made, path)
     return made
+
+
+@picture_of.register(Trajectory)
+def _picture_of_trajectory(motion: Trajectory) -> Any:
+    return overview(motion)
 
 
 def _groups(chart: Chart) -> list[_Group]:
@@ -167,8 +181,11 @@ def _curves(axes: Axes, chart: Chart, group: _Group, last: bool) -> None:
         axes.axvline(float(chart.abscissa(one.t[-1:])[0]), color=FAINT, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
     end = float(chart.abscissa(np.array([chart.end]))[0])
     dress(axes, group.title, group.unit, chart.label if last else "", (0.0, end))
-    axes.legend(fontsize=7.5, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=4, handlelength=1.3,
-                borderpad=0.0, columnspacing=1.0, handletextpad=0.5)  # fmt: skip
+    axes.legend(fontsize=7.5, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.96), ncols=NAMES_PER_LINE,
+                handlelength=1.3, borderpad=0.0, columnspacing=1.0, handletextpad=0.5)  # fmt: skip
+    if len(group.curves) > NAMES_PER_LINE:  # the title stands above the names
+        lines = -(-len(group.curves) // NAMES_PER_LINE)
+        axes.set_title(group.title, fontsize=9, color=INK, loc="left", pad=4 + LINE_OF_NAMES * lines)
 
 
 def _poses(axes: Axes, chart: Chart, poses: int, spread: float) -> list[Array]:

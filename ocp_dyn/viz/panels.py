@@ -29,6 +29,9 @@ class Band(NamedTuple):
 
     percent: from 0, the touch-down of the leg, to 100, its next one. low, high: in the units and with the signs of the
     panel, such as the mean less and plus a standard deviation.
+
+    >>> od.viz.Band(percent=[0, 100], low=[-5, -5], high=[5, 5]).low
+    [-5, -5]
     """
 
     percent: Array

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from .._types import Array, is_one_of, sequence, shown, truth
+from .._arguments import some_of
+from .._types import Array, sequence, shown, truth
 from ..mechanism import Model
 from ..models import ClosedChain
 from .gait import Motion, Support, weight
@@ -67,6 +68,10 @@ def plot_motion(
     both legs from their touch-downs on, see `Band`.
 
     `KeyError` for unknown joints or panels, `ValueError` for another suffix or unknown quantities.
+
+    >>> figure = od.viz.plot_motion(solution)
+    >>> [axis.get_ylabel() for axis in figure.axes]
+    ['degrees', 'degrees/s', 'N m']
     """
     wanted = _quantities(quantities)
     chart = _Chart(solution, truth(per_mass, "per_mass"))
@@ -111,6 +116,10 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
 
     A mechanism with closed loops (`od.models.ClosedChain`) is drawn with its loops, assembled unless q is given.
     `TypeError` for anything else.
+
+    >>> len(od.viz.plot(solution).axes)  # angle, velocity, torque
+    3
+    >>> figure = od.viz.plot(arm, [0.3, 0.4])  # the picture of a model
     """
     if isinstance(subject, Model):
         return plot_model(subject, *arguments, **options)
@@ -128,7 +137,11 @@ def plot_angles(
     solution: Motion, path: str | Path | None = None, *, joints: Sequence[str] | None = None, bands: Bands | None = None
 ) -> Figure:
     """Flexion angles of hip, knee and ankle of both legs [degrees], or positions of the joints of other models; options
-    as for `plot_motion`."""
+    as for `plot_motion`.
+
+    >>> [axis.get_ylabel() for axis in od.viz.plot_angles(solution).axes]
+    ['degrees']
+    """
     return plot_motion(solution, path, joints=joints, quantities=("angles",), bands=bands)
 
 
@@ -141,7 +154,11 @@ def plot_torques(
     bands: Bands | None = None,
 ) -> Figure:
     """Torques of hip, knee and ankle of both legs [N m], or of the joints of other models; options as for
-    `plot_motion`."""
+    `plot_motion`.
+
+    >>> [axis.get_ylabel() for axis in od.viz.plot_torques(solution).axes]
+    ['N m']
+    """
     return plot_motion(solution, path, joints=joints, quantities=("torques",), per_mass=per_mass, bands=bands)
 
 
@@ -154,7 +171,11 @@ def plot_powers(
     bands: Bands | None = None,
 ) -> Figure:
     """Powers of hip, knee and ankle of both legs [W], or of the joints of other models: mean torque times mean rate of
-    every interval, positive if the motor gives energy; options as for `plot_motion`."""
+    every interval, positive if the motor gives energy; options as for `plot_motion`.
+
+    >>> [axis.get_ylabel() for axis in od.viz.plot_powers(solution).axes]
+    ['W']
+    """
     return plot_motion(solution, path, joints=joints, quantities=("powers",), per_mass=per_mass, bands=bands)
 
 
@@ -162,7 +183,15 @@ def plot_forces(
     solution: Motion, path: str | Path | None = None, *, per_mass: bool = False, bands: Bands | None = None
 ) -> Figure:
     """Ground reaction forces [% of body weight, or N/kg] and center of pressure [cm]; options as for `plot_motion`.
-    `ValueError` for a motion without contacts."""
+    `ValueError` for a motion without contacts.
+
+    >>> builder = od.ModelBuilder("block")
+    >>> builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
+    >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
+    >>> block = ocp.Problem(builder.build(), [stand]).solve(progress=False)
+    >>> [axis.get_ylabel() for axis in od.viz.plot_forces(block).axes]
+    ['% of body weight', '% of body weight', '% of body weight']
+    """
     chart = _Chart(solution, truth(per_mass, "per_mass"))
     if not chart.feet:
         raise ValueError("plot_forces needs contacts with the ground, and this motion has no contacts with the ground")
@@ -202,8 +231,7 @@ def _quantities(quantities: Any) -> tuple[str, ...]:
     if quantities is None:
         return ()
     given = (quantities,) if isinstance(quantities, str) else tuple(sequence(quantities, "quantities must be names"))
-    if not given or any(not is_one_of(name, QUANTITIES) for name in given):
-        raise ValueError(f"quantities must be some of {', '.join(QUANTITIES)}, got {shown(quantities)}")
+    some_of(given, QUANTITIES, "quantities")
     return given
 
 

@@ -31,6 +31,9 @@ def plot_phase_portrait(
     two steps. joints: names of joints (default: all except the root of a floating or planar model). Written to `path`
     (.png, .pdf, .svg) if given. KeyError for a joint that the model does not have, ValueError if no coordinate is left
     to plot.
+
+    >>> len(od.viz.plot_phase_portrait(solution).axes)
+    1
     """
     picture_format(path)
     chart = Chart(solution)
@@ -56,6 +59,10 @@ def plot_multipliers(multipliers: Any, path: str | Path | None = None) -> Figure
     """Floquet multipliers in the complex plane with the unit circle, inside which disturbances die out.
 
     multipliers: as `Solution.floquet_multipliers` returns them. Written to `path` (.png, .pdf, .svg) if given.
+
+    >>> figure = od.viz.plot_multipliers([0.3 + 0.4j, 0.3 - 0.4j, -0.1])
+    >>> figure.axes[0].get_xlabel()
+    'real'
     """
     picture_format(path)
     values = _complex(multipliers)

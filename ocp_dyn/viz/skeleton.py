@@ -33,7 +33,11 @@ SLIMNESS = 0.62
 
 
 class Point(NamedTuple):
-    """A point fixed to a body (0: the ground), in body coordinates [m]."""
+    """A point fixed to a body (0: the ground), in body coordinates [m].
+
+    >>> od.viz.Point(1, z=-0.5)
+    Point(body=1, x=0.0, y=0.0, z=-0.5)
+    """
 
     body: int
     x: float = 0.0
@@ -43,7 +47,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """The convex hull of balls of `radii` [m] about `points`; it belongs to the body `name`."""
+    """The convex hull of balls of `radii` [m] about `points`; it belongs to the body `name`.
+
+    >>> od.viz.skeleton(rod)[0].name
+    'link1'
+    """
 
     name: str
     kind: Kind
@@ -61,6 +69,9 @@ def skeleton(model: Model) -> list[Segment]:
     frame called `head` (the top of the head) a round head. A body without children and frames ends at its center of
     mass, and is a ball if that lies at its joint. A sliding joint is a thin rail, a rotational joint to the ground a
     pivot.
+
+    >>> [segment.name for segment in od.viz.skeleton(arm)]
+    ['link1', 'link1', 'link2']
     """
     places, side = neutral_places(model), sides(model)
     anatomy = _Anatomy(model, places, side)
@@ -72,7 +83,11 @@ def skeleton(model: Model) -> list[Segment]:
 
 
 def locate(model: Model, points: tuple[Point, ...], q: Array) -> Array:
-    """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq)."""
+    """World positions (N, len(points), 3) [m] of points at the configurations q (N, nq).
+
+    >>> od.viz.locate(rod, (od.viz.Point(1, z=-1.0),), np.array([[np.pi / 6]])).round(3)
+    array([[[-0.5  ,  0.   , -0.866]]])
+    """
     if not points:
         return np.zeros((len(q), 0, 3))
     positions = function(_positions, model, points, name="viz_points", signature="q -> p")

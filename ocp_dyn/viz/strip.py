@@ -47,6 +47,10 @@ def stick_figure(
     poses: their number; None: nine, or five if the body is longer than tall. ghosts: number of pale poses between two
     poses. spacing [m]: distance between two poses; None keeps them apart, 0 superposes them. forces: whether to draw
     the forces.
+
+    >>> figure = od.viz.stick_figure(solution, poses=5)
+    >>> len(figure.axes)
+    1
     """
     check_motion(solution)
     if poses is not None and not (is_whole(poses, 2) and poses <= MOST_POSES):

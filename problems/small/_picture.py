@@ -15,7 +15,7 @@ def show(solution: ocp.Solution, file: str, **options: Any) -> None:
     file: `__file__` of the problem, which gives its name. options: those of `ocp_dyn.viz.overview`.
     """
     name = Path(file).stem
-    arguments = argparse.ArgumentParser(prog=f"python -m problems.small.{name}")
+    arguments = argparse.ArgumentParser(prog=f"python -m {__package__}.{name}")
     arguments.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="folder of the picture")
     path = arguments.parse_args().out / f"{name}.png"
     stats = solution.stats

@@ -1,4 +1,4 @@
-"""Peers by their Python bindings: MuJoCo, and adam-robotics' functions on CasADi's virtual machine."""
+"""Peers by their Python bindings: Pinocchio, MuJoCo, and adam-robotics' functions on CasADi's virtual machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .timing import microseconds
 
 STATES = 32
 SAME = 1e-8
-"""Largest relative difference of MuJoCo's inverse dynamics from ours."""
+"""Largest relative difference of a peer's inverse dynamics from ours."""
 
 Columns = dict[str, float]
 
@@ -89,7 +89,7 @@ def mujoco(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
         for foot in robot.feet:
             mj.mj_jacBody(model, data, jacobian[:3], jacobian[3:], robot.model.frame(foot).body)
 
-    _check_mujoco(robot.model, drawn, layout, lambda: inverse(1), force)
+    _check(robot.model, drawn, layout, "MuJoCo", lambda: (inverse(1), force)[1])
     data.qfrc_applied[:] = state[2]
     runs: dict[str, Callable[[], object]] = {
         "ID": lambda: inverse(1),
@@ -102,15 +102,69 @@ def mujoco(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
     return {name: microseconds(run) for name, run in runs.items()}
 
 
-def _check_mujoco(
-    model: od.Model, drawn: Mapping[str, Array], layout: od.Layout, inverse: Callable[[], None], force: Array
+def _check(
+    model: od.Model, drawn: Mapping[str, Array], layout: od.Layout, name: str, inverse: Callable[[], Array]
 ) -> None:
-    inverse()
+    """RuntimeError if the inverse dynamics of a peer differ from ours: then it has another model."""
     ours = od.function(od.inverse_dynamics, model)(*(drawn[name][0] for name in ("q", "qd", "qdd")))
     tau = np.array(layout.to_tau(drawn["q"][0], ours), float).ravel()
-    error = np.abs(tau - force).max() / np.abs(tau).max()
+    error = np.abs(tau - inverse()).max() / np.abs(tau).max()
     if not error < SAME:
-        raise RuntimeError(f"MuJoCo's inverse dynamics of {model.name} differ from ours by {error:.1e}")
+        raise RuntimeError(f"{name}'s inverse dynamics of {model.name} differ from ours by {error:.1e}")
+
+
+def pinocchio(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
+    """Microseconds with the calls from Python, about 1 us each; it reads a URDF. H: the upper triangle. FDc: with the
+    constraints of both feet, its proximal solver at the accuracy of ours."""
+    if robot.urdf is None:
+        return {}
+    import pinocchio as pin
+
+    model = pin.buildModelFromUrdf(str(robot.urdf), pin.JointModelFreeFlyer())
+    data = model.createData()
+    layout = od.Layout(robot.model, "pinocchio", joints=["root", *list(model.names)[2:]])
+    q, qd, qdd, tau = (drawn[name][0] for name in ("q", "qd", "qdd", "tau"))
+    given = (layout.to_q(q), layout.to_qd(q, qd), layout.to_qdd(q, qd, qdd), layout.to_tau(q, tau))
+    q, v, a, tau = (np.array(x, float).ravel() for x in given)
+    _check(robot.model, drawn, layout, "Pinocchio", lambda: np.array(pin.rnea(model, data, q, v, a)))
+    frames = [model.getFrameId(foot) for foot in robot.feet]
+
+    def jacobians() -> None:
+        pin.computeJointJacobians(model, data, q)
+        pin.updateFramePlacements(model, data)
+        for frame in frames:
+            pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+
+    runs: dict[str, Callable[[], object]] = {
+        "ID": lambda: pin.rnea(model, data, q, v, a),
+        "C": lambda: pin.nonLinearEffects(model, data, q, v),
+        "H": lambda: pin.crba(model, data, q),
+        "FD": lambda: pin.aba(model, data, q, v, tau),
+        "dID": lambda: pin.computeRNEADerivatives(model, data, q, v, a),
+        "dFD": lambda: pin.computeABADerivatives(model, data, q, v, tau),
+    }
+    if frames:
+        contacts = _contacts(pin, model, frames)
+        settings = pin.ProximalSettings(1e-10, 1e-10, 10)
+        prepared = pin.StdVec_RigidConstraintData()
+        prepared.extend([contact.createData() for contact in contacts])
+        pin.initConstraintDynamics(model, data, contacts, prepared)
+        runs |= {
+            "G": jacobians,
+            "FDc": lambda: pin.constraintDynamics(model, data, q, v, tau, contacts, prepared, settings),
+        }
+    return {name: microseconds(run) for name, run in runs.items()}
+
+
+def _contacts(pin: Any, model: Any, frames: list[int]) -> Any:
+    """Flat contacts of Pinocchio on frames."""
+    contacts = pin.StdVec_RigidConstraintModel()
+    for number in frames:
+        frame, axes = model.frames[number], pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        contacts.append(
+            pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, axes)
+        )
+    return contacts
 
 
 def adam(robot: Robot, drawn: Mapping[str, Array]) -> Columns:
@@ -138,7 +192,11 @@ def _machine(f: ca.Function) -> float:
     return microseconds(lambda: mapped.call(columns), STATES, 5)
 
 
-PEERS = {"MuJoCo": (mujoco, "pip install mujoco"), "adam": (adam, "pip install 'adam-robotics[casadi]'")}
+PEERS = {
+    "Pinocchio, Python": (pinocchio, "pip install pin"),
+    "MuJoCo": (mujoco, "pip install mujoco"),
+    "adam": (adam, "pip install 'adam-robotics[casadi]'"),
+}
 
 
 def measure(robot: Robot, drawn: Mapping[str, Array], missing: set[str]) -> dict[str, Columns]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,8 +37,7 @@ FEET = {"talos_reduced": ("left_sole_link", "right_sole_link"), "simple_humanoid
 
 def urdf(name: str) -> Path | None:
     """The file of a robot of example-robot-data; None, with a line that says so, if that is not installed."""
-    folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
-    found = next(iter(sorted(folder.glob(f"*/**/{name}.urdf"))), None)
+    found = next(iter(sorted(od.robots.folder().glob(f"*/**/{name}.urdf"))), None) if od.robots.installed() else None
     if found is None:
         print(f"{name} is left out: pip install example-robot-data", file=sys.stderr)
     return found

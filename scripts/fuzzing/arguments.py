@@ -110,7 +110,25 @@ def calls() -> tuple[Call, ...]:
     found = [call for call in found if call.changed]
     wrench = {"f_ext": ca.DM.ones(6, 1), "loads": od.Loads(external=("tip",))}
     found += [call._replace(good=call.good | wrench) for call in found if "f_ext" in call.changed]
-    return (*found, *_builder_calls(), *_function_calls(good))
+    return (*found, *_builder_calls(), *_function_calls(good), *_closed_chain_calls())
+
+
+def _closed_chain_calls() -> list[Call]:
+    """Formulations of closed chains, on a four-bar mechanism."""
+    f, bar = od.formulations, od.models.n_four_bar(1)
+    model, loops, q = bar.model, bar.loops, ca.DM(bar.q)
+    known = {
+        "model": model, "constraints": loops, "q": q, "qd": ca.DM(bar.qd), "tau": ca.DM.ones(model.nv), "bodies": "coupler1",
+        "independent": f.independent_coordinates(model, loops, q), "opened": f.open_by_removing(model, loops, "coupler1"),
+    }  # fmt: skip
+    algorithms = (
+        f.dependent_velocity, f.closing_jacobian, f.independent_coordinates, f.independent_transformation, f.dependent_q,
+        f.dependent_qd, f.open_by_removing, f.closed_chain_dynamics, f.closed_chain_dynamics_a,
+    )  # fmt: skip
+    found = [call_of(algorithm.__name__, algorithm, known) for algorithm in algorithms]
+    return [
+        call._replace(good=call.good | {"qd": ca.DM.ones(1)}) if call.name == "dependent_qd" else call for call in found
+    ]
 
 
 def _builder_calls() -> list[Call]:

@@ -6,11 +6,9 @@ import gc
 import inspect
 import multiprocessing
 import os
-import sys
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -22,7 +20,7 @@ from ocp_dyn.casadi_functions.cheapest_equivalent import cheapest_equivalent
 from ocp_dyn.casadi_functions.description import describe
 from ocp_dyn.casadi_functions.quantities import QUANTITIES
 from ocp_dyn.casadi_functions.registry import REGISTRY
-from tests.helpers import State, add_random, close, flat, tree
+from tests.helpers import CLOSED, State, add_random, close, closed_chain_function, flat, tree
 
 CONTACTS = (od.Contact("b2"), od.Contact("b3", point=(0.1, 0, 0.2), axes="xz"))
 SIGNATURES = {
@@ -357,14 +355,12 @@ DERIVATIVES_CEILING = 19900
 
 
 def humanoid() -> od.Model:
-    inside = "cmeel.prefix/share/example-robot-data/robots/simple_humanoid_description/urdf/simple_humanoid.urdf"
-    paths = [path for folder in sys.path if (path := Path(folder) / inside).exists()]
-    if not paths:
+    if not od.robots.installed():
         pytest.skip("example-robot-data is not installed")
-    urdf = pytest.importorskip("ocp_dyn.io.urdf")
-    return urdf.load_urdf(paths[0], root=od.FloatingBase())
+    return od.robots.load("simple_humanoid")
 
 
+@pytest.mark.slow
 def test_instruction_counts_on_a_humanoid():
     """A deterministic figure of speed: a change that makes an algorithm longer is seen here."""
     model = humanoid()
@@ -385,6 +381,36 @@ def test_instruction_count_of_derivatives_on_a_humanoid():
 
     f = od.function(by_q_and_qd, cheapest_equivalent(humanoid()), signature="q qd qdd -> dtau_dq dtau_dqd")
     assert f.n_instructions() <= DERIVATIVES_CEILING
+
+
+def test_functions_of_closed_chains_have_names_and_labels():
+    """Functions of the registry: sizes from the choice of coordinates and the opened chain, and the same numbers."""
+    b, chain = od.formulations, CLOSED
+    model, loops, q, qd = chain.model, chain.loops, chain.q, chain.qd
+    choice = b.independent_coordinates(model, loops, q)
+    R2, qd_R2, Phi2_q, FDc_A = (closed_chain_function(algorithm) for algorithm in (
+        b.independent_transformation, b.dependent_qd, b.closing_jacobian, b.closed_chain_dynamics_a))  # fmt: skip
+    for f, name in ((R2, "R2"), (qd_R2, "qd_R2"), (Phi2_q, "Phi2_q"), (FDc_A, "FDc_A")):
+        assert f.name() == name
+    close(R2(q)[0], b.independent_transformation(model, loops, q, choice)[0])
+    assert qd_R2.name_in() == ["q", "qd_i"]
+    rate = qd[list(choice.independent)]
+    close(qd_R2(q, rate), R2(q)[0] @ rate)
+    v_B = od.function(b.dependent_velocity, model)
+    close(v_B(q, qd), b.velocity_transformation(model, q) @ qd)
+    assert Phi2_q.size_out(0) == (4, 6 * model.nb)
+    close(Phi2_q(q) @ v_B(q, qd), od.constraint_jacobian(model, loops, q) @ qd)
+    tau = np.arange(model.nv)
+    qdd, lam, xdd = FDc_A(q, qd, tau)
+    close(qdd, b.closed_chain_dynamics(model, loops, q, qd, tau)[0], 1e-8)
+    opened = b.open_by_removing(model, loops, ["coupler1", "coupler2"])
+    assert (lam.numel(), xdd.numel()) == (len(opened.conditions), opened.natural.n)
+    for condition in opened.conditions:
+        assert condition in od.codegen.generate([FDc_A], "bars")["bars.h"]
+    with pytest.raises(TypeError, match="missing a required argument"):
+        od.function(b.independent_transformation, model, loops)
+    with pytest.raises(ValueError, match="R2 and qd_i have the sizes of a choice of independent coordinates"):
+        od.function(b.dependent_qd, model, loops)
 
 
 # Lighter models

@@ -22,7 +22,7 @@ from ocp_dyn.codegen import emit
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.machine_code import batch, build, cache
 from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
-from tests.helpers import mostly_slow, tree
+from tests.helpers import OF_CLOSED_CHAINS, closed_chain_function, mostly_slow, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
@@ -50,6 +50,9 @@ def registered(model: od.Model, contacts: tuple[od.Contact, ...]) -> list[ca.Fun
     natural = od.formulations.natural(model)
     functions = []
     for algorithm in REGISTRY:
+        if algorithm in OF_CLOSED_CHAINS:
+            functions.append(closed_chain_function(algorithm))
+            continue
         takes = inspect.signature(algorithm).parameters
         static = (held,) if "constraints" in takes else (model.body_names[-1],) if "frame" in takes else ()
         if "natural" in takes:
@@ -70,7 +73,7 @@ def states(f: ca.Function, model: od.Model, n: int, rng: np.random.Generator) ->
             return od.formulations.natural_from_q(model, natural, q).full().ravel()
         if name == "xd":
             return od.formulations.natural_velocity(model, natural, q, qd).full().ravel()
-        return q if name == "q" else rng.normal(size=f.size_in(name)).squeeze(-1)
+        return q if name == "q" and len(q) == f.size1_in(name) else rng.normal(size=f.size_in(name)).squeeze(-1)
 
     return [np.array([draw(name) for _ in range(n)]) for name in f.name_in()]
 
@@ -127,7 +130,7 @@ def test_every_entry_equals_the_virtual_machine(rng):
 def test_the_human(rng):
     model = od.models.human()
     contacts = (od.Contact(model.frame("sole_l")), od.Contact(model.frame("sole_r")))
-    check_all(model, contacts, (13,), rng, ("ID", "FD", "H", "G", "gamma", "FDc"))
+    check_all(model, contacts, (13,), rng, ("ID", "H", "FDc"))
 
 
 MODEL = tree("chain")
@@ -224,7 +227,7 @@ def test_arguments_may_be_dm(rng, no_compiler):
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             fast.ID(wrong, *one[1:])
-    with pytest.raises(ValueError, match=r"argument 0 of this buffer has the shape \(3, 1\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"ID: q has the shape \(3, 1\), expected \(4,\): nq = 4, b1_joint"):
         fast.ID.buffer()(ca.DM(3, 1), *one[1:])
 
 
@@ -326,7 +329,9 @@ def test_unknown_names(no_compiler):
         fast["FD"]
     with pytest.raises(AttributeError, match="'FD' was not compiled; compiled functions are ID"):
         fast.FD  # noqa: B018
-    with pytest.raises(TypeError, match="takes 3 arguments or none, got 1"):
+    with pytest.raises(
+        TypeError, match=r"ID: its buffer takes 3 arguments \(q, qd, qdd\), in this order, or none, got 1"
+    ):
         fast.ID.buffer()(q4)
 
 
@@ -359,6 +364,7 @@ def test_a_library_is_built_once_and_private(home, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_what_makes_another_library(home):
     od.codegen.compile([H])
     od.codegen.compile([H], lanes=2)
@@ -504,6 +510,7 @@ print(fast.backend, float(fast.H(np.ones((9, 2)))[8].sum()))
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_long_functions_are_compiled_in_parts(rng, monkeypatch, capsys):
     """Parts share values, and the forms for one state and for lanes do not mix up theirs."""
     monkeypatch.setattr(driver, "CHUNKS_PER_FILE", 1)
@@ -532,6 +539,7 @@ def test_a_map_is_compiled(rng):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_processes_share_a_cache(home):
     command = [sys.executable, "-c", PROCESS]
     running = [subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) for _ in range(3)]

@@ -142,6 +142,7 @@ def test_keys_of_ones_own_go_along(home):
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_a_process_that_is_spawned_takes_compiled_functions(home):
     fast = od.codegen.compile([H], lanes=2)
     with multiprocessing.get_context("spawn").Pool(1) as pool:

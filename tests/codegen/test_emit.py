@@ -168,6 +168,7 @@ def test_an_order_by_demand_keeps_fewer_values_waiting():
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_values_pass_between_chunks(rng, tmp_path):
     """A recursion whose old values are needed much later, many chunks long."""
     x = ca.SX.sym("x", 3)

@@ -64,6 +64,7 @@ def random_inputs(f: ca.Function, rng: np.random.Generator) -> list[ca.DM]:
 
 @needs_cc
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
+@pytest.mark.slow
 def test_casadi_loads_the_library_with_its_derivatives(rng, tmp_path, dense):
     functions = [odd()] if dense else [ID, H, odd()]
     directory = od.codegen.export(functions, tmp_path / "robot", dense=dense, derivatives=True)
@@ -159,6 +160,7 @@ def batch(
 @needs_cc
 @every_compiler
 @pytest.mark.parametrize(("flags", "lanes"), [((), 8), (("-march=native", "-DROBOT_ONE_SET"), 4)])
+@pytest.mark.slow
 def test_batches(rng, tmp_path, compiler, flags, lanes):
     """Those that choose an instruction set when they run, and those of the one they are compiled for."""
     functions = [ID, odd()]
@@ -260,6 +262,7 @@ def test_sanitizers_find_nothing(tmp_path, compiler, flags):
 @needs_cc
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="registers of x86-64")
+@pytest.mark.slow
 def test_lanes_are_vector_registers(tmp_path):
     directory = od.codegen.export([ID], tmp_path / "robot", lanes=8)
     for name, register in (("avx512", "%zmm"), ("avx2", "%ymm"), ("batch", "%xmm")):
@@ -274,6 +277,7 @@ def test_lanes_are_vector_registers(tmp_path):
 
 
 @needs_cc
+@pytest.mark.slow
 def test_single_precision(rng, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     directory = od.codegen.export([ID], tmp_path / "robot", precision="single", lanes=16, dense=True)
@@ -327,6 +331,7 @@ def test_the_readme_tells_sizes_layouts_and_units():
 
 
 @needs_cc
+@pytest.mark.slow
 def test_the_readme_is_right(tmp_path, monkeypatch):
     """Its code for C, C++, Python and CasADi runs."""
     directory = od.codegen.export([ID, H], tmp_path / "robot", derivatives=("jac",))

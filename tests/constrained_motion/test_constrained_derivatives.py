@@ -210,6 +210,7 @@ def test_on_random_trees_with_floating_bases(root):
     )
 
 
+@pytest.mark.slow
 def test_with_springs_losses_and_armatures(rng):
     s = State.of(PASSIVE, rng)
     foot = od.Contact("b6", axes="xz")
@@ -219,6 +220,7 @@ def test_with_springs_losses_and_armatures(rng):
     equal(found, by_ad(od.impact, PASSIVE, foot, s, "q qd", loads=od.Loads(armature=True)))
 
 
+@pytest.mark.slow
 def test_restitution_of_every_kind(rng):
     """One number, one per row, an input; constraints on time."""
     model = tree("planar")
@@ -323,6 +325,7 @@ def test_finite_at_neutral_and_rest():
     )
 
 
+@pytest.mark.slow
 def test_moving_the_whole_mechanism_changes_nothing(rng):
     """Columns of the base's translation vanish in dFDc; a column outside a contact's path is structurally zero."""
     model = tree("floating")

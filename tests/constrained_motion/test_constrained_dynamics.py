@@ -11,7 +11,7 @@ import ocp_dyn as od
 from ocp_dyn.constrained_motion import SOLVERS
 from ocp_dyn.constrained_motion.inverse import actuated_dofs
 from ocp_dyn.dynamics.rnea_crba_aba import factor
-from scripts.bench_instructions import measure, models
+from scripts.bench_instructions import models, solver_counts
 from tests.helpers import State, add_random, close, evaluate, flat, mostly_slow, tree
 
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
@@ -123,6 +123,7 @@ def test_the_ground_pushes(solver):
     close(Lam, [3 * 3.0])
 
 
+@pytest.mark.slow
 def test_null_space_multipliers(rng):
     """The null-space method's lam, recovered from R lam = Y' (H qdd + C - tau), fits every dof, not the projected ones."""
     constraints = INDEPENDENT["branches tied together"]
@@ -290,7 +291,12 @@ def test_instruction_counts_of_every_solver():
     humanoid = models().get("simple_humanoid")
     if humanoid is None:
         pytest.skip("example-robot-data is not installed")
-    counts = measure(humanoid)
+    model = humanoid.make()
+    feet = tuple(od.Contact(model.frame(foot)) for foot in humanoid.feet)
+    algorithms = (od.constrained_dynamics, od.impact, od.constrained_equations, od.constrained_inverse_dynamics)
+    functions = [od.function(algorithm, model, feet) for algorithm in algorithms]
+    counts = {f.name(): f.n_instructions() for f in functions} | solver_counts(model, feet)
+    assert counts.keys() == CEILINGS.keys()
     assert {name: counts[name] for name, ceiling in CEILINGS.items() if counts[name] > ceiling} == {}
     for name in ("FDc", "impact"):
         assert counts[f"{name} kkt"] > 2 * counts[name]
@@ -380,6 +386,7 @@ def test_inverse_dynamics_with_all_motors_is_plain_where_the_motion_keeps_the_co
     assert od.is_fully_actuated(model, contact, s.q)
 
 
+@pytest.mark.slow
 def test_relaxed_and_external(rng):
     """With relaxed=True a fully actuated model tracks what it can; external forces enter the equations."""
     contact = (od.Contact("foot0"),)
@@ -415,6 +422,7 @@ def test_inverse_dynamics_refuses():
             od.function(od.constrained_inverse_dynamics, MODEL, contact, **options)
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_with_numbers_refuses_where_forces_do_not_reach_the_unactuated_dofs(rng):
     """Enough rows but dependent ones: said so for numbers; redundant rows that reach all dofs do no harm."""
     s = State.of(MODEL, rng)

@@ -74,6 +74,7 @@ def unlucky_loop():
 
 @pytest.mark.parametrize("make", [unlucky_body, unlucky_loop])
 @pytest.mark.parametrize("solver", ["range", "kkt", "aba", "proximal"])
+@pytest.mark.slow
 def test_rows_in_an_unlucky_order_lose_few_digits(solver, make):
     """The second row is the first but for an angle of 1e-4, the third would have served better: errors stay those of the
     rows' condition, 1e4, not of its square."""

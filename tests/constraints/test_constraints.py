@@ -154,6 +154,7 @@ def test_kkt_residual(rng, key, contacts):
         close(lam, expected, 1e-9 * np.linalg.cond(A) ** 0.5)  # as ill-conditioned as the contact
 
 
+@pytest.mark.slow
 def test_external_forces_in_contact(rng):
     model, contacts = walker(), (od.Contact("foot0"),)
     s = State.of(model, rng)

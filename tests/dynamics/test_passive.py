@@ -77,6 +77,7 @@ def test_nothing_enters_unless_asked(rng):
     assert od.function(od.passive_force, od.random_tree(4), signature="q qd -> tau").nnz_out() == 0
 
 
+@pytest.mark.slow
 def test_the_equation_of_motion_holds_with_all_of_it(rng):
     """(H + A) qdd + C = tau + tau_p in ID, FD by both algorithms; with external forces."""
     s = State.of(MODEL, rng)

@@ -227,7 +227,7 @@ def test_a_locked_mechanism_rests(method):
         ({"method": "newton"}, "method must be one of multipliers, penalty, matrix_r, got 'newton'"),
         ({"method": "penalty", "alpha": (1.0, 2.0)}, "alpha must be one number or 17, one per row"),
         ({"method": "penalty", "alpha": -1.0}, "alpha must be positive"),
-        ({"iterations": 0}, "iterations must be at least 1"),
+        ({"method": "penalty", "iterations": 0}, "iterations must be at least 1"),
         ({"omega": -1.0}, "omega .* must not be negative"),
         ({"method": "matrix_r", "at": (1.0,)}, "at must be 21 finite numbers"),
     ],

@@ -177,6 +177,7 @@ def test_a_trajectory_has_a_row_per_time() -> None:
         Trajectory(lists.model, lists.t, lists.q, lists.qd, constraints="loop")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_progress_and_pictures(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     found = motion(1e-3, duration=2.5, progress=lambda done, total: told.append((done, total)))

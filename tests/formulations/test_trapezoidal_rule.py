@@ -57,6 +57,7 @@ def tumbling(key="chain"):
 
 
 @pytest.mark.parametrize("key", ["chain", "spherical", "planar"])
+@pytest.mark.slow
 def test_errors_fall_with_the_square_of_the_step(key):
     model, natural, s, (x, xd) = tumbling(key)
 
@@ -132,6 +133,7 @@ def test_energy_is_kept_and_is_that_of_joint_space():
     assert np.ptp(motion.energy) < 1e-4 * np.abs(motion.energy).max()
 
 
+@pytest.mark.slow
 def test_long_runs_stay_on_the_constraints():
     """Eighty seconds of five bars, which tumble; without projections the velocity errors are 1e-2."""
     model = od.models.five_bar_pendulum()
@@ -141,6 +143,7 @@ def test_long_runs_stay_on_the_constraints():
     assert np.abs(motion.energy - motion.energy[0]).max() < 0.05 * abs(motion.energy[0])
 
 
+@pytest.mark.slow
 def test_five_bars_as_in_the_book():
     """Example 8.6: its energy error is 1.3 %, its constraint errors 1e-5 and, with alpha = 1e6, 1e-4."""
     model, h = od.models.five_bar_pendulum(), 8e-3
@@ -195,6 +198,7 @@ def test_the_quasi_tangent_is_the_tangent_up_to_the_errors_of_the_constraints(rn
     assert np.abs(K - K.T).max() < 1e-2 * np.abs(K).max()
 
 
+@pytest.mark.slow
 def test_steps_are_those_of_the_simulation_and_of_c():
     model, natural, s, _ = tumbling()
     h = 2e-3
@@ -215,6 +219,7 @@ def test_steps_are_those_of_the_simulation_and_of_c():
     assert again.iterations.max() == 0
 
 
+@pytest.mark.slow
 def test_numbers_and_expressions_agree(rng):
     model, natural, s, _ = tumbling()
     x, xd = at(model, natural, s.q, s.qd)

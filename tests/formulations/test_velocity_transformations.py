@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sysconfig
 from itertools import pairwise
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -79,20 +77,16 @@ def test_every_joint(rng, key):
 
 
 @pytest.mark.parametrize("key", MODELS)
+@pytest.mark.slow
 def test_ready_models(rng, key):
     model = MODELS[key]
     check(model, State.of(model, rng), loads=ALL)
 
 
-SOLO = (
-    Path(sysconfig.get_paths()["purelib"])
-    / "cmeel.prefix/share/example-robot-data/robots/solo_description/robots/solo12.urdf"
-)
-
-
-@pytest.mark.skipif(not SOLO.exists(), reason="example-robot-data is not installed")
+@pytest.mark.slow
+@pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 def test_a_robot_from_a_file(rng):
-    model = od.load_urdf(SOLO, root=od.FloatingBase(), mimic="free", inertia="keep")
+    model = od.robots.load("solo12")
     check(model, State.of(model, rng), loads=ALL)
 
 
@@ -106,6 +100,7 @@ def test_accelerations_are_rates_of_velocities(rng):
     close(ca.Function("rate", [q, qd, qdd], [rate])(s.q, s.qd, s.qdd), np.zeros(6 * model.nb))
 
 
+@pytest.mark.slow
 def test_external_wrenches_and_loads(rng):
     model = MODELS["human"]
     s = State.of(model, rng)

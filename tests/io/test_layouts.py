@@ -1,8 +1,6 @@
 """Layouts of other libraries: round trips, power, and live comparison with Pinocchio and MuJoCo."""
 
 import json
-import sysconfig
-from pathlib import Path
 from xml.etree import ElementTree
 
 import casadi as ca
@@ -13,11 +11,10 @@ import ocp_dyn as od
 from ocp_dyn.io.layouts import LIBRARIES, Layout
 from tests.helpers import DATA, mostly_slow
 
-ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
 ORDERS = json.loads((DATA / "layouts" / "joint_orders.json").read_text())
 """For every robot of example-robot-data: the joints as Pinocchio 4.1 sorts them behind a free flyer, where that is not
 the file's order (which MuJoCo 4.0 keeps in all of them), and those that it writes as (cos, sin)."""
-needs_robots = pytest.mark.skipif(not ROBOTS.exists(), reason="example-robot-data is not installed")
+needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 
 JOINTS = [od.FloatingBase(), od.Spherical(), od.Planar(), od.Translation(), od.Revolute((1, 2, 3)), od.Prismatic("x")]
 
@@ -41,6 +38,17 @@ def test_there_and_back(model, rng, kind):
         assert np.allclose(np.array(layout.from_qdd(q, qd, layout.to_qdd(q, qd, qdd))).ravel(), qdd)
         assert np.allclose(np.array(layout.from_tau(q, layout.to_tau(q, tau))).ravel(), tau)
         assert float(ca.dot(layout.to_tau(q, tau), layout.to_qd(q, qd))) == pytest.approx(float(tau @ qd))
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_the_map_of_velocities(model, rng, kind):
+    q, qd, _, tau = states(model, rng)
+    layout = Layout(model, kind, tuple(rng.permutation(model.joint_names)))
+    T = np.array(layout.qd_map(q))
+    assert np.allclose(T @ qd, np.array(layout.to_qd(q, qd)).ravel())
+    assert np.allclose(T.T @ np.array(layout.to_tau(q, tau)).ravel(), tau)
+    symbol = ca.SX.sym("q", model.nq)
+    assert np.allclose(np.array(ca.Function("T", [symbol], [layout.qd_map(symbol)])(q)), T)
 
 
 @pytest.mark.parametrize("kind", LIBRARIES)
@@ -86,7 +94,7 @@ def test_a_robot_in_pinocchio(rng):
 
 
 def robot(path):
-    return od.load_urdf(ROBOTS / path, root=od.FloatingBase(), mimic="free", inertia="keep")
+    return od.load_urdf(od.robots.folder() / path, root=od.FloatingBase(), mimic="free", inertia="keep")
 
 
 QUICK = [path for k, path in enumerate(ORDERS) if k % 6 == 0 or ORDERS[path]["continuous"]]
@@ -110,7 +118,7 @@ def test_recorded_orders_of_robots(path):
 @pytest.mark.parametrize("path", ORDERS)
 def test_robots_in_pinocchio(path, rng):
     pin = pytest.importorskip("pinocchio")
-    model, theirs = robot(path), pin.buildModelFromUrdf(str(ROBOTS / path), pin.JointModelFreeFlyer())
+    model, theirs = robot(path), pin.buildModelFromUrdf(str(od.robots.folder() / path), pin.JointModelFreeFlyer())
     layout = Layout(model, "pinocchio")
     q, qd, qdd = states(model, rng, 2)
     tau = od.inverse_dynamics(model, *(ca.DM(x) for x in (q, qd, qdd)))
@@ -125,7 +133,7 @@ def test_robots_in_pinocchio(path, rng):
 @pytest.mark.parametrize("path", ORDERS)
 def test_orders_of_robots_in_mujoco(path):
     mujoco = pytest.importorskip("mujoco")
-    root = ElementTree.parse(ROBOTS / path).getroot()
+    root = ElementTree.parse(od.robots.folder() / path).getroot()
     for link in root.findall("link"):
         for part in (*link.findall("visual"), *link.findall("collision")):
             link.remove(part)

@@ -514,8 +514,7 @@ def test_deeply_nested_extensions():
 
 
 def robot_files() -> list[Path]:
-    folders = [Path(p) / "cmeel.prefix/share/example-robot-data/robots" for p in sys.path]
-    return sorted(file for folder in folders for file in folder.rglob("*.urdf"))
+    return sorted(od.robots.folder().rglob("*.urdf")) if od.robots.installed() else []
 
 
 FILES = robot_files()

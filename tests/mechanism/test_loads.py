@@ -25,6 +25,7 @@ def test_equal_loads_are_one() -> None:
     assert od.function(od.bias_force, MODEL, loads=NO_LOADS) is od.function(od.bias_force, MODEL)
 
 
+@pytest.mark.slow
 def test_the_slip_speed_is_that_of_the_loads(rng: np.random.Generator) -> None:
     """In C, ID, FD by both algorithms, and in the derivatives."""
     s, loads = State.of(MODEL, rng), od.Loads(passive=True, slip_speed=0.5)

@@ -387,7 +387,7 @@ def test_limits_of_lengths_scale():
     builder.add_body(
         "a", od.Planar(), mass=1, lower=(-1, -2, -3), upper=(1, 2, 3), velocity=(4, 5, 6), rest=(0.1, 0.2, 0.3)
     )
-    builder.add_body("b", od.FloatingBase(), "a", mass=1, lower=-2.0)
+    builder.add_body("b", od.FloatingBase(), "a", mass=1, lower=[-2.0] * 7)
     big = builder.build().scale(length=2.0)
     assert big.dofs.q_lower.tolist() == [-2, -4, -3, -4, -4, -4, -2, -2, -2, -2]
     assert big.dofs.q_upper[:3].tolist() == [2, 4, 3]

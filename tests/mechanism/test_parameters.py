@@ -69,6 +69,7 @@ def six(I: np.ndarray) -> np.ndarray:
     return I[np.tril_indices(3)]
 
 
+@pytest.mark.slow
 def test_values_equal_those_of_a_model_built_with_the_numbers(rng):
     I = random_inertia(rng, 0.7)
     b2 = {"mass": 0.7, "com": (0.2, -0.1, 0.05), "inertia": I}

@@ -75,6 +75,7 @@ def test_small_products_of_inertia_stay():
     close(tau.full()[:, 0] / I[:, 0], np.ones(3))
 
 
+@pytest.mark.slow
 def test_constrained_dynamics_stays(rng):
     model = human()
     reduced = reduce(model)
@@ -188,6 +189,7 @@ def test_lightest_by_what_must_hold_on_it():
     assert cheapest_equivalent(symbolic) is symbolic
 
 
+@pytest.mark.slow
 def test_lightest_goes_by_the_pass_it_is_for():
     """Positions alone take the shorter H, velocities the shorter ID, of the two that differ in where offsets are."""
     for model in (human(), chain(6)):

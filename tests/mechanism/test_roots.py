@@ -11,7 +11,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.constrained_motion.inverse import actuated_dofs
 from ocp_dyn.joints import EULER_ORDERS
-from ocp_dyn.ocp.statement.costs import base_size
+from ocp_dyn.ocp.statement.objectives import base_size
 from ocp_dyn.spatial_algebra.rotations import rotation_about
 from tests.helpers import close, knee
 

@@ -46,6 +46,7 @@ def test_counts() -> None:
     assert axes == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
 
 
+@pytest.mark.slow
 def test_every_body_has_mass_and_inertia(person: tuple[float, float, str]) -> None:
     model = models.human_body(*person)  # type: ignore[arg-type]
     assert model.mass == pytest.approx(person[0], rel=1e-12)
@@ -71,6 +72,7 @@ SEGMENTS = {
 
 
 @pytest.mark.parametrize("segment", SEGMENTS)
+@pytest.mark.slow
 def test_segments_are_those_of_the_tables(segment: str) -> None:
     args = (58.3, 1.55, "female")
     fine, coarse = models.human_body(*args), models.human(*args)  # type: ignore[arg-type]
@@ -92,6 +94,7 @@ def test_dimensions() -> None:
     assert place["thigh_l"][1] - place["thigh_r"][1] == pytest.approx(size.hip_spacing, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_left_and_right_are_mirror_images() -> None:
     model = models.human_body()
     mirror = mirror_map(model)  # raises unless the dynamics are symmetric

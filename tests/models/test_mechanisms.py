@@ -191,6 +191,7 @@ def test_many_four_bars() -> None:
 # The spatial slider-crank
 
 
+@pytest.mark.slow
 def test_spatial_slider_crank() -> None:
     chain = models.spatial_slider_crank()
     assert (chain.model.nb, chain.model.nv, chain.degrees_of_freedom()) == (3, 4, 1)

@@ -194,7 +194,7 @@ def test_five_link_signs() -> None:
 
 
 def test_five_link_errors() -> None:
-    with pytest.raises(ValueError, match="root must be 'pinned' or 'planar', got 'free'"):
+    with pytest.raises(ValueError, match="root must be one of pinned, planar, got 'free'"):
         models.five_link_biped(root="free")  # type: ignore[arg-type]
     for name, bad in (("tibia_mass", 0.0), ("torso_inertia", -1.0), ("femur_length", np.nan), ("torso_com", np.inf)):
         with pytest.raises(ValueError, match=f"{name} must be"):

@@ -391,6 +391,7 @@ def test_stiff_joints_are_integrated_again() -> None:
     assert defects.angle < 1e-2
 
 
+@pytest.mark.slow
 def test_steps_that_run_away_are_told() -> None:
     problem = hanging(form="explicit")
     assert not any("is unstable" in line for line in problem.check())

@@ -13,6 +13,7 @@ from ocp_dyn.models import human, pendulum
 from problems import five_link, human_walk
 
 
+@pytest.mark.slow
 def test_five_link_multiple_shooting_gives_the_published_figure():
     solution = five_link.problem("explicit", 50).solve(progress=False)
     assert solution.converged
@@ -22,12 +23,14 @@ def test_five_link_multiple_shooting_gives_the_published_figure():
     assert defects.open_loop_angle < 1e-3
 
 
+@pytest.mark.slow
 def test_five_link_implicit_midpoint_approaches_the_converged_figure():
     errors = [abs(five_link.problem("implicit", n).solve(progress=False).objective - 469.650) for n in (25, 50, 100)]
     assert errors[2] < 0.0005 * 469.65
     assert 3.4 < errors[0] / errors[1] < 4.6  # second order
 
 
+@pytest.mark.slow
 def test_five_link_needs_its_knee_rows():
     problem = five_link.problem("explicit", 50)
     bent = problem.solve(progress=False)
@@ -55,6 +58,7 @@ def test_a_minimum_time_swing_is_bang_bang():
         assert solution.cost["time"] == pytest.approx(solution.duration)
 
 
+@pytest.mark.slow
 def test_solutions_survive_a_file(tmp_path):
     solution = five_link.problem("explicit", 20).solve(progress=False)
     path = solution.save(tmp_path / "step.npz")
@@ -70,6 +74,7 @@ def test_solutions_survive_a_file(tmp_path):
         ocp.Solution.load(tmp_path / "other.npz")
 
 
+@pytest.mark.slow
 def test_a_solution_starts_the_next_problem():
     first = five_link.problem("explicit", 20).solve(progress=False)
     again = five_link.problem("explicit", 20).solve(progress=False, guess=first, mu_init=1e-6)
@@ -132,6 +137,7 @@ def test_actuation():
     assert ocp.Problem(pendulum(2), [ocp.Phase("fall", 5, 0.1)], unactuated=("joint2",)).actuated == [0]
 
 
+@pytest.mark.slow
 def test_problems_have_a_command_line(capsys):
     assert five_link.main(["--intervals", "20", "--json", "--quiet"]) == 0
     last = capsys.readouterr().out.strip().splitlines()[-1]

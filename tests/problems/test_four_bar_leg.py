@@ -37,6 +37,7 @@ def test_bars_keep_their_lengths_and_the_knee_flexes_as_far_as_it_should() -> No
     assert 1.35 + float(jump.following(DM(1.35))[0]) == pytest.approx(np.radians(116), abs=0.01)
 
 
+@pytest.mark.slow
 def test_both_formulations_find_one_jump() -> None:
     """The costs approach each other as the grid is refined: 6e-5 of the cost here, 9e-7 on the full grid."""
     one, other = (solved(name, jump.QUICK) for name in jump.FORMULATIONS)

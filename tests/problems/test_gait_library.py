@@ -30,6 +30,7 @@ def test_the_grid_begins_in_the_middle():
     assert len({gait.name for gait in grid}) == 18
 
 
+@pytest.mark.slow
 def test_an_interrupted_library_goes_on_and_repeats_nothing(tmp_path):
     stopped = Inline(most=2)
     with pytest.raises(KeyboardInterrupt):

@@ -50,6 +50,7 @@ def test_the_measured_cost_of_slopes():
         assert slope.measured(i) == pytest.approx(weight / efficiency, rel=0.2)
 
 
+@pytest.mark.slow
 def test_slopes_from_level_outwards():
     walk = hopper.problem()
     found = slope.gaits(walk, [0.05, -0.05, 0.0])

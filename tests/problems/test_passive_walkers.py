@@ -56,6 +56,7 @@ def test_the_compass_gait_at_three_degrees():
     assert abs(abs(cycle.multipliers[0]) - 0.579952) < 1e-6
 
 
+@pytest.mark.slow
 def test_the_compass_gait_doubles_its_period_at_a_steep_slope():
     assert compass_gait.gait(np.radians(4.3), 200).stable
     assert not compass_gait.gait(np.radians(4.6), 200).stable
@@ -100,6 +101,7 @@ def test_both_roots_of_the_compass_walker_are_one_machine(rng):
 
 
 @pytest.mark.parametrize("problem", [simplest_walker, compass_gait])
+@pytest.mark.slow
 def test_command_lines(problem, capsys, tmp_path):
     assert problem.main(["--quick", "--json", "--out", str(tmp_path)]) == 0
     numbers = json.loads(capsys.readouterr().out.splitlines()[-1])

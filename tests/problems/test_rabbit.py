@@ -95,6 +95,7 @@ def test_the_robot_has_the_published_mass_and_limits():
     assert np.all(model.dofs.tau_max == rabbit.TORQUE)
 
 
+@pytest.mark.slow
 def test_a_step_of_least_torque():
     problem = rabbit.problem(0.7, 15)
     solution = problem.solve(progress=False)
@@ -114,6 +115,7 @@ def test_a_step_of_least_torque():
     assert 0.4 < fit.delta_squared < 0.8
 
 
+@pytest.mark.slow
 def test_a_slippery_ground_is_minded(monkeypatch):
     monkeypatch.setattr(rabbit, "FRICTION", 0.3)
     found = rabbit.gait(rabbit.problem(0.7, 15).solve(progress=False))

@@ -86,6 +86,7 @@ def test_the_cart_pole_costs_as_much_by_another_transcription() -> None:
     assert opti.solve().value(opti.f) == pytest.approx(solution.objective, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_the_arm_passes_the_ball_and_pays_for_it() -> None:
     from problems.small.reach import BALL, LENGTH
 

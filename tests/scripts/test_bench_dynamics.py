@@ -17,6 +17,7 @@ def run(*arguments, **options):
     ).stdout
 
 
+@pytest.mark.slow
 def test_help_tells_what_is_measured():
     text = run("--help")
     assert "--quick" in text

@@ -67,6 +67,7 @@ def test_stages_of_a_formulation_are_about_its_function():
         )
 
 
+@pytest.mark.slow
 def test_help_and_wrong_parts():
     assert "tables|times|examples|benchmarks" in run("--help")
     wrong = subprocess.run(

@@ -4,21 +4,20 @@ import importlib.util
 import json
 import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
 import pytest
 
+import ocp_dyn as od
 from tests.helpers import REPOSITORY
 
 SCRIPT = REPOSITORY / "scripts" / "bench_rti.py"
-ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data"
 
 
 def run(*arguments):
     return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_help_tells_what_is_measured():
     text = run("--help").stdout
     assert "--no-inequalities" in text
@@ -26,7 +25,7 @@ def test_help_tells_what_is_measured():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not ROBOTS.exists(), reason="no example-robot-data")
+@pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 def test_quick_run_gives_times_and_says_who_is_missing():
     done = run("--quick", "--json", "--repetitions", "2")
     found = json.loads(done.stdout.splitlines()[-1])

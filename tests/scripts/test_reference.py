@@ -166,6 +166,7 @@ def test_files_of_another_kind_fail(tmp_path, capsys, text):
     assert f"{path}: error: " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_fails_and_the_others_are_still_compared(tmp_path, capsys):
     assert main([str(tmp_path / "none.json"), str(DATA / "root_prismatic.json")]) == 1
     out = capsys.readouterr().out
@@ -187,6 +188,7 @@ def _per_row(data: dict, e: list[float]) -> dict:
     return data
 
 
+@pytest.mark.slow
 def test_restitution_per_row_is_compared():
     data = load("root_spherical")
     report = check(_per_row(data, [0.3, 0.8]))
@@ -197,6 +199,7 @@ def test_restitution_per_row_is_compared():
     assert any("impact_e_impulse" in failure for failure in check(wrong).failures)
 
 
+@pytest.mark.slow
 def test_what_is_not_built_is_named(capsys, tmp_path):
     data = load("root_helical")
     data["bodies"][0]["joint"]["type"] = "magnetic"

@@ -164,6 +164,36 @@ def test_partners_are_told_apart_by_one_thing():
         mirror.frame("alone_l")
 
 
+def test_legs_that_lie_on_each_other_are_images_of_each_other():
+    builder = od.ModelBuilder("planar")
+    builder.add_body("trunk", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=5)
+    for side in ("l", "r"):
+        rounding = 1e-15 * (side == "r")
+        builder.add_body(f"thigh_{side}", od.Revolute("y"), "trunk", mass=1, com=(0, 0, -0.2 - rounding))
+        builder.add_body(f"shank_{side}", od.Revolute("y"), f"thigh_{side}", origin=(0, 0, -0.4), mass=1)
+        builder.add_frame(f"foot_{side}", f"shank_{side}", (0, 0, -0.4))
+    for name in ("arm_l", "arm_r"):
+        builder.add_body(name, od.Revolute("y"), "trunk", mass=1, com=(0, 0, -0.2))
+    builder.add_body("tail", od.Revolute("y"), "trunk", mass=1, com=(-0.3, 0, 0))
+    mirror = mirror_map(builder.build())
+    assert np.array_equal(mirror.q(ca.DM(range(9))).full().ravel(), [0, 1, 4, 5, 2, 3, 7, 6, 8])
+    assert mirror.frame("foot_l").name == "foot_r"
+    assert mirror.frame("tail").name == "tail"
+
+
+@pytest.mark.parametrize("length", [1e-7, 1.0])
+def test_legs_beside_each_other_are_told_apart_in_a_small_model_too(length):
+    builder = od.ModelBuilder("robot")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=[length**2] * 3)
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        for front, x in (("front", 0.4), ("hind", -0.4)):
+            at, inertia = (x * length, y * length, 0), [0.1 * length**2] * 3
+            builder.add_body(f"{front}_{side}", od.Revolute("y"), "trunk", origin=at, mass=1, inertia=inertia)
+    model = builder.build()
+    images = [model.body_names[j - 1] for j in mirror_map(model).partners[2:]]
+    assert images == ["front_r", "hind_r", "front_l", "hind_l"]
+
+
 def test_a_small_difference_is_found_where_it_is():
     with pytest.raises(od.ModelError, match="'leg_l' has no mirror image"):
         mirror_map(lopsided(y=-0.10005))
@@ -255,6 +285,18 @@ def test_asymmetry_is_the_distance_to_the_twin():
     assert apart["place"] == pytest.approx(0.0, abs=1e-12)
     assert asymmetry(battery(1.0, 0.02, 0.0, 0.0))["center_of_mass"] == pytest.approx(0.02)
     assert asymmetry(battery(1.0, 0.0, 0.01, 0.0))["place"] == pytest.approx(0.005)
+
+
+def test_partners_may_differ_in_mass_by_kilograms():
+    """A leg is paired with the other leg, not with itself, also if its mass differs by more than its place in meters."""
+    model = human()
+    uneven = model.with_inertia("thigh_l", mass=12.0)
+    thighs = [model.body(f"thigh_{side}").body for side in "lr"]
+    twin = symmetric_twin(uneven)
+    masses = [float(twin.I[i].m) for i in thighs]
+    assert masses == pytest.approx([(12.0 + float(model.I[thighs[1]].m)) / 2] * 2)
+    assert asymmetry(uneven)["mass"] == pytest.approx(12.0 - masses[0])
+    mirror_map(twin)
 
 
 def test_bodies_that_are_far_apart_have_no_twin():

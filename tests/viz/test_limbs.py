@@ -168,6 +168,7 @@ def test_a_robot_is_drawn_limb_by_limb():
         np.testing.assert_allclose(torque[side][:, 1], expected)
 
 
+@pytest.mark.slow
 def test_what_stands_still_is_left_out_unless_chosen():
     titles = list(panels(plot(stroll(robot(), head=0.5))))
     assert titles[-1] == "neck"
@@ -203,6 +204,7 @@ def test_powers_and_values_per_mass():
     )
 
 
+@pytest.mark.slow
 def test_the_power_of_a_person_is_torque_times_rate(walk: Solution):
     k = walk.model.qd_slice("knee_l").start
     moving = replace(walk, phases=tuple(replace(p, qd=p.qd + 3.0) for p in walk.phases))
@@ -214,6 +216,7 @@ def test_the_power_of_a_person_is_torque_times_rate(walk: Solution):
     np.testing.assert_allclose(curves(torque)["left"][: len(expected), 1], -expected / 3.0 / walk.model.mass)
 
 
+@pytest.mark.slow
 def test_contacts_of_one_body_are_one_foot(walk: Solution):
     """After a mirrored step a foot may stand on a frame of another name."""
     model = walk.model.with_frame("left", "sole_l").with_frame("right", "sole_r")
@@ -236,6 +239,7 @@ PERCENT = np.linspace(0.0, 100.0, 21)
 BAND = (PERCENT, np.full(21, -5.0), np.linspace(5.0, 25.0, 21))
 
 
+@pytest.mark.slow
 def test_bands_begin_with_the_touch_down_of_each_leg(walk: Solution):
     axes = panels(plot(walk, bands={"knee flexion": BAND}))["knee flexion"]
     assert len(axes.collections) == 4
@@ -305,6 +309,7 @@ def test_choices_are_checked(walk: Solution):
         plot(airborne, quantities=["forces"])
 
 
+@pytest.mark.slow
 def test_small_models_keep_a_row_for_each_joint():
     solution = once(five_link_biped(), [0.2, -0.1, 0.0, 0.5, -0.2], [-0.2, 0.1, 0.0, 0.5, 0.0])
     titles = list(panels(plot(solution)))

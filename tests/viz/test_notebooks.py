@@ -213,6 +213,32 @@ def test_a_problem_that_cannot_be_transcribed_still_shows_itself():
 # Figures, animations, progress
 
 
+def test_summary_and_defects_are_tables():
+    solution = once(pendulum(2), [0.0, 0.0], [0.5, 1.0])
+    summary = solution.summary()
+    assert Reader(summary._repr_html_()).cells == [text for row in summary.rows() for text in row]
+    found = solution.defects()
+    cells = Reader(found._repr_html_()).cells
+    assert cells[:3] == ["defect", "angles", "lengths"]
+    assert cells[4:6] == [f"{found.angle:.3g} rad", f"{found.length:.3g} m"]
+    assert cells[7:] == [f"{found.open_loop_angle:.3g} rad", f"{found.open_loop_length:.3g} m"]
+    assert found.angle != found.open_loop_angle
+
+
+def test_a_simulated_motion_shows_its_overview_and_its_errors():
+    model, anchor = pendulum(2), od.Contact("tip", axes="xz")
+    t = np.linspace(0.0, 1.0, 5)
+    free = od.formulations.Trajectory(model, t, np.outer(t, [1.0, 2.0]), np.ones((5, 2)))
+    held = od.formulations.Trajectory(model, t, free.q, free.qd, (anchor,))
+    assert repr(free) == "Trajectory of 'pendulum_2': 5 states in 1 s"
+    cells = Reader(free._repr_html_())
+    assert cells.cells == ["states", "5 in 1 s", "energy error", f"{free.energy_error:.2g}"]
+    assert len(cells.images) == 1
+    worst = np.abs(held.velocity_errors).max()
+    assert Reader(held._repr_html_()).cells[-1] == f"{worst:.2g} m/s, rad/s"
+
+
+@pytest.mark.slow
 def test_a_figure_shows_itself_and_can_be_pickled(walk):
     for figure in (plot(walk), stick_figure(walk, poses=2), plot(pendulum(1))):
         data, size = figure._repr_png_()

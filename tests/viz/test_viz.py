@@ -178,6 +178,7 @@ def test_forces_stand_at_the_center_of_pressure_of_both_feet_in_turn(walk: Solut
 # Animations
 
 
+@pytest.mark.slow
 def test_the_feet_swap_sides_from_step_to_step(walk: Solution, tmp_path: Path) -> None:
     path = animate(walk, tmp_path / "walk.gif", steps=2, view="side")
     pictures, durations = frames(path)
@@ -198,6 +199,7 @@ def test_the_front_view_shows_the_left_on_the_right(walk: Solution, tmp_path: Pa
     assert columns(picture, COLORS["left"]).mean() > columns(picture, COLORS["right"]).mean() + 30
 
 
+@pytest.mark.slow
 def test_pace_and_frame_rate(walk: Solution, tmp_path: Path) -> None:
     pictures, durations = frames(animate(walk, tmp_path / "a.gif", steps=2, fps=30, **SMALL))
     assert sum(durations) == pytest.approx(1000 * 2 * TIME, rel=0.02)  # though a .gif cannot have 30 frames per second
@@ -298,6 +300,7 @@ def test_flexion_has_clinical_signs_whatever_the_axes(walk: Solution) -> None:
     assert [c.sign for c in turned["knee"]] == [-1, -1]
 
 
+@pytest.mark.slow
 def test_legs_that_do_the_same_both_show(walk: Solution) -> None:
     """The left one beneath the right, broader; in a walk no line is."""
     upright = np.array(walk.model.neutral())
@@ -328,6 +331,7 @@ def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) 
         assert image.size == tuple(np.round(150 * made.get_size_inches()).astype(int))
 
 
+@pytest.mark.slow
 def test_torque_of_extension_is_positive(walk: Solution) -> None:
     hip = plot_torques(walk).axes[0]
     k = walk.model.qd_slice("hip_l").start
@@ -398,6 +402,7 @@ def test_a_curve_is_begun_at_its_strike() -> None:
     np.testing.assert_allclose(y, [2, 3, 0, 1, 2])
 
 
+@pytest.mark.slow
 def test_phase_portraits_close_with_dotted_impacts(walk: Solution) -> None:
     made = plot_phase_portrait(walk, joints=["hip_l", "knee_r"])
     titles = [a.get_title(loc="left") for a in made.axes]
@@ -463,6 +468,15 @@ def test_importing_loads_no_matplotlib() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
 
 
+def test_a_motion_in_natural_coordinates_is_told_how_to_be_drawn():
+    pendulum = od.models.pendulum(1)
+    natural = od.formulations.natural(pendulum)
+    motion = od.formulations.trapezoidal_motion(pendulum, natural, [0.3], h=0.1, duration=0.1)
+    with pytest.raises(TypeError, match=r"draw its \.trajectory\(loops\)"):
+        od.viz.stick_figure(motion)
+    assert od.viz.stick_figure(motion.trajectory()).axes
+
+
 def test_an_overview_names_what_it_cannot_draw():
     problem = Problem(od.models.pendulum(1), [Phase("swing", 1, 0.5)])
     with pytest.raises(TypeError, match="a motion is needed"):
@@ -484,3 +498,12 @@ def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
     solution = Problem(builder.build(), [Phase("p$^$", 1, 0.5)]).solve(progress=False)
     od.viz.overview(solution, tmp_path / "overview.png")
     assert (tmp_path / "overview.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("links", [4, 5])
+def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
+    made = od.viz.overview(once(pendulum(links), [0.0] * links, [0.5] * links))
+    made.canvas.draw()
+    panel = made.axes[1]
+    names, title = panel.get_legend().get_window_extent(), panel._left_title.get_window_extent()
+    assert (title.x1 < names.x0) if links == 4 else (title.y0 > names.y1 - 2)

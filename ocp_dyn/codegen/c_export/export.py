@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import casadi as ca
 
-from ..._files import alone_in, path_of
+from ..._files import path_of
 from ..._types import shown, truth
 from ..kernels import dispatch
 from ..kernels.differentiated import kinds
 from ..kernels.emit import Kernel, emit
-from ..kernels.interface import PARTS, Entry, entries
+from ..kernels.interface import PARTS, Entry, distinct, entries
 from ..kernels.names import check_prefix, prefix_of
 from ..machine_code import toolchain
 from ..machine_code.compile import check_lanes
-from . import external, manual, project, text
+from . import effort, external, manual, project, simulink, stack, text, writing
 from .accuracy import single_errors
 
 ALLOWED_INCLUDES = frozenset({"math.h", "string.h"})
@@ -35,15 +34,18 @@ def export(
     lanes: int = 1,
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
+    version: str = "1.0.0",
+    progress: bool = True,
 ) -> Path:
     """Writes `functions` as C99 into `directory` and returns its path.
 
     PREFIX.h declares, for the Function ID, `int PREFIX_ID(const double *q, ..., double *tau)` and describes every
     argument: size, order of entries, units, layout. PREFIX_ID.c holds the code, example.c a program that calls each
     function and prints the outputs; README.md shows how to call them from C, C++, Python, CasADi, Simulink and a
-    real-time loop; CMakeLists.txt builds the library, and PREFIX.pc lets pkg-config find it. The code for single states
-    keeps no state, allocates no memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that
-    the library loads as `casadi.external("ID", "libPREFIX.so")`.
+    real-time loop; CMakeLists.txt builds and installs the library, for find_package(PREFIX), add_subdirectory and
+    pkg-config; simulink/sfun_PREFIX.c is a Simulink S-function. The code for single states keeps no state, allocates no
+    memory and needs only libm. PREFIX_external.c adds CasADi's calling convention, so that the library loads as
+    `casadi.external("ID", "libPREFIX.so")`.
 
     functions: from `od.function` or any other casadi.Function of expressions; duplicates count once. Functions that do
     not expand to scalar operations (linear solvers inside, interpolation) are written by CasADi's generator.
@@ -54,22 +56,34 @@ def export(
         vector. The instruction set is chosen when the library is built, or when it runs.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
-        3 to 100 times the size of the function itself.
+        3 to 10 times the size of the function itself where recursions give them (up to the second order of `ID` and
+        `FD`; "jac" of `FDc` and `impact`), up to hundreds of times where CasADi differentiates the graph. An
+        `EffortWarning` tells size and time before it begins, if they would be more than a million instructions.
+    version: of the library, "1.2.3", for find_package and pkg-config.
+    progress: exports of more than two seconds report their progress on stderr.
 
-    Everything is generated before anything is written, and files appear complete or not at all. Files of an earlier
-    export are replaced, other files in the directory stay. The same functions give the same bytes.
-    Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
+    A failed or interrupted export changes nothing. Files of an earlier export are replaced, other files stay. The same
+    functions give the same bytes. Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
     name that `export` did not write.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = od.codegen.export([od.function(od.inverse_dynamics, rod)], f"{folder}/rod")
+    ...     print(sorted(file.name for file in written.iterdir()))
+    ['CMakeLists.txt', 'README.md', 'example.c', 'rod.c', 'rod.h', 'rod.pc', 'rod_ID.c', 'rod_external.c', 'simulink']
     """
     folder = path_of(directory, "directory")
     target = folder.resolve()
     chosen = prefix_of(target) if prefix is None else prefix
-    files = generate(functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives)
-    _check_target(target, files)
-    _write(target, files)
+    files = generate(
+        functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives, version=version,
+        progress=progress,
+    )  # fmt: skip
+    writing.check_target(target, files)
+    writing.write(target, files)
     return folder
 
 
@@ -81,10 +95,18 @@ def generate(
     lanes: int = 1,
     precision: str = "double",
     derivatives: bool | Iterable[str] = False,
+    version: str = "1.0.0",
+    progress: bool = True,
 ) -> dict[str, str]:
-    """The texts of an export by file name, without writing them. Arguments as for `export`."""
+    """The texts of an export by file name, without writing them. Arguments as for `export`.
+
+    >>> files = od.codegen.generate([od.function(od.inverse_dynamics, rod)], "rod")
+    >>> "int rod_ID(const double *q, const double *qd, const double *qdd, double *tau)" in files["rod.h"]
+    True
+    """
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
+    project.check_version(version)
     sought = kinds(derivatives)
     if sought and precision != "double":
         raise ValueError(
@@ -92,15 +114,13 @@ def generate(
             "precision"
         )
     real = "double" if precision == "double" else "float"
-    interface = entries(functions, check_prefix(prefix), dense=dense, real=real, derivatives=sought)
-    kernels = {entry.name: _kernel(entry) for entry in interface}
+    check_prefix(prefix)
+    originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"))
+    effort.warn_of_derivatives(originals, sought)
+    interface = entries(originals, prefix, dense=dense, real=real, derivatives=sought, tell=reports.tell)
+    kernels = _kernels(interface, reports)
     foreign = [entry for entry in interface if kernels[entry.name] is None]
-    if foreign and (precision == "single" or lanes > 1):
-        raise ValueError(
-            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
-            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
-            "in double precision and with lanes=1"
-        )
+    _check_foreign(foreign, lanes, precision)
     code = _casadi_code(foreign, prefix) if foreign else ""
     files = {f"{prefix}.c": text.wrapper(prefix, interface, {e.name: _work_sizes(code, e) for e in foreign})}
     for entry in interface:
@@ -114,29 +134,59 @@ def generate(
         files[f"{prefix}_casadi.c"] = f"/* {text.MARK}: code generated by CasADi; see {prefix}.h. */\n{code}"
     if precision == "double":
         files[f"{prefix}_external.c"] = external.text(text.MARK, interface)
-    sizes = {entry.name: _stack(entry, kernels[entry.name], code) for entry in interface}
+    frames = stack.frames_of(code)
+    sizes = {
+        e.name: _stack(e, kernels[e.name], code, frames, 1 if e.derivative else lanes, precision) for e in interface
+    }
     errors = single_errors([entry.source for entry in interface]) if precision == "single" else {}
     facts = manual.Facts(prefix, dense, lanes, precision, precision == "double", sought, sizes, errors)
     large = [e.public for e in interface if (k := kernels[e.name]) is not None and k.statements > toolchain.LARGE]
     head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes > 1)}
-    return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large)
+    return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large, version)
+
+
+def _check_foreign(foreign: Sequence[Entry], lanes: int, precision: str) -> None:
+    """ValueError if functions that CasADi's generator must write are to be in single precision or in lanes."""
+    if foreign and (precision == "single" or lanes > 1):
+        raise ValueError(
+            f"{shown(foreign[0].name)} does not expand to scalar operations, which "
+            f"{'single precision needs' if precision == 'single' else 'lanes need'}: export this function separately, "
+            "in double precision and with lanes=1"
+        )
 
 
 def _rest(
-    interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str]
+    interface: Sequence[Entry], facts: manual.Facts, sources: Sequence[str], large: Iterable[str], version: str
 ) -> dict[str, str]:
-    """Texts of example, build files and README.md, by file name.
+    """Texts of example, build files, S-function and README.md, by file name.
 
     large: C names of functions that take long to compile.
     """
     heavy = {f"{public}{part}.c" for public in large for part in ("", *(f"_{part}" for part in PARTS))}
-    mark = text.MARK
+    mark, prefix = text.MARK, facts.prefix
+    heavy_sources = [name for name in sources if name in heavy]
     return {
-        "example.c": text.example(facts.prefix, interface),
-        "CMakeLists.txt": project.cmake(mark, facts.prefix, sources, [name for name in sources if name in heavy]),
-        f"{facts.prefix}.pc": project.pkg_config(mark, facts.prefix, interface),
+        "example.c": text.example(prefix, interface),
+        "CMakeLists.txt": project.cmake(mark, prefix, sources, heavy_sources, version),
+        f"{prefix}.pc": project.pkg_config(mark, prefix, interface, version),
+        f"simulink/sfun_{prefix}.c": simulink.s_function(mark, prefix, interface),
+        f"simulink/build_sfun_{prefix}.m": simulink.build_script(
+            mark, prefix, simulink.sources(prefix, interface, sources)
+        ),
         "README.md": manual.readme(mark, interface, facts),
     }
+
+
+def _kernels(interface: Sequence[Entry], reports: effort.Reports) -> dict[str, Kernel | None]:
+    """The emitter's code of all functions, by name."""
+    kernels = {}
+    reports.count = len(interface)
+    for entry in interface:
+        counts = entry.source.is_a("SXFunction") or entry.source.is_a("MXFunction")
+        reports.tell(f"writing {entry.name}", entry.source.n_instructions() if counts else 0)
+        kernels[entry.name] = _kernel(entry)
+        reports.done += 1
+    return kernels
 
 
 def _kernel(entry: Entry) -> Kernel | None:
@@ -151,13 +201,14 @@ def _kernel(entry: Entry) -> Kernel | None:
         return None
 
 
-def _stack(entry: Entry, kernel: Kernel | None, code: str) -> int:
-    """Size of the arrays that a call puts on the stack [bytes]."""
+def _stack(
+    entry: Entry, kernel: Kernel | None, code: str, frames: Mapping[str, int], lanes: int, precision: str
+) -> stack.Stack:
+    """Bounds of the stack memory of a function, and of its batches if there are several lanes."""
     if kernel is None:
-        sz_arg, sz_res, sz_iw, sz_w = _work_sizes(code, entry)
-        return 8 * (sz_arg + sz_res + sz_iw + sz_w)
-    numbers = kernel.work + sum(output.size for output in kernel.outputs)
-    return numbers * (8 if entry.real == "double" else 4)
+        return stack.Stack(*stack.of_casadi(entry, _work_sizes(code, entry), frames))
+    batch = stack.of_batch(kernel, lanes, precision) if lanes > 1 else (0, 0)
+    return stack.Stack(*stack.of_kernel(entry, kernel), *batch)
 
 
 def _casadi_code(interface: Sequence[Entry], prefix: str) -> str:
@@ -206,51 +257,3 @@ def _work_sizes(code: str, entry: Entry) -> tuple[int, int, int, int]:
             f"CasADi's code for {shown(entry.name)} states its work sizes in a way that export cannot read"
         )
     return sizes[0], sizes[1], sizes[2], sizes[3]
-
-
-def _check_target(target: Path, files: Iterable[str]) -> None:
-    if target.exists() and not target.is_dir():
-        raise ValueError(f"export writes a directory, but {shown(str(target))} is a file: name another or remove it")
-    for path in (target / name for name in files):
-        if path.exists() and not _is_ours(path):
-            raise ValueError(
-                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or "
-                "prefix"
-            )
-
-
-def _is_ours(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        return text.MARK in stream.readline()
-
-
-def _write(target: Path, files: dict[str, str]) -> None:
-    """Writes all files: a new directory appears in one step; in an existing one, each file is replaced in one step, and
-    exports into it wait for each other."""
-    exists = target.exists()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # the temporary directory must be on the same disk: an existing target may be a mount
-    with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
-        complete = Path(stage) / "files"
-        complete.mkdir()  # with the user's usual permissions, unlike the temporary directory
-        for name, content in files.items():
-            (complete / name).write_bytes(content.encode())
-        if not exists and _appears(complete, target):
-            return
-        with alone_in(target):
-            _check_target(target, files)
-            for name in files:
-                (complete / name).replace(target / name)
-
-
-def _appears(complete: Path, target: Path) -> bool:
-    """Renames the directory `complete` to `target`; False if another export has just made that directory."""
-    try:
-        complete.rename(target)
-    except OSError:
-        if not target.is_dir():
-            raise
-        return False
-    return True

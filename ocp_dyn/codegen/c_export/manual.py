@@ -9,6 +9,7 @@ import casadi as ca
 
 from ..kernels.interface import Argument, Entry
 from ..kernels.names import printable
+from .stack import Stack
 
 DERIVATIVES = {
     "jac": "`jac_f`: the Jacobians dy/dx, one for every pair of an output and an input",
@@ -23,7 +24,7 @@ DERIVATIVES = {
 class Facts:
     """Properties of an export that its manual states.
 
-    stack: bytes of stack by function; errors: largest relative errors of single precision by function.
+    stack: bounds of the stack memory by function; errors: largest relative errors of single precision by function.
     """
 
     prefix: str
@@ -32,7 +33,7 @@ class Facts:
     precision: str
     external: bool
     derivatives: tuple[str, ...]
-    stack: Mapping[str, int]
+    stack: Mapping[str, Stack]
     errors: Mapping[str, float]
 
 
@@ -46,7 +47,7 @@ def readme(mark: str, entries: Sequence[Entry], facts: Facts) -> str:
     sections += [_from_c(entries, facts), _from_python(entries, facts)]
     if facts.external:
         sections.append(_from_casadi(entries, facts))
-    sections += [_simulink(entries), _real_time(entries, facts)]
+    sections += [_simulink(entries, facts), _real_time(entries, facts)]
     return "\n".join(line.rstrip() for section in sections for line in [*section, ""])
 
 
@@ -58,6 +59,7 @@ def _opening(mark: str, entries: Sequence[Entry], facts: Facts) -> list[str]:
         f"- `{p}.c`, `{p}_*.c`: the code; it needs only the C library and libm",
         "- `example.c`: a program that calls every function once and prints the results",
         f"- `CMakeLists.txt`, `{p}.pc`: build files for CMake and pkg-config",
+        f"- `simulink/sfun_{p}.c`: a Simulink block for the functions",
     ]
     if facts.external:
         files.insert(2, f"- `{p}_external.c`: lets CasADi load the library; you can leave it out")
@@ -75,7 +77,21 @@ def _opening(mark: str, entries: Sequence[Entry], facts: Facts) -> list[str]:
 def _building(facts: Facts) -> list[str]:
     p = facts.prefix
     lines = ["## Building", "", "```sh", "cmake -S . -B build && cmake --build build && ctest --test-dir build"]
-    lines += ["cmake --install build --prefix /opt/robot   # then: pkg-config --cflags --libs " + p, "```", ""]
+    lines += ["cmake --install build --prefix /opt/robot", "```", ""]
+    lines += [
+        "A CMake project uses the installed library, or this folder as a part of itself:",
+        "",
+        "```cmake",
+        f"find_package({p} REQUIRED)  # with -DCMAKE_PREFIX_PATH=/opt/robot",
+        f"add_subdirectory(path/to/this/folder {p})  # or: without an installation",
+        f"target_link_libraries(controller PRIVATE {p}::{p})",
+        "```",
+        "",
+        "`-DBUILD_SHARED_LIBS=OFF` builds a static library; as a part of another project it is static unless that project",
+        f"sets `BUILD_SHARED_LIBS`. Makefiles get the flags from `pkg-config --cflags --libs {p}`, with PKG_CONFIG_PATH set",
+        "to `/opt/robot/lib/pkgconfig`.",
+        "",
+    ]
     lines += ["Or without CMake:", "", "```sh"]
     lines += [f"cc -O2 -ffp-contract=fast -fno-math-errno -fPIC -shared {p}*.c -o lib{p}.so -lm", "```", ""]
     lines += [
@@ -219,22 +235,35 @@ def penalty(f: ca.Function) -> float:
     return max(0.1, round(1.01 * max(1 / m, 2 / n) + 0.005, 2))
 
 
-def _simulink(entries: Sequence[Entry]) -> list[str]:
-    entry = entries[0]
-    lines = [
+def _simulink(entries: Sequence[Entry], facts: Facts) -> list[str]:
+    p = facts.prefix
+    names = [entry.name for entry in entries if not entry.derivative]
+    return [
         "## From Simulink",
         "",
-        "A C S-function calls the function in `mdlOutputs`; compile the sources of this folder with it:",
+        f"`simulink/sfun_{p}.c` is a C MEX S-function for all functions. In MATLAB, with a C compiler that `mex -setup`",
+        "finds, compile it once:",
         "",
+        "```matlab",
+        f"run('simulink/build_sfun_{p}.m')",
+        "```",
+        "",
+        f"Put an S-Function block into the model; S-function name: `sfun_{p}`, parameters: the name of a function in quotes,",
+        f"such as `'{names[0]}'`. The ports have the order of the arguments above and the same sizes; matrices are dense",
+        f"signals of type `{entries[0].real}`. The comment at the top of the file lists them. Blocks have direct feedthrough,",
+        "no states, and inherit their sample time; several blocks may call the same function. To see names at the ports,",
+        "mask the block and write as its icon's drawing commands:",
+        "",
+        "```matlab",
+        *(f"port_label('{side}', {k}, '{a.name}')" for side, k, a in _ports(entries[0])),
+        "```",
     ]
-    lines += ["```c", "static void mdlOutputs(SimStruct *S, int_T tid)", "{"]
-    for k, a in enumerate(entry.inputs):
-        lines.append(f"    const {a.real} *{a.name} = ssGetInputPortSignal(S, {k});  /* width {a.size} */")
-    for k, a in enumerate(entry.outputs):
-        lines.append(f"    {a.real} *{a.name} = ssGetOutputPortSignal(S, {k});  /* width {a.size} */")
-    lines += [f'    if ({_call(entry)}) ssSetErrorStatus(S, "{entry.public} failed");', "}", "```", ""]
-    lines += ["In `mdlInitializeSizes` call `ssSetInputPortRequiredContiguous(S, k, 1)` and"]
-    return [*lines, "`ssSetInputPortDirectFeedThrough(S, k, 1)` for every input port k."]
+
+
+def _ports(entry: Entry) -> list[tuple[str, int, Argument]]:
+    """(kind, number, argument) for every port of a block; empty arguments have none."""
+    sides = (("input", entry.inputs), ("output", entry.outputs))
+    return [(side, k, a) for side, of in sides for k, a in enumerate((a for a in of if a.rows * a.columns), 1)]
 
 
 def _real_time(entries: Sequence[Entry], facts: Facts) -> list[str]:
@@ -253,9 +282,26 @@ def _real_time(entries: Sequence[Entry], facts: Facts) -> list[str]:
     lines += [
         "The functions, except batches, allocate no memory, keep no state, use no locks, have no loops whose length"
     ]
-    lines += [
-        "depends on data, and may be called by several threads at the same time. Stack memory, approximately:",
+    lines += ["depends on data, and may be called by several threads at the same time.", ""]
+    return [*lines, *_stack(facts)]
+
+
+def _stack(facts: Facts) -> list[str]:
+    """Table of the bounds of stack memory."""
+    lines = [
+        "Stack memory of a call is at most, in bytes:",
         "",
+        "| function | -O2 and -O3, as CMake builds it | -O0 |",
+        "|---|---|---|",
     ]
-    lines += ["| function | stack [bytes] |", "|---|---|"]
-    return [*lines, *(f"| `{facts.prefix}_{name}` | {size} |" for name, size in facts.stack.items())]
+    for name, size in facts.stack.items():
+        lines.append(f"| `{facts.prefix}_{name}` | {size.optimized} | {size.plain} |")
+        if size.batch_optimized:
+            lines.append(f"| `{facts.prefix}_{name}_batch` | {size.batch_optimized} | {size.batch_plain} |")
+    return [
+        *lines,
+        "",
+        "These bounds are counted from the code and were checked with GCC on x86-64. Your compiler states its own frames",
+        "if you add `-fstack-usage`. A dynamic linker that binds at the first call needs stack of its own then: about",
+        "4 kB; CMake links the library with `-z now`, so that it binds when it loads.",
+    ]

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
+from ..._types import shown
 from ..kernels.interface import Entry
 from ..kernels.names import printable
 from ..machine_code.toolchain import LARGE
 
 
-def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) -> str:
-    """CMakeLists.txt: the library, install rules and, unless another project includes it, the example as a test.
+def check_version(version: object) -> None:
+    """ValueError unless `version` is a version that CMake and pkg-config compare: one to four numbers."""
+    if not isinstance(version, str) or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version):
+        raise ValueError(f'version must be one to four numbers, such as "1.2.3", got {shown(version)}')
 
-    large: the sources of functions of more than LARGE instructions.
+
+def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str], version: str) -> str:
+    """CMakeLists.txt: the library PREFIX::PREFIX, install rules and, unless another project includes it, the example as
+    a test.
+
+    large: the sources of functions of more than LARGE instructions. version: of the library, "1.2.3".
     """
     macro = prefix.upper()
     library_sources = [name for name in sources if name != f"{prefix}_external.c"]
     lines = [
         f"# {mark}.",
-        "cmake_minimum_required(VERSION 3.11)",
-        f"project({prefix} C)",
+        "cmake_minimum_required(VERSION 3.11...3.31)",
+        f"project({prefix} VERSION {version} LANGUAGES C)",
         "",
         f'set({macro}_ARCH "" CACHE STRING',
         '  "instruction set for -march, such as native; empty: any processor, and batches choose at run time")',
@@ -35,6 +44,7 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) 
         ")",
         *_external(prefix, sources),
         f"add_library({prefix} ${{{macro}_SOURCES}})",
+        f"add_library({prefix}::{prefix} ALIAS {prefix})",
         f"set_target_properties({prefix} PROPERTIES",
         "  C_STANDARD 99 POSITION_INDEPENDENT_CODE ON WINDOWS_EXPORT_ALL_SYMBOLS ON)",
         f"target_include_directories({prefix} PUBLIC",
@@ -51,9 +61,8 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) 
         "if(UNIX)",
         f"  target_link_libraries({prefix} PUBLIC m)",
         "endif()",
-        f"install(TARGETS {prefix} LIBRARY DESTINATION lib ARCHIVE DESTINATION lib RUNTIME DESTINATION bin)",
-        f"install(FILES {prefix}.h DESTINATION include)",
-        f"install(FILES {prefix}.pc DESTINATION lib/pkgconfig)",
+        *_bound_when_loaded(prefix),
+        *_installed(prefix),
         "",
         "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)",
         "  enable_testing()",
@@ -63,6 +72,36 @@ def cmake(mark: str, prefix: str, sources: Sequence[str], large: Iterable[str]) 
         "endif()",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _bound_when_loaded(prefix: str) -> list[str]:
+    return [
+        f"get_target_property({prefix.upper()}_KIND {prefix} TYPE)",
+        f'if({prefix.upper()}_KIND STREQUAL "SHARED_LIBRARY" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")',
+        "  # functions of libm are bound when the library loads, not in a first call",
+        f'  set_property(TARGET {prefix} APPEND_STRING PROPERTY LINK_FLAGS " -Wl,-z,now")',
+        "endif()",
+    ]
+
+
+def _installed(prefix: str) -> list[str]:
+    """Install rules: library, header, files for find_package and pkg-config."""
+    folder = f"lib/cmake/{prefix}"
+    version_file = f"${{CMAKE_CURRENT_BINARY_DIR}}/{prefix}ConfigVersion.cmake"
+    return [
+        "",
+        f'option({prefix.upper()}_INSTALL "install the library, its header, and files for find_package and pkg-config" ON)',
+        f"if({prefix.upper()}_INSTALL)",
+        "  include(CMakePackageConfigHelpers)",
+        f'  write_basic_package_version_file("{version_file}" COMPATIBILITY SameMajorVersion)',
+        f"  install(TARGETS {prefix} EXPORT {prefix}Targets",
+        "    LIBRARY DESTINATION lib ARCHIVE DESTINATION lib RUNTIME DESTINATION bin)",
+        f"  install(EXPORT {prefix}Targets FILE {prefix}Config.cmake NAMESPACE {prefix}:: DESTINATION {folder})",
+        f'  install(FILES "{version_file}" DESTINATION {folder})',
+        f"  install(FILES {prefix}.h DESTINATION include)",
+        f"  install(FILES {prefix}.pc DESTINATION lib/pkgconfig)",
+        "endif()",
+    ]
 
 
 def _external(prefix: str, sources: Sequence[str]) -> list[str]:
@@ -87,7 +126,7 @@ def _spared(large: Iterable[str]) -> list[str]:
     ]
 
 
-def pkg_config(mark: str, prefix: str, entries: Sequence[Entry]) -> str:
+def pkg_config(mark: str, prefix: str, entries: Sequence[Entry], version: str) -> str:
     """PREFIX.pc, for the folder lib/pkgconfig of the place where the library is installed."""
     models = list(dict.fromkeys(printable(entry.model) for entry in entries if entry.model))
     # $ and # have a meaning in this format
@@ -102,7 +141,7 @@ def pkg_config(mark: str, prefix: str, entries: Sequence[Entry]) -> str:
             "",
             f"Name: {prefix}",
             f"Description: Functions{of}: {functions}",
-            "Version: 1.0.0",
+            f"Version: {version}",
             f"Libs: -L${{libdir}} -l{prefix} -lm",
             "Cflags: -I${includedir}",
             "",

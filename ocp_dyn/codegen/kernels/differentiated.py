@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from ..._types import is_one_of, meant, sequence, shown
+from ...casadi_functions.description import describe
 
 DERIVATIVE_KINDS = ("jac", "fwd1", "adj1", "jac_adj1")
 """Jacobian; forward and reverse derivative along one direction; Jacobian of the reverse derivative, for Hessians."""
@@ -17,11 +18,12 @@ def kinds(derivatives: bool | Iterable[str]) -> tuple[str, ...]:
     """The option `derivatives` of an export as names, without duplicates; True means all kinds."""
     if isinstance(derivatives, bool):
         return DERIVATIVE_KINDS if derivatives else ()
-    names = tuple(dict.fromkeys(sequence(derivatives, "derivatives must be True or a tuple of names")))
-    for kind in names:
+    given = sequence(derivatives, "derivatives must be True or a tuple of names")
+    for kind in given:
         if not is_one_of(kind, DERIVATIVE_KINDS):
             known = ", ".join(map(repr, DERIVATIVE_KINDS))
             raise ValueError(f"derivatives are {known}, got {shown(kind)}{meant(kind, DERIVATIVE_KINDS)}")
+    names = tuple(dict.fromkeys(given))
     if "jac_adj1" in names and "adj1" not in names:
         raise ValueError("the derivative 'jac_adj1' is the Jacobian of 'adj1': choose both, ('adj1', 'jac_adj1')")
     return names
@@ -37,8 +39,13 @@ def differentiated(f: ca.Function, kind: str) -> ca.Function:
     adj1_f(x, out_y, adj_y) -> adj_x = (dy/dx)' adj_y;
     jac_adj1_f(x, out_y, adj_y, out_adj_x) -> derivatives of adj_x by x, out_y and adj_y.
 
-    fwd_y has the sparsity pattern of y, and adj_x that of x, as CasADi requires from a library.
+    fwd_y has the sparsity pattern of y, and adj_x that of x, as CasADi requires from a library. Functions that
+    `od.function` made of algorithms with known derivatives get these, which are far shorter.
     """
+    description = describe(f)
+    known = description.derivatives.of(f, kind) if description and description.derivatives else None
+    if known is not None:
+        return known
     if kind == "jac":
         return f.jacobian()
     if kind == "jac_adj1":

@@ -18,6 +18,7 @@ import casadi as ca
 
 from ..._types import shown, truth
 from . import placement
+from .pressure import Pressure, pressure
 
 CHUNK_LENGTH = 500
 """Number of statements in a chunk, one C function."""
@@ -105,7 +106,7 @@ class Kernel:
 
     chunks: functions NAME_0, NAME_1, ..., which `main` calls in this order. inputs: their sizes. work: length of w.
     statements: number of values. library: functions of libm that the code calls, as v_NAME. angles: whether the code
-    calls sincos_.
+    calls sincos_. pressures: what every chunk needs of the stack.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Kernel:
     statements: int
     library: tuple[str, ...]
     angles: bool
+    pressures: tuple[Pressure, ...]
 
     @property
     def text(self) -> str:
@@ -133,6 +135,7 @@ class Value(NamedTuple):
 
 
 INPUT, CONSTANT = -1, -2
+KINDS = {**dict.fromkeys((*SELECTIONS, *LIBRARY), "call"), **dict.fromkeys(TRIGONOMETRIC, "angle")}
 KNOWN = frozenset({*ARITHMETIC, *SELECTIONS, *LIBRARY, *TRIGONOMETRIC})
 
 
@@ -145,6 +148,9 @@ def emit(f: ca.Function, name: str, *, dense: bool = True) -> Kernel:
 
     Raises ValueError for operations without a counterpart in C: a call of another Function that may not be inlined,
     printing, the inverse error function.
+
+    >>> od.codegen.emit(od.function(od.gravity_force, rod), "tau_g").statements  # sine, product, sign
+    3
     """
     if not isinstance(f, ca.Function):
         raise TypeError(f"emit needs a casadi.Function, such as od.function(algorithm, model) makes, got {shown(f)}")
@@ -222,7 +228,15 @@ class _Writer:
         used = tuple(sorted({LIBRARY[operation] for operation in operations if operation in LIBRARY}))
         inputs = tuple(self._size(self.f.sparsity_in(i)) for i in range(self.f.n_in()))
         angles = not operations.isdisjoint(TRIGONOMETRIC)
-        return Kernel(self.name, chunks, main, inputs, self.outputs, self.work, len(self.chunk_of), used, angles)
+        demands = tuple(map(self._pressure, self.chunks))
+        return Kernel(
+            self.name, chunks, main, inputs, self.outputs, self.work, len(self.chunk_of), used, angles, demands
+        )
+
+    def _pressure(self, groups: list[placement.Group]) -> Pressure:
+        values = self.values
+        return pressure(groups, lambda v: values[v].arguments if values[v].operation >= 0 else (),
+                        lambda v: values[v].operation == CONSTANT, lambda v: KINDS.get(values[v].operation, ""))  # fmt: skip
 
     def _size(self, pattern: ca.Sparsity) -> int:
         return int(pattern.numel() if self.dense else pattern.nnz())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +61,8 @@ class Entry:
     """One function of an export.
 
     name: of the Function; public: its C name. source: the Function. internal: C name of `relaid`, the same Function in
-    the layout of the export, in the file that CasADi generates for functions that the emitter cannot write. model: name
-    of the model, None if unknown. derivative: whether it is a derivative that CasADi looks for beside another function.
+    the layout of the export, in the file that CasADi generates for functions that the emitter cannot write. description:
+    of the source, None if unknown. derivative: whether it is a derivative that CasADi looks for beside another function.
     """
 
     name: str
@@ -70,9 +70,14 @@ class Entry:
     internal: str
     source: ca.Function
     arguments: tuple[Argument, ...]
-    model: str | None
+    description: Description | None
     dense: bool
     derivative: bool
+
+    @property
+    def model(self) -> str:
+        """Name of the model, "" if unknown."""
+        return self.description.model if self.description else ""
 
     @property
     def inputs(self) -> list[Argument]:
@@ -120,28 +125,37 @@ def entries(
     dense: bool = False,
     real: str = "double",
     derivatives: Iterable[str] = (),
+    tell: Callable[[str], None] = lambda text: None,
 ) -> list[Entry]:
-    """The entry points of `functions`, in order, each followed by its derivatives; duplicates count once."""
-    originals = _distinct(functions)
-    every = [g for f in originals for g in (f, *(differentiated(f, kind) for kind in derivatives))]
+    """The entry points of `functions`, in order, each followed by its derivatives; duplicates count once.
+
+    tell: called before every derivative with a sentence about it.
+    """
+    originals, every = distinct(functions), []
+    for f in originals:
+        every.append(f)
+        for kind in derivatives:
+            tell(f"differentiating {f.name()}: {kind}")
+            every.append(differentiated(f, kind))
     hashes = set(map(hash, originals))
-    result = [_entry(f, k, prefix, dense, real, hash(f) not in hashes) for k, f in enumerate(_distinct(every))]
+    result = [_entry(f, k, prefix, dense, real, hash(f) not in hashes) for k, f in enumerate(distinct(every))]
     _check_clashes(result)
     return result
 
 
-def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
-    distinct: dict[int, ca.Function] = {}  # by hash, which differs between Functions that exist at the same time
+def distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
+    """The functions without duplicates, checked: TypeError or ValueError for what cannot be exported."""
+    found: dict[int, ca.Function] = {}  # by hash, which differs between Functions that exist at the same time
     for f in sequence(functions, "export needs a list of Functions, such as [ID, FDc]"):
         if not isinstance(f, ca.Function):
             raise TypeError(
                 f"export needs casadi.Functions, such as od.function(algorithm, model) makes, got {shown(f)}"
             )
-        distinct.setdefault(hash(f), f)
-    if not distinct:
+        found.setdefault(hash(f), f)
+    if not found:
         raise ValueError("export got no Functions: pass at least one, such as [od.function(od.mass_matrix, model)]")
     names: dict[str, str] = {}
-    for f in distinct.values():
+    for f in found.values():
         _check_function(f)
         if f.name().lower() in names:
             raise ValueError(
@@ -150,7 +164,7 @@ def _distinct(functions: Iterable[ca.Function]) -> list[ca.Function]:
                 f'od.function(..., name="{f.name()}_left")'
             )
         names[f.name().lower()] = f.name()
-    return list(distinct.values())
+    return list(found.values())
 
 
 def _check_function(f: ca.Function) -> None:
@@ -210,8 +224,7 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivati
                 example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
             )
         )
-    model = description.model if description else None
-    return Entry(f.name(), public, internal, f, tuple(arguments), model, dense, derivative)
+    return Entry(f.name(), public, internal, f, tuple(arguments), description, dense, derivative)
 
 
 def _layout(pattern: ca.Sparsity, dense: bool) -> str:

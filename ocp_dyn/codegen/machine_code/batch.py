@@ -6,7 +6,7 @@ import ctypes
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import casadi as ca
 import numpy as np
@@ -129,27 +129,46 @@ class VirtualMachine:
                 output[k] = result.reshape(output.shape[1:])
 
 
+class _Words(NamedTuple):
+    """Names for messages: of a function, of its inputs, and of the entries of each input."""
+
+    function: str
+    names: tuple[str, ...]
+    rows: tuple[str, ...]
+
+
 class Buffer:
     """A function of one state with fixed input and output arrays, without overhead besides the evaluation.
 
     `b = fast.ID.buffer()`; then write the inputs, `b.inputs[0][:] = q`, call `b()`, and read `b.outputs[0]`; or call
     `b(q, qd, qdd)`, which copies its arguments. A call returns the outputs (one array, or a tuple), always in the same
     arrays: copy results before the next call. One thread at a time may use a buffer.
+
+    >>> ID = od.codegen.compile([od.function(od.inverse_dynamics, rod)]).ID.buffer()
+    >>> ID([np.pi / 2], [0.0], [0.0])
+    array([4.905])
     """
 
-    __slots__ = ("_outcome", "_run", "inputs", "outputs")
+    __slots__ = ("_outcome", "_run", "_words", "inputs", "outputs")
 
-    def __init__(self, inputs: Sequence[Array], outputs: Sequence[Array], run: Callable[[], object]) -> None:
-        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+    def __init__(
+        self, inputs: Sequence[Array], outputs: Sequence[Array], run: Callable[[], object], words: _Words
+    ) -> None:
+        self.inputs, self.outputs, self._words = tuple(inputs), tuple(outputs), words
         self._outcome = self.outputs[0] if len(outputs) == 1 else self.outputs
         self._run = run
 
     def __call__(self, *values: Any) -> Any:
         if values:
+            words = self._words
             if len(values) != len(self.inputs):
-                raise TypeError(f"this buffer takes {len(self.inputs)} arguments or none, got {len(values)}")
-            for i, (target, value) in enumerate(zip(self.inputs, values, strict=True)):
-                target[:] = _fitting(value, target, f"argument {i} of this buffer")
+                names = ", ".join(words.names)
+                raise TypeError(
+                    f"{words.function}: its buffer takes {len(self.inputs)} arguments ({names}), in this order, or none, "
+                    f"got {len(values)}"
+                )
+            for name, rows, target, value in zip(words.names, words.rows, self.inputs, values, strict=True):
+                target[:] = _fitting(value, target, f"{words.function}: {name}", rows)
         self._run()
         return self._outcome
 
@@ -160,6 +179,10 @@ class CompiledFunction:
     name: of the Function; name_in, name_out: of its arguments. shape_in, shape_out: their shapes for one state, (n,)
     for a column. dtype: type of the arrays. backend: "compiled" or "virtual machine". A pickle contains the Function;
     when it is loaded, the library is found in the cache or built again.
+
+    >>> ID = od.codegen.compile([od.function(od.inverse_dynamics, rod)]).ID
+    >>> ID.name_in, ID.shape_in
+    (('q', 'qd', 'qdd'), ((1,), (1,), (1,)))
     """
 
     def __init__(self, f: ca.Function, backend: Backend, precision: str, threads: int, recipe: Recipe) -> None:
@@ -248,7 +271,9 @@ class CompiledFunction:
         """A `Buffer` for one state, with inputs and outputs of zeros."""
         inputs = [np.zeros(shape, self.dtype) for shape in self.shape_in]
         outputs = [np.zeros(shape, self.dtype) for shape in self.shape_out]
-        return Buffer(inputs, outputs, self._backend.runner(inputs, outputs))
+        rows = tuple(self._rows[name].text if name in self._rows else "" for name in self.name_in)
+        words = _Words(self.name, self.name_in, rows)
+        return Buffer(inputs, outputs, self._backend.runner(inputs, outputs), words)
 
     def _array(self, i: int, value: Any) -> Array | None:
         if value is None:
@@ -343,13 +368,14 @@ def _kind(value: Any, array: Array) -> str:
     return f"an array of {array.dtype}" if isinstance(value, np.ndarray) else shown(value)
 
 
-def _fitting(value: Any, target: Array, what: str) -> Array:
-    """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated."""
+def _fitting(value: Any, target: Array, what: str, rows: str) -> Array:
+    """`value` as an array of the shape of `target`; a single number fits a single entry only, it is not repeated. rows:
+    names of the expected entries, for messages."""
     array = _array(value, target.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} must hold real numbers, got {_kind(value, array)}")
     if array.shape != target.shape and not array.size == target.size == 1:
-        raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}")
+        raise ValueError(f"{what} has the shape {array.shape}, expected {target.shape}{rows}")
     return array.reshape(target.shape)
 
 

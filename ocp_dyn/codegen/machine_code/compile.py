@@ -37,6 +37,10 @@ class Compiled(Mapping[str, CompiledFunction]):
     """The functions of one call of `compile`, by name: `fast["ID"]` or `fast.ID`.
 
     backend: "compiled", or "virtual machine" where no compiler was found; compiler: its command, or None.
+
+    >>> fast = od.codegen.compile([od.function(od.inverse_dynamics, arm), od.function(od.mass_matrix, arm)])
+    >>> list(fast), fast.H(np.zeros(2)).shape
+    (['ID', 'H'], (2, 2))
     """
 
     def __init__(self, functions: Iterable[CompiledFunction], compiler: str | None, recipe: Recipe) -> None:
@@ -112,6 +116,11 @@ def compile(
     Cost: the first time, about 0.15 ms of processor time per instruction (half for one state, half for lanes); later
     about 10 ms. Raises TypeError or ValueError for functions that cannot be compiled, RuntimeError if the compiler
     fails, PermissionError if the cache is not private.
+
+    >>> fast = od.codegen.compile([od.function(od.inverse_dynamics, rod)])
+    >>> fast.ID(np.array([[0.0], [np.pi / 2]]), np.zeros((2, 1)), np.zeros((2, 1)))
+    array([[0.   ],
+           [4.905]])
     """
     distinct = _distinct(functions)
     width = check_lanes(lanes, precision)

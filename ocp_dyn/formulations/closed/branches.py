@@ -40,6 +40,11 @@ class OpenedChain:
     edges, then of coordinates that only removed bodies have; kept: indices of those that are z1-dot, the others move
     nothing that these do not move. edges: the open chain, outwards. homes: the bodies that carry the coordinates. rows:
     indices of the conditions Phi2.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> opened = od.formulations.open_by_removing(bar.model, bar.loops, "coupler1")
+    >>> opened.bodies, opened.conditions
+    (('coupler1',), ('coupler1: P2P4.P2P4',))
     """
 
     natural: NaturalCoordinates

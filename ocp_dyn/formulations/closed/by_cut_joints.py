@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import Expr, M, as_type, finite, is_one_of, numbers, shown
+from ..._types import Expr, M, as_type, finite, is_one_of, meant, numbers, shown
 from ...constrained_motion.solvers import RangeSpace, Rows
 from ...constraints import Constraints, constraint_magnitudes, constraint_position
 from ...dynamics.invertible import check_invertible
@@ -35,6 +35,8 @@ from ..velocity_transformations import elements, open_chain, projected
 from .independent_coordinates import IndependentCoordinates, Transformation
 
 METHODS = ("multipliers", "penalty", "independent")
+PENALTY = {"alpha": 1e7, "omega": 10.0, "mu": 1.0}
+"""Defaults of the penalty method: alpha, omega [rad/s], mu."""
 Solution = tuple[Expr, Expr]
 
 
@@ -48,9 +50,9 @@ def closed_chain_dynamics(
     f_ext: M | None = None,
     *,
     method: str = "multipliers",
-    alpha: Any = 1e7,
-    omega: float = 10.0,
-    mu: float = 1.0,
+    alpha: Any = None,
+    omega: float | None = None,
+    mu: float | None = None,
     baumgarte: tuple[float, float] | None = None,
     independent: IndependentCoordinates | None = None,
     loads: Loads = NO_LOADS,
@@ -60,12 +62,18 @@ def closed_chain_dynamics(
     constraints: the cut joints, one `Loop` or a tuple; other constraints are taken by their G and gamma. Rows, signs
     and lam (m) [N; N m] are those of `constrained_dynamics`. qdd (nv) [rad/s^2, m/s^2].
 
-    method: "multipliers" (8.114), "penalty" (8.115) with alpha, omega [rad/s], mu, or "independent" (8.120) in the
+    method: "multipliers" (8.114), "penalty" (8.115) with alpha (default 1e7), omega (10 rad/s), mu (1), or "independent" (8.120) in the
     coordinates `independent` that `independent_coordinates` chose; inf or nan where these are singular. baumgarte:
     (omega [rad/s], xi), which adds -2 xi omega Phi_z qd - omega^2 Phi to gamma; not with the penalty method, which has
     these terms. All methods take redundant rows; the penalty method also goes through singular positions, its errors
     shrink as 1/alpha, and its lam is -alpha (Phi_z qdd - gamma + 2 omega mu Phi_z qd + omega^2 Phi). loads as in
     `inverse_dynamics`.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> state = bar.q, bar.qd, np.zeros(3)
+    >>> qdd, lam = od.formulations.closed_chain_dynamics(bar.model, bar.loops, *state)
+    >>> float(ca.norm_inf(qdd - od.constrained_dynamics(bar.model, bar.loops, *state)[0])) < 1e-9
+    True
     """
     options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)
@@ -95,7 +103,16 @@ class Options:
 
     @staticmethod
     def of(method: Any, alpha: Any, omega: Any, mu: Any, baumgarte: Any, independent: Any = None) -> Options:
+        """The options with the defaults of the penalty method filled in; ValueError for those that have no effect."""
         _check(method, baumgarte, independent)
+        given = {"alpha": alpha, "omega": omega, "mu": mu}
+        idle = [name for name, value in given.items() if value is not None and method != "penalty"]
+        if idle:
+            raise ValueError(
+                f"{', '.join(idle)}: for method='penalty' only, got method={shown(method)}: leave out "
+                f"{', '.join(idle)}, or stabilize by baumgarte=(omega, xi)"
+            )
+        alpha, omega, mu = (PENALTY[name] if value is None else value for name, value in given.items())
         if baumgarte is not None:
             what = ("baumgarte omega", "baumgarte xi")
             baumgarte = (_positive(baumgarte[0], what[0]), _positive(baumgarte[1], what[1]))
@@ -143,7 +160,7 @@ def by_independent_coordinates(H: Expr, closing: Closing, f: Expr, transformatio
 def _check(method: Any, baumgarte: Any, independent: Any) -> None:
     """Raises errors about options that do not belong together."""
     if not is_one_of(method, METHODS):
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}")
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {shown(method)}{meant(method, METHODS)}")
     if baumgarte is not None and method == "penalty":
         raise ValueError("the penalty method is stabilized by omega and mu already: leave out baumgarte")
     if baumgarte is not None and (not isinstance(baumgarte, (tuple, list)) or len(baumgarte) != 2):

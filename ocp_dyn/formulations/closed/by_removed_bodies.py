@@ -45,9 +45,9 @@ def closed_chain_dynamics_a(
     f_ext: M | None = None,
     *,
     method: str = "multipliers",
-    alpha: Any = 1e7,
-    omega: float = 10.0,
-    mu: float = 1.0,
+    alpha: Any = None,
+    omega: float | None = None,
+    mu: float | None = None,
     baumgarte: tuple[float, float] | None = None,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:
@@ -57,6 +57,11 @@ def closed_chain_dynamics_a(
     [m/s^2, 1/s^2]. lam: forces of the conditions `opened.conditions`, Phi2_x' lam acts on the coordinates. method:
     "multipliers" or "penalty", the other options as in `closed_chain_dynamics`; redundant conditions are allowed.
     loads.armature is refused, as by `natural_force`.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> opened = od.formulations.open_by_removing(bar.model, bar.loops, "coupler1")
+    >>> od.formulations.closed_chain_dynamics_a(bar.model, opened, bar.q, bar.qd, np.zeros(3))[0]
+    DM([0, 0, 0])
     """
     check_opened(opened)
     if method == "independent":

@@ -12,37 +12,35 @@ position, until a pivot vanishes. Algorithms take it as a static argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 from casadi import DM
-from numpy.typing import NDArray
 
 from ... import _arguments as arguments
-from ..._autodiff import as_function
-from ..._types import Array, Expr, M, ModelError, as_type, check_kind, listed, meant, sequence, shown
+from ..._types import Array, Expr, M, as_type, check_kind, listed, meant, sequence, shown
 from ...constrained_motion import AssemblyError
-from ...constrained_motion.reflections import DEPENDENT
-from ...constraints import Constraints, as_set, constraint_magnitudes, constraint_names, constraint_position
+from ...constraints import Constraints
 from ...constraints.sets import constraint_rows
 from ...mechanism import Model
 from ...mechanism.boundary import boundary, column_of_numbers
 from ...spatial_algebra.linalg import LU
 from ..cut_joints import closing_rows
-
-STEP = 0.02
-"""Size of the steps to neighbors of a position, in rad or in lengths of the mechanism."""
-SUDDEN = 1e-3
-"""Ratio of the smallest pivots at a position and near it below which the position counts as singular."""
-ASSEMBLED = 1e-9
-"""Largest error of a closed joint, relative to the terms of its row, at which a position counts as assembled."""
+from .conditions import ASSEMBLED, STEP, SUDDEN, Conditions, Pivots, Scaled, eliminate
 
 
 class SingularPositionError(ValueError):
-    """At this position the closing conditions are of lower rank than near it; `pivot` is the smallest pivot there."""
+    """At this position the closing conditions are of lower rank than near it; `pivot` is the smallest pivot there.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> flat = [np.pi / 2, -np.pi / 2, np.pi / 2]  # on one line: the cranks may turn alike or against each other
+    >>> od.formulations.independent_coordinates(bar.model, bar.loops, flat)
+    Traceback (most recent call last):
+        ...
+    ocp_dyn.formulations.closed.independent_coordinates.SingularPositionError: q is a singular position ...
+    """
 
     def __init__(self, message: str, pivot: float) -> None:
         super().__init__(message)
@@ -56,6 +54,13 @@ class IndependentCoordinates:
     dofs: names of all entries of qd; conditions: names of all rows of the loops. independent: indices of the chosen
     dofs, ascending; dependent, rows: indices of the other dofs and of the conditions that determine them, in the order
     of their pivots. pivot: the smallest pivot, relative to the terms of its row; near zero close to a singular position.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> print(od.formulations.independent_coordinates(bar.model, bar.loops, bar.q))
+    1 independent of 3 coordinates: A0_hinge
+      A1_hinge by B1_hinge.tx
+      B0_hinge by B1_hinge.tz
+    smallest pivot 1
     """
 
     dofs: tuple[str, ...]
@@ -99,6 +104,10 @@ def independent_coordinates(
     AssemblyError where q does not close the loops; SingularPositionError where Phi_z has a lower rank at q than at
     assembled positions near it (a dead center, a change point); ValueError for a mechanism that is locked, with no
     coordinate left. All name the loops. Cost: some evaluations of Phi_z.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> od.formulations.independent_coordinates(bar.model, bar.loops, bar.q).names
+    ('A0_hinge',)
     """
     conditions = Conditions.of(model, constraints)
     at = column_of_numbers(q, model.nq, "q")
@@ -118,146 +127,7 @@ def independent_coordinates(
     )
 
 
-class _Scaled(NamedTuple):
-    """Phi_z with rows and columns scaled to entries of about 1: Phi_z[i, j] = A[i, j] row[i] column[j]."""
-
-    A: Array
-    row: Array
-    column: Array
-
-
-class Pivots(NamedTuple):
-    """Rows and columns of the pivots, in order, and the smallest of them (1 if there is none)."""
-
-    rows: list[int]
-    columns: list[int]
-    pivot: float
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Phi and Phi_z of closed chains, in numbers."""
-
-    model: Model
-    constraints: tuple[Any, ...]
-    rows: tuple[str, ...]
-    evaluate: ca.Function
-
-    @staticmethod
-    def of(model: Model, constraints: Constraints) -> Conditions:
-        if model.has_symbols:
-            raise ModelError("independent coordinates are chosen from numbers, and this model holds symbols")
-        members = as_set(constraints)
-
-        def terms(q: Expr) -> tuple[Expr, Expr, Expr]:
-            Phi_z = closing_rows(model, members, q, model.rest(q)).Phi_z
-            return constraint_position(model, members, q), Phi_z, constraint_magnitudes(model, members, q)
-
-        return Conditions(model, members, constraint_rows(members), as_function(terms, model.nq))
-
-    def loops(self, rows: Sequence[int] | None = None) -> str:
-        """Names of the loops, or of those that hold some of the rows, for a message."""
-        of_row = [
-            name for name, c in zip(constraint_names(self.constraints), self.constraints, strict=True) for _ in c.rows
-        ]
-        named = list(dict.fromkeys(of_row if rows is None else [of_row[k] for k in rows]))
-        return f"loop{'s' if len(named) > 1 else ''} {', '.join(map(repr, named))}"
-
-    def position(self, q: DM) -> Array:
-        return np.array(self.evaluate(q)[0].full()).ravel()
-
-    def scaled(self, q: DM) -> _Scaled:
-        Phi_z, size = (np.array(x.full()) for x in self.evaluate(q)[1:])
-        if not np.all(np.isfinite(Phi_z)):
-            raise ValueError("the constraints are not finite at this configuration: a quaternion must not be zero")
-        unit = np.where(self.model.lengths[1], _length(size, self.model.lengths[1]), 1.0)
-        row = _or_one((size * unit).max(axis=1, initial=0.0))
-        column = _or_one((size / row[:, None]).max(axis=0, initial=0.0))
-        return _Scaled(Phi_z / np.outer(row, column), row, column)
-
-    def check_assembled(self, q: DM, here: _Scaled) -> None:
-        """AssemblyError unless the loops are closed at q."""
-        phi = self.position(q)
-        k = int(np.argmax(np.abs(phi) / here.row))
-        if not abs(phi[k]) <= ASSEMBLED * here.row[k]:
-            raise AssemblyError(
-                f"{self.loops([k])} is open at q: the error of {self.rows[k]} is {abs(phi[k]):.3g} [m, sine]. Close it "
-                "by od.assemble_q(model, loops, q), or by od.formulations.dependent_q",
-                np.array(q.full()).ravel(),
-                float(abs(phi[k])),
-            )
-
-    def closed(self, q: DM, free: Sequence[int], iterations: int = 50) -> tuple[DM, float]:
-        """(q, error) after Newton's method for Phi = 0 along the free dofs; error relative to the terms of the rows."""
-        free, best, least = list(free), q, np.inf
-        for _ in range(iterations):
-            here = self.scaled(q)
-            phi = self.position(q) / here.row
-            error = float(np.max(np.abs(phi), initial=0.0))
-            if error >= least and least < ASSEMBLED:
-                break
-            if error < least:
-                best, least = q, error
-            step = np.zeros(self.model.nv)
-            step[free] = -np.linalg.lstsq(here.A[:, free], phi, rcond=DEPENDENT)[0] / here.column[free]
-            q = self.model.integrate(q, DM(step / max(1.0, np.abs(step * here.column).max())))
-        return best, least
-
-    def neighbors(self, q: DM, here: _Scaled, count: int = 4) -> Iterator[DM]:
-        """Assembled positions at a distance of `STEP` from q, in random directions that the loops leave free."""
-        _, s, V = np.linalg.svd(here.A, full_matrices=True)
-        free = V[int(np.sum(s > DEPENDENT)) :]
-        rng = np.random.default_rng(0)
-        for _ in range(count):
-            way = rng.normal(size=len(free)) @ free
-            step = DM(STEP * way / max(np.abs(way).max(initial=0.0), 1e-9) / here.column)
-            near, error = self.closed(self.model.integrate(q, step), range(self.model.nv))
-            if error <= ASSEMBLED:
-                yield near
-
-
-def _length(size: Array, translations: NDArray[np.bool_]) -> float:
-    """A length of the mechanism: the largest ratio of an angle's part in a row to a translation's, 1 where no row has
-    both."""
-    turning, sliding = size[:, ~translations].max(axis=1, initial=0.0), size[:, translations].max(axis=1, initial=0.0)
-    both = (turning > 0) & (sliding > 0)
-    return float((turning[both] / sliding[both]).max(initial=0.0)) or 1.0
-
-
-def _or_one(sizes: Array) -> Array:
-    """Sizes to divide by: 1 in place of 0."""
-    return np.asarray(np.where(sizes > 0, sizes, 1.0))
-
-
-def eliminate(A: Array, late: Sequence[int] = ()) -> Pivots:
-    """Gaussian elimination with total pivoting, until all that is left is below `DEPENDENT`.
-
-    late: columns that are taken only if all others leave pivots a thousand times smaller; the last of them first.
-    """
-    A, pivot = A.copy(), 1.0
-    rows: list[int] = []
-    columns: list[int] = []
-    order = [k for k in range(A.shape[1]) if k not in late]
-    waiting = list(late)
-    while len(rows) < min(A.shape):
-        left = np.abs(A)
-        left[rows, :] = left[:, columns] = 0.0
-        largest = left.max(initial=0.0)
-        if largest < DEPENDENT:
-            break
-        while waiting and left[:, order].max(initial=0.0) < SUDDEN * largest:
-            order.append(waiting.pop())
-        i, place = np.unravel_index(np.argmax(left[:, order]), (A.shape[0], len(order)))
-        j = order[int(place)]
-        pivot = min(pivot, float(left[i, j]))
-        others = [k for k in range(A.shape[0]) if k not in rows and k != i]
-        A[others, :] -= np.outer(A[others, j] / A[i, j], A[i, :])
-        rows.append(int(i))
-        columns.append(j)
-    return Pivots(rows, columns, pivot)
-
-
-def _check_singular(conditions: Conditions, q: DM, here: _Scaled, found: Pivots) -> None:
+def _check_singular(conditions: Conditions, q: DM, here: Scaled, found: Pivots) -> None:
     """SingularPositionError if the rank rises, or the smallest pivot grows suddenly, at assembled positions near q."""
     model = conditions.model
     for near in conditions.neighbors(q, here):
@@ -306,6 +176,11 @@ def independent_transformation(
     R2 (nv x f2), with unit rows at the independent coordinates; S2 (nv x m), zero for conditions that repeat others.
     Phi_z R2 = 0 and Phi_z S2 = 1 for the kept conditions. At a position that is singular for this choice inf or nan.
     O((nv - f2)^2 nv).
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> chosen = od.formulations.independent_coordinates(bar.model, bar.loops, bar.q)
+    >>> od.formulations.independent_transformation(bar.model, bar.loops, bar.q, chosen)[0]  # both cranks turn alike
+    DM([1, -1, 1])
     """
     Phi_z = closing_rows(model, constraints, q, model.rest(q)).Phi_z
     return Transformation.of(model, constraints, Phi_z, independent).matrices(q)
@@ -313,7 +188,13 @@ def independent_transformation(
 
 @boundary(own=("qd",))
 def dependent_qd(model: Model, constraints: Constraints, q: M, qd: M, independent: IndependentCoordinates) -> M:
-    """All velocities R2 zd_i (nv) from those of the independent coordinates, qd (f2) in the order of `names`."""
+    """All velocities R2 zd_i (nv) from those of the independent coordinates, qd (f2) in the order of `names`.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> chosen = od.formulations.independent_coordinates(bar.model, bar.loops, bar.q)
+    >>> od.formulations.dependent_qd(bar.model, bar.loops, bar.q, [2.0], chosen)
+    DM([2, -2, 2])
+    """
     choice = checked_choice(model, constraints, independent)
     rates = model.column(qd, len(choice.names), f"qd, the velocities of {listed(choice.names)},")
     check_kind(q, rates)
@@ -329,6 +210,12 @@ def dependent_q(
 
     Newton's method for Phi(q) = 0 along the dependent dofs, from q (numbers), by least squares where rows repeat others.
     AssemblyError, with the loop and its residual, where they do not close.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> chosen = od.formulations.independent_coordinates(bar.model, bar.loops, bar.q)
+    >>> q = bar.q + 0.1 * np.eye(3)[chosen.independent[0]]
+    >>> od.formulations.dependent_q(bar.model, bar.loops, q, chosen).round(6).tolist()
+    [0.1, -0.1, 0.1]
     """
     iterations = arguments.whole(iterations, "dependent_q: iterations", 1)
     conditions = Conditions.of(model, constraints)

@@ -20,7 +20,7 @@ from ..natural_coordinates import Chosen, NaturalCoordinates
 from ..natural_from_model import natural
 from ..velocity_transformations import open_chain
 from .branches import Branches, Edge, OpenedChain
-from .independent_coordinates import Conditions, eliminate
+from .conditions import Conditions, eliminate
 
 IDENTITY = 1e-9
 """Largest entry of Phi_x R1, relative to the mechanism, of conditions that the branches keep by themselves."""
@@ -36,6 +36,10 @@ def open_by_removing(
     beside those of the removed bodies. q (nq): a closed configuration in general position, default as of `natural`; the
     conditions that close the chain are found there, and at closed positions near it. ValueError where a body carries
     others that nothing else supports.
+
+    >>> bar = od.models.n_four_bar(1)
+    >>> od.formulations.open_by_removing(bar.model, bar.loops, "coupler1").conditions
+    ('coupler1: P2P4.P2P4',)
     """
     loops = _loops(constraints)
     coordinates = natural(model, loops, q=q)

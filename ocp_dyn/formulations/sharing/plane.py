@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._types import Array, is_one_of, shown
+from ..._types import Array, is_one_of, meant, shown
 from ...constraints import Loop
 from ...joints import Planar, Prismatic, Revolute
 from ...mechanism import Model
@@ -28,7 +28,7 @@ def plane_of_motion(tree: Model, loops: Sequence[Loop], X0: Poses, plane: bool |
     X0: poses at which all loops are closed. ValueError for plane=True and a mechanism that leaves every plane.
     """
     if not isinstance(plane, bool) and not is_one_of(plane, ["auto"]):
-        raise ValueError(f"plane must be True, False or 'auto', got {shown(plane)}")
+        raise ValueError(f"plane must be True, False or 'auto', got {shown(plane)}{meant(plane, ['auto'])}")
     if plane is False:
         return None
     links = joint_links(tree)

@@ -32,6 +32,11 @@ class NaturalMotion:
     energy, and potential energy of gravity and, with loads.passive, of springs. position_errors (N): the largest
     |Phi_k| in the unit of its row, see `Scales`: on a mechanism of 1 m an error of 1e-5 is about 10 um; velocity_errors
     (N) [1/s]: those of its rate. `trajectory` is the motion in joint coordinates, which `ocp_dyn.viz` draws.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> motion = od.formulations.trapezoidal_motion(rod, natural, [1.0], [0.0], h=0.01, duration=0.5)
+    >>> bool(np.ptp(motion.energy) < 1e-3), bool(motion.position_errors.max() < 1e-6)
+    (True, True)
     """
 
     model: Model
@@ -92,6 +97,12 @@ class StepError(IntegrationError):
 
     motion: all instants before it. time: the end of the step [s]. residual: |dx| of the last iteration. row: the name
     of the constraint with the largest error.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.trapezoidal_motion(rod, natural, [1.0], h=0.01, duration=1.0, iterations=1)
+    Traceback (most recent call last):
+        ...
+    ocp_dyn.formulations.simulation.motion.StepError: trapezoidal_motion: the step to t = 0.02 s (h = ...
     """
 
     def __init__(self, message: str, motion: NaturalMotion, time: float, residual: float, row: str) -> None:

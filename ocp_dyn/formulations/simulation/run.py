@@ -66,21 +66,22 @@ def trapezoidal_motion(
 
     ValueError for a start that does not keep the constraints, and for bodies that neither inertia nor springs hold;
     StepError, with the motion so far, if a step does not converge.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> od.formulations.trapezoidal_motion(rod, natural, [0.01], h=0.01, duration=1.64).q[-1].round(3)  # after the period of a small swing
+    array([0.01])
     """
-    every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
     check_natural(natural)
-    steps, h = step_count(h, duration, every), positive(h, "the step h [s]")
+    steps, h, every = _grid(h, duration, every)
     tell = function(progress, "progress") if progress is not None else lambda done, steps: None
     tolerance = positive(tolerance, "tolerance")
-    t = SX.sym("t")
-    wrenches = _wrenches(f_ext, loads)
+    t, wrenches = SX.sym("t"), _wrenches(f_ext, loads)
     equations = Equations(model, natural, _torques(model, natural, tau, t), wrenches, loads)
-    _refuse_symbols(equations, alpha, mu)
-    if step is None:
-        rule = Rule.of(equations, DM(h), method, alpha, mu, project)
-        one = _iterating(rule, t, whole(iterations, "iterations", least=1), tolerance)
-    else:
+    _check_options(equations, alpha, mu, step)
+    if step is not None:
         one = _given(equations, t, h, step, tau, wrenches)
+    else:
+        one = _iterating(Rule.of(equations, DM(h), method, alpha, mu, project), t, iterations, tolerance)
     run = _Run(equations, one, h, tolerance, every, start_of(equations, t, h, q, qd, x, xd))
     while run.blocks * every < steps:
         run.advance(min(max(STEPS_PER_CALL // every, 1), steps // every - run.blocks))
@@ -88,11 +89,18 @@ def trapezoidal_motion(
     return run.motion()
 
 
+def _grid(h: Any, duration: Any, every: Any) -> tuple[int, float, int]:
+    """(number of steps, h [s], every), checked."""
+    every = whole(every, "every", least=1, most=LARGEST_STEP_COUNT)
+    return step_count(h, duration, every), positive(h, "the step h [s]"), every
+
+
 # One step as a Function z -> z of columns z = [x; xd; xdd; lam; steps done; largest error; most iterations]
 
 
 def _iterating(rule: Rule, t: SX, iterations: int, tolerance: float) -> ca.Function:
     """A step that iterates until |dx| is at most the tolerance."""
+    whole(iterations, "iterations", least=1)
     n, m = rule.equations.natural.n, rule.equations.natural.m
     start, lam = Motion(*(SX.sym(name, n) for name in ("x", "xd", "xdd"))), SX.sym("lam", m)
     new = rule.first(start, lam)
@@ -222,9 +230,13 @@ class _Run:
 # Arguments
 
 
-def _refuse_symbols(equations: Equations, alpha: Any, mu: Any) -> None:
-    """TypeError or ValueError for expressions in place of numbers."""
+def _check_options(equations: Equations, alpha: Any, mu: Any, step: ca.Function | None) -> None:
+    """TypeError or ValueError for expressions in place of numbers, and for options that a given step does not use."""
     for what, value in (("alpha", alpha), ("mu", mu)):
+        if value is not None and step is not None:
+            raise ValueError(
+                f"trapezoidal_motion: {what} has no effect beside step, got {what}={shown(value)}: make the step with it"
+            )
         if isinstance(value, (SX, MX)):
             raise TypeError(f"trapezoidal_motion: {what} must be numbers, got the expression {shown(value)}")
     if not SX(equations.M).is_constant() or not SX(equations.model.gravity_vector).is_constant():

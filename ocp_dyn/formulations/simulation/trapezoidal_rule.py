@@ -197,6 +197,11 @@ def trapezoidal_step(
     default 0 with projections, otherwise h/60 for "penalty" and h/20 for "augmented". iterations: 1 or more. project:
     whether velocities and accelerations are projected. Redundant rows and singular positions are allowed. Second order
     in h. O(n + m) for a chain, by its sparse factor.
+
+    >>> natural = od.formulations.natural(rod)
+    >>> step = od.function(od.formulations.trapezoidal_step, rod, natural, iterations=2)
+    >>> step.name_in()
+    ['x', 'xd', 'xdd', 'lam_x', 'tau', 'h']
     """
     whole(iterations, "iterations", least=1)
 

@@ -25,6 +25,12 @@ class Active(NamedTuple):
 
     value, bound and multiplier are in physical units for a bound, in the scale of the row for a row. The multiplier is
     the decrease of the objective per unit by which the bound is relaxed. It is never negative, except for equalities.
+
+    >>> gentle = ocp.Path(lambda instant: instant.tau, -np.inf, 4.5, where="interval")
+    >>> weak = turn(ocp.TorqueSquared(), path=[gentle]).solve(progress=False)
+    >>> first = weak.active()[0]
+    >>> first.side, round(first.bound, 3), first.phase
+    ('upper', 4.5, 'turn')
     """
 
     kind: str
@@ -40,9 +46,16 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet(Sequence[Active]):
-    """Active bounds and rows, the largest multipliers first; `print` shows a table with one line per name and side."""
+    """Active bounds and rows, the largest multipliers first; `print` shows a table with one line per name and side.
+
+    >>> gentle = ocp.Path(lambda instant: instant.tau, -np.inf, 4.5, where="interval")
+    >>> weak = turn(ocp.TorqueSquared(), path=[gentle]).solve(progress=False)
+    >>> weak.active().where(kind="row", phase="turn").lines()
+    [('row', 'turn: Path', '', 'upper', 'turn', '0.000', '0.100', '3', '0.185')]
+    """
 
     entries: tuple[Active, ...]
+    """Active bounds and rows, which indices and loops give one by one."""
     phases: tuple[str, ...] = ()
     """Names of the phases of the motion, which `where` accepts."""
 

@@ -58,6 +58,11 @@ class Floquet:
     the model can make these motions. basis (2 nv, k): the directions of disturbances in (delta of q, delta of qd) at
     the start; derivative (k, k): the map in this basis. leak: relative size of the part of the images that leaves the
     basis and the neutral directions; a measure of the error of the grid.
+
+    >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+    >>> hang = ocp.Problem(rod, [ocp.Phase("hang", 10, 1.0, objective=[ocp.TorqueSquared()])], periodic=still)
+    >>> round(float(hang.solve(progress=False).floquet().multipliers[0].real), 4)  # cos(sqrt(3 g / 2 l) T)
+    -0.7684
     """
 
     multipliers: Any

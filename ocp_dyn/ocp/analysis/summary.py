@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._display import table
+from ..._display import Displayed, table
 from ..motion.motion import Motion
 from .defects import Defects, defects
 
@@ -36,18 +36,27 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
-    """The main figures of a solution; `print` shows them as a table, `numbers` gives a flat dict for a report in JSON.
+class Summary(Displayed):
+    """The main figures of a solution; `print` and notebooks show them as a table, `numbers` gives a flat dict for a report in JSON.
 
-    objective, and `cost` by term; duration of the motion, and of the `phases` by name [s]; step_length [m], speed
-    [m/s]; cost_of_transport [1]; positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean
-    over an interval; peak_vertical_force [N], the largest on one foot, and the same as a multiple of the model's
-    weight. infeasibility: the largest violation of a row, in its scale. worst_fault: the constraint that is violated
-    most, "" if none is.
+    status: the solver's, in a word; converged: whether it reached its tolerance. objective, and `cost` by term;
+    duration of the motion, and of the `phases` by name [s]; step_length [m], speed [m/s]; cost_of_transport [1];
+    positive_work and negative_work of all joints [J]; peak_torque [N m], the largest mean over an interval;
+    peak_vertical_force [N], the largest on one foot, and peak_vertical_force_in_body_weights, the same as a multiple of
+    the model's weight. defects: see `Defects`. iterations of the solver. infeasibility: the largest violation of a row,
+    in its scale. build_seconds, solve_seconds: time taken to make the program and to solve it. worst_fault: the
+    constraint that is violated most, "" if none is.
 
     Figures that do not apply are None: step length, speed and cost of transport without a step length, vertical forces
     without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were
     not requested or if numbers are not finite.
+
+    >>> for name, text in solution.summary(defects=False).rows()[:4]:
+    ...     print(f"{name}: {text}")
+    status: Solve_Succeeded
+    objective: 12.03
+    duration: 1 s
+    positive work: 1.1306 J
     """
 
     status: str
@@ -73,12 +82,13 @@ class Summary:
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
-        return [figure for figure in self._all() if figure.value is not None]
+        return [figure for figure in self._all(self.phases) if figure.value is not None]
 
-    def _all(self) -> Iterator[Figure]:
+    def _all(self, phases: Iterable[str]) -> Iterator[Figure]:
+        """The figures, also those that do not apply; with the durations of these phases."""
         yield Figure("duration", self.duration, "s")
-        for name, duration in self.phases.items():
-            yield Figure(name, duration, "s")
+        for name in phases:
+            yield Figure(name, self.phases[name], "s")
         yield Figure("step length", self.step_length, "m")
         yield Figure("speed", self.speed, "m/s")
         yield Figure("cost of transport", self.cost_of_transport)
@@ -111,14 +121,15 @@ class Summary:
         return found
 
     def rows(self) -> list[tuple[str, str]]:
-        """Names, and values with units, in the order of the table."""
+        """Names, and values with units, in the order of the table; the duration of an only phase is left out."""
         found = [Figure("status", self.status + ("" if self.converged else ": not converged"))]
         found += [Figure("worst fault", self.worst_fault)] if self.worst_fault else []
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
-        return [(figure.name, figure.text) for figure in (*found, *self.figures())]
+        figures = self._all(list(self.phases) if len(self.phases) > 1 else ())  # an only phase lasts as long as all
+        return [(figure.name, figure.text) for figure in (*found, *figures) if figure.value is not None]
 
-    def _repr_html_(self) -> str:
+    def _card_html(self) -> str:
         return table((), self.rows())
 
     def __str__(self) -> str:

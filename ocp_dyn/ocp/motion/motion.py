@@ -40,6 +40,11 @@ class PhaseMotion:
         contacts: the constraints that the phase holds
         places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane
         planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
+
+    >>> solution.phases[0]
+    PhaseMotion 'turn': 20 intervals, 1 s, on no foot
+    >>> solution.phases[0].qdd.shape
+    (20, 1)
     """
 
     name: str
@@ -168,7 +173,11 @@ class Motion:
 
     def mechanical_work(self) -> tuple[float, float]:
         """Positive and negative work of all joints [J]: mean torque times mean velocity times duration, summed over the
-        intervals."""
+        intervals.
+
+        >>> [round(work, 2) for work in solution.mechanical_work()]  # driven, then braked: +- I qd^2 / 2
+        [1.13, -1.13]
+        """
         positive = negative = 0.0
         for phase in self.phases:
             h = np.diff(phase.t)[:, None]
@@ -178,7 +187,13 @@ class Motion:
         return positive, negative
 
     def cost_of_transport(self) -> float:
-        """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place."""
+        """Positive mechanical work of the joints per weight and distance [1]; ValueError for a motion in place.
+
+        >>> solution.cost_of_transport()
+        Traceback (most recent call last):
+            ...
+        ValueError: cost_of_transport divides by the step length, and this motion has none: give the ...
+        """
         if not self.step_length:
             raise ValueError(
                 "cost_of_transport divides by the step length, and this motion has none: give the problem "
@@ -195,6 +210,9 @@ class Motion:
 
         times: a sequence, or one number. Between nodes q moves at a constant rate; after the end of a motion that is
         not periodic, q stays constant. ValueError for times that are negative or not finite.
+
+        >>> solution.sample([0.0, 0.5, 1.0]).round(3).ravel().tolist()
+        [0.0, 0.5, 1.0]
         """
         t, q = self.t, self.q
         wanted, times = times, numbers(times)

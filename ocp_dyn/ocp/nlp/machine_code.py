@@ -9,7 +9,7 @@ from typing import Any
 
 import casadi as ca
 
-from ..._types import is_one_of, shown
+from ..._types import is_one_of, meant, shown
 from ...codegen.machine_code.batch import CompiledFunction
 from ...codegen.machine_code.compile import cached, compiler_found
 from ...codegen.machine_code.compile import compile as compile_functions
@@ -35,7 +35,7 @@ def use_machine_code(program: Assembled, compile: bool | str, tell: Callable[[st
     compiler and `compile` is True.
     """
     if compile is not True and compile is not False and not is_one_of(compile, ("auto",)):
-        raise ValueError(f'compile is True, False or "auto", got {shown(compile)}')
+        raise ValueError(f'compile is True, False or "auto", got {shown(compile)}{meant(compile, ["auto"])}')
     if compile is False:
         if program.compiled:
             program.use({})

@@ -46,6 +46,10 @@ QP_OPTIONS: dict[str, dict[str, Any]] = {
 """Options of every QP of these solvers; options of the user come before them."""
 
 
+QPS = ("piqp", "qrqp", "qpoases", "osqp", "proxqp", "hpipm", "highs", "daqp", "ipqp", "nlpsol")
+"""Names of QP solvers that CasADi knows, for messages; an installation need not have all."""
+
+
 def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
     """Raises ValueError for a QP solver that is not installed, for options that it refuses, and for an unknown
     Hessian."""
@@ -53,7 +57,9 @@ def check_qp(qp: str = "piqp", hessian: str = "exact", **options: Any) -> None:
         known = " or ".join(map(repr, HESSIANS))
         raise ValueError(f"hessian is {known}, got {shown(hessian)}{meant(hessian, HESSIANS)}")
     if not (isinstance(qp, str) and ca.has_conic(qp)):
-        raise ValueError(f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'")
+        raise ValueError(
+            f"there is no QP solver {shown(qp)} in this installation of CasADi: use 'piqp' or 'qrqp'{meant(qp, QPS)}"
+        )
     if not options or qp in CHAIN_QPS:
         return
     one = ca.Sparsity.dense(1, 1)

@@ -22,6 +22,10 @@ class Capsule:
     """All points within `radius` [m] of the segment from `start` to `end` [m], in the coordinates of `frame`.
 
     A sphere about `start` if end is None.
+
+    >>> arm_shape = ocp.Capsule("tip", 0.05, start=(0, 0, 0), end=(0, 0, 1))  # the whole rod
+    >>> ocp.NoCollision([(arm_shape, ocp.Obstacle((0.5, 0, 0.5), 0.1))]).rows(instant)[0]  # (0.5^2 - 0.15^2) / 0.3
+    SX(0.758333)
     """
 
     frame: str
@@ -36,7 +40,12 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A capsule that is fixed in the world, start and end in world coordinates [m]; a sphere if end is None."""
+    """A capsule that is fixed in the world, start and end in world coordinates [m]; a sphere if end is None.
+
+    >>> pole = ocp.Obstacle((0.5, 0, 0), 0.1, end=(0.5, 0, 2))
+    >>> ocp.NoCollision([(pole, ocp.Capsule("tip", 0.05))]).rows(instant)[0]  # (0.5^2 - 0.15^2) / 0.3
+    SX(0.758333)
+    """
 
     start: Vector
     radius: float
@@ -63,6 +72,10 @@ class NoCollision:
     ends: also at the first and the last node of the phase. Rows are d^2 - (r_1 + r_2 + margin)^2, divided by
     2 (r_1 + r_2 + margin), with the distance d of the segments: smooth even if segments cross, and in meters near
     contact.
+
+    >>> ball, tip = ocp.Obstacle((0, 0, 2), radius=0.1), ocp.Capsule("tip", radius=0.05)
+    >>> ocp.NoCollision([(ball, tip)]).rows(instant)[0]  # (1^2 - 0.15^2) / (2 * 0.15)
+    SX(3.25833)
     """
 
     pairs: Sequence[tuple[Shape, Shape]]

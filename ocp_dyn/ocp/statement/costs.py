@@ -1,122 +1,39 @@
-"""Objectives by name: integrands over the motion, costs of rates, terminal costs.
-
-Each objective is data with one method. If a cost is a sum of squares, the method is `residual`, the vector that is
-squared, which Gauss-Newton methods use; `integrand` follows from it. A cost term is `weight` times the integral over
-time. A weight of zero switches a term off. Only terms that the user defines may have a negative weight, which maximizes
-the term.
-"""
+"""Objectives by name: integrands over the motion, costs of rates, see `objectives`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from ..._arguments import (
-    all_positive,
     finite,
     known,
     label,
     not_negative,
-    number,
     numbers,
     point,
     positive,
-    scaled,
     truth,
 )
-from ..._types import Array, Expr, Vector, meant, shown
+from ..._types import Expr, Vector, meant, shown
 from ...dynamics.kinematics import point_acceleration_6d
-from ...dynamics.momentum import center_of_mass, center_of_mass_velocity, centroidal_momentum, zero_moment_point
+from ...dynamics.momentum import centroidal_momentum, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
-
-
-@runtime_checkable
-class Objective(Protocol):
-    """An integrand [unit of the cost per second]; its integral over the motion is a cost term.
-
-    An objective may also have: `residual(instant)`, if the integrand is its sum of squares; `slack_size(model)` and
-    `slack_rows(instant)`, for non-negative variables `instant.slacks[self]` and rows that constrain them;
-    `reference_size(model)` and `reference(s)`, for reference values `instant.references[self]` at the fraction s of the
-    phase; `check(model, feet)`, see `Weighed.check`.
-    """
-
-    @property
-    def weight(self) -> float: ...
-
-    def integrand(self, instant: Instant) -> Expr: ...
-
-
-@runtime_checkable
-class RateObjective(Protocol):
-    """An integrand of the rate of a quantity of the instant, such as its torques, within a phase.
-
-    It may also have `rate_residual(rate)`, if the integrand is its sum of squares, and `continues = True` if the
-    quantity is the torques and the cost also counts their change from a phase to the next one. See
-    `ocp_dyn.ocp.transcription.rate_costs`.
-    """
-
-    @property
-    def weight(self) -> float: ...
-
-    def quantity(self, instant: Instant) -> Expr: ...
-
-    def rate_integrand(self, rate: Expr) -> Expr: ...
-
-
-class Weighed:
-    """Base class of the library's cost terms: checks their weight and scale.
-
-    `of_dofs` names the attributes that are one number or one per entry of qd: their size is checked against the model.
-    """
-
-    of_dofs: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        what = type(self).__name__
-        if not 0 <= number(getattr(self, "weight", 1.0), f"{what} weight") < np.inf:
-            raise ValueError(
-                f"{what} weight must be finite and not negative, got {shown(getattr(self, 'weight', 1.0))}"
-            )
-        check = all_positive if "scale" in self.of_dofs else positive
-        check(getattr(self, "scale", 1.0), f"{what} scale")
-
-    def check(self, model: Model, feet: Sequence[str]) -> None:
-        """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds."""
-        for key in self.of_dofs:
-            per_dof(getattr(self, key), model.nv, f"{type(self).__name__} {key}")
-
-
-class LeastSquares(Weighed):
-    """An objective that is the sum of squares of its residual."""
-
-    def residual(self, instant: Instant) -> Expr:
-        raise NotImplementedError
-
-    def integrand(self, instant: Instant) -> Expr:
-        return ca.sumsqr(self.residual(instant))
-
-
-class RateSquared(Weighed):
-    """A cost of the squared rate of a quantity over its scale: one number, or one per entry."""
-
-    def quantity(self, instant: Instant) -> Expr:
-        raise NotImplementedError
-
-    def rate_residual(self, rate: Expr) -> Expr:
-        return scaled(rate, getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
-
-    def rate_integrand(self, rate: Expr) -> Expr:
-        return ca.sumsqr(self.rate_residual(rate))
+from .objectives import LeastSquares, RateSquared, Weighed, base_size, capture_point, middle_of_feet, per_dof
 
 
 @dataclass(frozen=True)
 class TorqueSquared(LeastSquares):
-    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau."""
+    """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau.
+
+    >>> round(turn(ocp.TorqueSquared(weight=0.5)).solve(progress=False).cost["TorqueSquared"], 2)  # half of 12
+    6.02
+    """
 
     weight: float = 1.0
     scale: Any = 1.0
@@ -131,6 +48,10 @@ class TorqueRateSquared(RateSquared):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], between intervals and from a phase to the next one.
 
     In a periodic motion the first interval follows the last one.
+
+    >>> smooth = turn(ocp.TorqueRateSquared()).solve(progress=False)
+    >>> round(float(smooth.tau[0, 0]), 2)  # from 6 N m for ever shorter intervals, falling steadily
+    4.99
     """
 
     weight: float = 1.0
@@ -145,7 +66,11 @@ class TorqueRateSquared(RateSquared):
 
 @dataclass(frozen=True)
 class AccelerationSquared(LeastSquares):
-    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root."""
+    """sum of qdd^2 [rad^2/s^4, m^2/s^4]; base=True: including the dofs of a floating or planar root.
+
+    >>> round(turn(ocp.AccelerationSquared()).solve(progress=False).objective, 2)  # a wheel of 1 kg m^2: as of torques
+    12.03
+    """
 
     weight: float = 1.0
     base: bool = False
@@ -163,6 +88,10 @@ class JerkSquared(RateSquared):
     """sum of (d(qdd)/dt)^2 [rad^2/s^6, m^2/s^6] over all dofs, from interval to interval within a phase.
 
     Jumps of the accelerations across an impact are not counted.
+
+    >>> smooth = turn(ocp.JerkSquared()).solve(progress=False)
+    >>> round(float(smooth.phases[0].qdd[0, 0]), 2)
+    4.99
     """
 
     weight: float = 1.0
@@ -177,6 +106,10 @@ class JointAngleSquared(LeastSquares):
     """sum of (stiffness * angle)^2 over the joints, from neutral: the squared torque of passive tissue [(N m)^2].
 
     stiffness [N m/rad]: a number, or one per entry of qd. A floating or planar root is left out.
+
+    >>> costs = ocp.JointAngleSquared(stiffness=2.0), ocp.TorqueSquared(1e-3)
+    >>> round(turn(*costs).solve(progress=False).cost["JointAngleSquared"], 3)
+    0.533
     """
 
     weight: float = 1.0
@@ -204,7 +137,11 @@ class JointAngleSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceSquared(LeastSquares):
-    """sum of (f / scale)^2 over the contact wrenches [moment; force]."""
+    """sum of (f / scale)^2 over the contact wrenches [moment; force].
+
+    >>> ocp.ForceSquared(scale=10.0).integrand(instant)  # (2^2 + 30^2 + 100^2) / 10^2
+    SX(109.04)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -215,7 +152,11 @@ class ForceSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class ForceRateSquared(RateSquared):
-    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase."""
+    """sum of (d(lam)/dt / scale)^2 over the contact rows, from interval to interval within a phase.
+
+    >>> ocp.ForceRateSquared(scale=2.0).rate_integrand(ca.DM([2.0, 4.0]))  # of rates of 2 and 4 N/s
+    DM(5)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -233,6 +174,10 @@ class MechanicalWork(Weighed):
     kind: "absolute"; or "positive", only the work that the joints add (tau qd > 0). smoothing [W]. Divided by weight
     and distance it is the mechanical cost of transport: `weight=1/(m g)` with `per_distance=True`. `SlackWork` is the
     same cost without rounding.
+
+    >>> work = turn(ocp.TorqueSquared(1e-2), ocp.MechanicalWork(smoothing=0.01)).solve(progress=False)
+    >>> round(work.cost["MechanicalWork"], 2)  # the kinetic energy comes and goes
+    1.19
     """
 
     weight: float = 1.0
@@ -256,6 +201,10 @@ class SlackWork(Weighed):
 
     One non-negative variable per dof and interval; a floating or planar root does no work. This is the form of linear
     terms in |power| that suits interior-point solvers best.
+
+    >>> exact = turn(ocp.TorqueSquared(1e-2), ocp.SlackWork()).solve(progress=False)
+    >>> round(exact.cost["SlackWork"], 2)
+    1.19
     """
 
     weight: float = 1.0
@@ -282,7 +231,11 @@ class SlackWork(Weighed):
 @dataclass(frozen=True)
 class AngularMomentumSquared(LeastSquares):
     """|angular momentum about the center of mass / scale|^2 [(kg m^2/s)^2 for scale 1]; people keep it small when they
-    walk."""
+    walk.
+
+    >>> ocp.AngularMomentumSquared().integrand(instant)  # (m l^2 / 12 qd)^2
+    DM(0.00694444)
+    """
 
     weight: float = 1.0
     scale: float = 1.0
@@ -296,6 +249,9 @@ class HeadStabilization(LeastSquares):
     """|linear acceleration|^2 + (arm |angular acceleration|)^2 of a point of the head [m^2/s^4].
 
     frame: of the head; point [m] in it, such as the eyes; arm [m]: weight of angular against linear acceleration.
+
+    >>> ocp.HeadStabilization(frame="tip").integrand(instant)  # the tip's l qd^2, squared
+    DM(1)
     """
 
     frame: str = "head"
@@ -324,6 +280,9 @@ class CapturePointSquared(LeastSquares):
 
     Small if the walker could come to rest over the feet it stands on [J. Pratt et al., Capture point: a step toward
     humanoid push recovery, Humanoids 2006]. No cost in phases without a foot on the ground.
+
+    >>> ocp.CapturePointSquared().integrand(instant)  # 0.5 m/s sqrt(0.5 m / g) ahead of the foot, squared
+    SX(0.0127421)
     """
 
     weight: float = 1.0
@@ -335,7 +294,11 @@ class CapturePointSquared(LeastSquares):
 @dataclass(frozen=True)
 class ZeroMomentPointSquared(LeastSquares):
     """|zero-moment point - middle of the feet|^2 [m^2]: a small value means a large margin of balance. No cost
-    in flight."""
+    in flight.
+
+    >>> round(float(ocp.ZeroMomentPointSquared().integrand(instant)), 9)  # below the rod, and so is the foot
+    0.0
+    """
 
     weight: float = 1.0
 
@@ -347,7 +310,13 @@ class ZeroMomentPointSquared(LeastSquares):
 
 @dataclass(frozen=True)
 class Duration:
-    """Duration of the phase [s]; as an objective of every phase, the duration of the motion."""
+    """Duration of the phase [s]; as an objective of every phase, the duration of the motion.
+
+    >>> fast = ocp.Phase("turn", 20, (0.1, 5.0), objective=[ocp.Duration()])
+    >>> strong = wheel.with_limits(effort=2.0)
+    >>> round(ocp.Problem(strong, [fast], boundary=[rest]).solve(progress=False).duration, 3)  # 2 sqrt(I angle / torque)
+    1.414
+    """
 
     weight: float = 1.0
 
@@ -356,38 +325,6 @@ class Duration:
 
     def integrand(self, instant: Instant) -> Expr:
         return ca.SX(1)
-
-
-def objective_name(objective: Any) -> str:
-    """Name of a cost term in reports."""
-    return str(getattr(objective, "name", type(objective).__name__))
-
-
-def capture_point(instant: Instant) -> Expr:
-    """c + c' / omega (2) [m], omega^2 = g / c_z: the point at which the inverted pendulum comes to rest."""
-    c = center_of_mass(instant.model, instant.q)
-    speed = center_of_mass_velocity(instant.model, instant.q, instant.qd)
-    g = float(np.linalg.norm(instant.model.gravity))
-    return c[:2] + speed[:2] * ca.sqrt(c[2] / g)
-
-
-def base_size(model: Model) -> int:
-    """Number of degrees of freedom of a floating root joint; 0 if the root joint does not float."""
-    return model.joints[1].nv if model.joint_names[0] in model.floating_joints else 0
-
-
-def per_dof(value: Any, size: int, what: str) -> Array:
-    """One number, or one per degree of freedom, as an array of `size` numbers."""
-    found = numbers(value, what)
-    if found.size not in (1, size):
-        raise ValueError(f"{what}: give one number, or nv = {size} (one per dof), got {found.size}")
-    return np.array(np.broadcast_to(found, (size,)))
-
-
-def middle_of_feet(instant: Instant) -> Expr:
-    """Mean (x, y) [m] of the places on which feet stand."""
-    places = [foothold.origin(place)[:2] for foothold, place in instant.places.items()]
-    return sum(places, start=ca.SX(2, 1)) / len(places)
 
 
 def _check_kind(kind: str) -> None:

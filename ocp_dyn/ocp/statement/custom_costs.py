@@ -12,14 +12,19 @@ import numpy as np
 from ..._arguments import all_positive, bounded, choice, finite, function, label, not_negative, scalar, truth
 from ..._types import Expr, shown
 from ...mechanism import Model
-from .costs import RateSquared, Weighed
 from .instant import Instant
+from .objectives import RateSquared, Weighed
 from .path_constraints import PathConstraint
 
 
 @dataclass(frozen=True)
 class Integral:
-    """A cost that the user defines: the integral of function(instant) over time."""
+    """A cost that the user defines: the integral of function(instant) over time.
+
+    >>> power = ocp.Integral(lambda instant: ca.sumsqr(instant.tau * instant.qd), name="power")
+    >>> round(turn(power, ocp.TorqueSquared(1e-3)).solve(progress=False).cost["power"], 2)
+    3.64
+    """
 
     function: Callable[[Instant], Expr]
     weight: float = 1.0
@@ -39,6 +44,10 @@ class Rate(RateSquared):
     function(instant) returns a number or a column: a torque, a contact force, the velocity of the mass center. scale: a
     number, or one per entry. The rates are difference quotients over the intervals, see
     `ocp_dyn.ocp.transcription.rate_costs`.
+
+    >>> speed = ocp.Rate(lambda instant: instant.q, name="speed")
+    >>> round(turn(speed, ocp.TorqueSquared(1e-5)).solve(progress=False).cost["speed"], 2)  # 1 rad in 1 s, at least 1
+    1.0
     """
 
     function: Callable[[Instant], Expr]
@@ -64,6 +73,10 @@ class Peak:
     each=True there is one s per entry, and the cost is their sum. kind: "absolute"; or "positive", the largest value
     above zero. scale: typical size, a number or one per entry. The same Peak object in several phases is one peak over
     all of them.
+
+    >>> weakest = turn(ocp.Peak(lambda instant: instant.tau)).solve(progress=False)
+    >>> round(weakest.objective, 3)  # full torque forwards, then backwards: 4 N m
+    4.0
     """
 
     function: Callable[[Instant], Expr]
@@ -87,6 +100,13 @@ class Terminal:
     """A cost of the first and the last state (Mayer term) that the user defines: function(start, end).
 
     For `Problem(terminal=...)`. start, end: the first and the last `Instant`, with the values `time` and `step_length`.
+
+    >>> late = ocp.Terminal(lambda start, end: (end.q - 1) ** 2 + end.qd**2, weight=100.0)
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> start = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd), 0, 0))
+    >>> solution = ocp.Problem(wheel, [push], boundary=[start], terminal=[late]).solve(progress=False)
+    >>> {name: round(value, 2) for name, value in solution.cost.items()}
+    {'TorqueSquared': 9.1, 'terminal': 1.36}
     """
 
     function: Callable[[Instant, Instant], Expr]
@@ -99,7 +119,13 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Soft(Weighed):
-    """A soft path constraint: it may be violated, at the cost of the integral of the squared violations of its rows."""
+    """A soft path constraint: it may be violated, at the cost of the integral of the squared violations of its rows.
+
+    >>> slow = ocp.Soft(ocp.Path(lambda instant: instant.qd, -np.inf, 1.2), weight=1e3)
+    >>> solution = turn(ocp.TorqueSquared(), slow).solve(progress=False)
+    >>> round(float(solution.qd.max()), 2)  # 1.5 rad/s without the term
+    1.23
+    """
 
     constraint: PathConstraint
     weight: float = 1.0

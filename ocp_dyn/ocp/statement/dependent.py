@@ -45,6 +45,13 @@ class DependentJoints:
     the constraint needs no rows and no forces. Costs, path constraints, boundary conditions and the solution see all
     coordinates of the model; the forces of the constraint follow from the rows of the dependent joints,
     lam = G_d^-T (ID - tau - G' lam)_d. ValueError if the function does not close the constraint at the posture.
+
+    >>> gear = od.JointCoupling("joint2", "joint1", ratio=-2.0)
+    >>> follows = ocp.DependentJoints(gear, joints=["joint2"], of=["joint1"], function=lambda q: -2 * q)
+    >>> hang = ocp.Phase("hang", 4, 1.0, objective=[ocp.TorqueSquared()])
+    >>> kept = ocp.Problem(arm, [hang], dependent=[follows]).solve(progress=False)
+    >>> bool(np.allclose(kept.q[:, 1], -2 * kept.q[:, 0]))
+    True
     """
 
     constraint: Constraint

@@ -37,6 +37,11 @@ class Foothold:
 
     The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
     first of these phases.
+
+    >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
+    >>> still = ocp.Problem(block, [stand]).solve(progress=False)
+    >>> still.phases[0].wrenches["block"].round(2)[0]  # the ground carries m g
+    array([ 0.  ,  0.  ,  0.  ,  0.  ,  0.  , 19.62])
     """
 
     contact: Contact | RollingContact

@@ -15,6 +15,10 @@ class FootPlan:
     strike, leave [rad]: pitch of a foot when it strikes the ground on an edge, and when it leaves the ground from an
     edge. lift [m]: height of the middle of a swing above its ends. crouch: lowering of the base, as a fraction of its
     height when standing.
+
+    >>> plan = ocp.FootPlan(lift=0.1)
+    >>> float(np.degrees(plan.strike).round(3))  # degrees
+    20.0
     """
 
     strike: float = math.radians(20.0)

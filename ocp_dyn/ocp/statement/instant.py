@@ -20,6 +20,12 @@ class Instant:
     parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion. slacks, references:
     variables and reference values of single objectives, by objective. impulse: True at an impact, where wrenches are
     impulses [N m s; N s]. Quantities that are unknown at this instant are None, or missing in the dictionaries.
+
+    >>> instant.tau * instant.qd  # the power in the instant of the examples
+    DM(3)
+    >>> seen = ocp.Integral(lambda instant: ca.sumsqr(instant.qd) * instant.s, name="late speed")
+    >>> round(turn(seen, ocp.TorqueSquared(1e-3)).solve(progress=False).cost["late speed"], 2)
+    0.36
     """
 
     model: Model

@@ -12,14 +12,19 @@ import numpy as np
 from ..._arguments import all_positive, not_negative, positive, truth
 from ...dynamics.momentum import zero_moment_point
 from ...mechanism import Model
-from .costs import base_size, capture_point, middle_of_feet, per_dof
 from .instant import Instant
+from .objectives import base_size, capture_point, middle_of_feet, per_dof
 from .path_constraints import Bounded
 
 
 @dataclass(frozen=True)
 class PowerLimit:
-    """-maximum <= tau qd <= maximum [W] in every joint; maximum: a number, or one per entry of tau (inf: no limit)."""
+    """-maximum <= tau qd <= maximum [W] in every joint; maximum: a number, or one per entry of tau (inf: no limit).
+
+    >>> weak = turn(ocp.TorqueSquared(), path=[ocp.PowerLimit(3.0)]).solve(progress=False)
+    >>> round(float(np.abs(weak.tau * (weak.qd[1:] + weak.qd[:-1]) / 2).max()), 3)  # 4.5 W without it
+    3.0
+    """
 
     maximum: Any
     where: ClassVar[str] = "interval"
@@ -43,6 +48,9 @@ class TorqueSpeedCurve:
     The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of
     the model exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints
     without both limits have no rows.
+
+    >>> ocp.TorqueSpeedCurve(tau_max=5.0, qd_max=4.0).rows(instant)  # 3 / 5 + 1 / 4, between -1 and 1
+    (SX(0.85), -1.0, 1.0)
     """
 
     tau_max: Any = None
@@ -74,6 +82,10 @@ class JointMargin:
     """Joint positions stay at least `margin` [rad, m] away from the model's finite limits, at the nodes.
 
     ends: also at the first and the last node of the phase.
+
+    >>> tight = ocp.Instant(rod.with_limits(lower=-1.0, upper=2.0), ca.SX.sym("q"), ca.SX.sym("qd"))
+    >>> ocp.JointMargin(0.1).rows(tight)
+    (SX(q), array([-0.9]), array([1.9]))
     """
 
     margin: float
@@ -100,7 +112,11 @@ class JointMargin:
 @dataclass(frozen=True)
 class CaptureMargin:
     """The capture point stays within `radius` [m] of the middle of the feet on the ground, so that the walker could
-    come to rest."""
+    come to rest.
+
+    >>> ocp.CaptureMargin(radius=0.2).rows(instant)[0]  # 0.113^2 / 0.2, below the radius
+    SX(0.0637105)
+    """
 
     radius: float
     where: ClassVar[str] = "interval"
@@ -114,7 +130,11 @@ class CaptureMargin:
 
 @dataclass(frozen=True)
 class ZeroMomentPointMargin:
-    """The zero-moment point stays within `radius` [m] of the middle of the feet on the ground."""
+    """The zero-moment point stays within `radius` [m] of the middle of the feet on the ground.
+
+    >>> ocp.ZeroMomentPointMargin(radius=0.05).rows(instant)[2]
+    0.05
+    """
 
     radius: float
     where: ClassVar[str] = "interval"

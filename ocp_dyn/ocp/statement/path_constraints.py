@@ -58,7 +58,11 @@ class PathConstraint(Protocol):
 
 @dataclass(frozen=True)
 class Unilateral:
-    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact the minimum is 0 N s."""
+    """Normal force >= minimum [N]: contacts push and never pull. For the impulse of an impact the minimum is 0 N s.
+
+    >>> ocp.Unilateral(minimum=5.0).rows(instant)  # 100 N, at least 5 N
+    (SX(100), 5.0, inf)
+    """
 
     minimum: float = 0.0
     where: ClassVar[str] = "wrench"
@@ -79,6 +83,9 @@ class FrictionCone:
     in addition changes no solution, but its row meets the rows of the pyramid at the apex, which makes some problems
     harder to solve. second_order=True: the cone itself, `f_x^2 + f_y^2 <= (mu f_z)^2`, divided by the weight so that
     its rows are forces; it needs `Unilateral` in addition.
+
+    >>> ocp.FrictionCone(mu=0.6).rows(instant)[0]  # 42.4 N, the limit, -+ 30 N, -+ 0 N; moments: 3 N m
+    SX(@1=42.4264, @2=3, [12.4264, 72.4264, @1, @1, @2, @2])
     """
 
     mu: float = 0.7
@@ -109,7 +116,11 @@ class FrictionCone:
 
 @dataclass(frozen=True)
 class CenterOfPressure:
-    """The center of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends."""
+    """The center of pressure of every flat foot, or edge, stays inside its sole, `margin` [m] from its ends.
+
+    >>> ocp.CenterOfPressure().rows(instant)[0]  # to the sides, then to heel and toe, times 100 N
+    SX(@1=4.5, [@1, @1, 7.5, 11.5])
+    """
 
     margin: float = 0.005
     where: ClassVar[str] = "wrench"
@@ -143,6 +154,9 @@ class Clearance:
     the phase covers; (0, 0.5) is the first half, z >= height sin(pi s / 2)^2. terrain: height of the ground and of the
     obstacles on it [m], an expression of x and y; None: the plane z = 0. There are no rows at the first and last node
     of the phase, at which the foot leaves the ground and meets it.
+
+    >>> ocp.Clearance([("tip", (0, 0, 0))], height=0.05).rows(instant)  # 1 m, less 0.05 m in the middle
+    (SX(0.95), 0.0, inf)
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -191,6 +205,10 @@ class Separation:
 
     pairs: ((frame, point), (frame, point)), the left one first. ends: also at the first and the last node of the phase;
     False if footholds fix the distance of the feet at these nodes.
+
+    >>> gap = ocp.Separation([(("tip", (0, 0.1, 0)), ("tip", (0, -0.1, 0)))], distance=0.15)
+    >>> gap.rows(instant)[:2]  # 0.2 m, at least 0.15 m
+    (SX(0.2), 0.15)
     """
 
     pairs: Sequence[tuple[tuple[str, Vector], tuple[str, Vector]]]
@@ -230,6 +248,10 @@ class Path:
     wrenches; "wrench" also holds for the impulse of an impact, where `instant.impulse` is True and wrenches are in N s.
     ends: for "node", also at the first and the last node of the phase; False if footholds or a Boundary imply the rows
     at these nodes.
+
+    >>> slow = turn(ocp.TorqueSquared(), path=[ocp.Path(lambda instant: instant.qd, -1.2, 1.2)]).solve(progress=False)
+    >>> round(float(slow.qd.max()), 3)
+    1.2
     """
 
     function: Callable[[Instant], Expr]

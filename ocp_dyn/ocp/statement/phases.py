@@ -12,10 +12,10 @@ from casadi import DM, MX, SX
 from ..._arguments import as_bounds, bounds, choice, finite, function, label, not_negative, numbers, truth, whole
 from ..._types import shown
 from ...constraints import Constraint, as_set
-from .costs import Objective, RateObjective
 from .custom_costs import Peak, Terminal
 from .footholds import Foothold, PhaseConstraint
 from .instant import Instant
+from .objectives import Objective, RateObjective
 from .path_constraints import WHERE, Bounded, PathConstraint
 
 
@@ -94,6 +94,12 @@ class Parameter:
 
     Names of `ocp_dyn.mechanism.parameters` ("gravity", "mass:torso", ...) are parameters of the model. "slope" [rad]
     tilts the ground, upwards along x for positive values: gravity turns in the axes of the ground.
+
+    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
+    >>> [round(problem.solve(values={"angle": x}, progress=False).objective, 1) for x in (1.0, 2.0)]
+    [12.0, 48.1]
     """
 
     name: str
@@ -143,6 +149,9 @@ class Phase:
     intervals: their number; duration [s]: a number, (lower, upper) if free, or a Parameter. footholds: the contacts;
     path: constraints that hold throughout the phase; objective: costs, summed. constraints: constraints of the robot
     itself (`od.Loop`, `od.JointCoupling` and similar ones), which are enforced in the same way as the contacts.
+
+    >>> ocp.Phase("push", 10, (0.2, 0.8), objective=[ocp.TorqueSquared()]).outline()
+    "'push': 10 intervals, 0.2 to 0.8 s, on no contact"
     """
 
     name: str
@@ -215,7 +224,13 @@ class Phase:
 
 @dataclass(frozen=True)
 class Continuous:
-    """The next phase starts in the state in which this one ends; contacts may end, or begin at rest."""
+    """The next phase starts in the state in which this one ends; contacts may end, or begin at rest.
+
+    >>> halves = [ocp.Phase(name, 10, 0.5, objective=[ocp.TorqueSquared()]) for name in ("first", "second")]
+    >>> solution = ocp.Problem(wheel, halves, transitions=[ocp.Continuous()], boundary=[rest]).solve(progress=False)
+    >>> round(solution.objective, 2)  # as in one phase
+    12.03
+    """
 
 
 @dataclass(frozen=True)
@@ -230,6 +245,13 @@ class Impact:
     soft landing, finds the same motion in half the iterations.
 
     weight: cost of sum of Lam^2 [1/(N s)^2].
+
+    >>> drop = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[2] - 0.5, start.qd), 0, 0))
+    >>> land = ocp.Phase("land", 2, 0.1, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
+    >>> phases = [ocp.Phase("fall", 10, (0.1, 1.0)), land]
+    >>> fallen = ocp.Problem(block, phases, transitions=[ocp.Impact()], boundary=[drop]).solve(progress=False)
+    >>> fallen.impulses[0].round(2)  # m sqrt(2 g h) upwards
+    array([0.  , 0.  , 0.  , 0.  , 0.  , 6.26])
     """
 
     weight: float = 0.0
@@ -244,6 +266,13 @@ class Jump:
 
     No other condition links the two phases, so that positions may jump too; footholds that are new in the next phase
     are set down. In a mirrored period, `end` is the mirror image.
+
+    >>> click = ocp.Jump(lambda end, start: (ca.vertcat(start.q - end.q, start.qd - 0.5 * end.qd), 0, 0))  # half the speed
+    >>> halves = [ocp.Phase(name, 10, 0.5, objective=[ocp.TorqueSquared()]) for name in ("first", "second")]
+    >>> solution = ocp.Problem(wheel, halves, transitions=[click], boundary=[rest]).solve(progress=False)
+    >>> before, after = solution.phases[0].qd[-1], solution.phases[1].qd[0]
+    >>> (after / before).round(3)
+    array([0.5])
     """
 
     function: Callable[[Instant, Instant], Bounded]
@@ -265,6 +294,12 @@ class Periodic:
     transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
     [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative
     backwards. A number for either is a parameter of that name: `problem.solve(values={"speed": 1.3})`.
+
+    >>> still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+    >>> push = ocp.Phase("push", 10, 1.0, objective=[ocp.TorqueSquared()])
+    >>> hang = ocp.Problem(rod, [push], periodic=still).solve(progress=False)
+    >>> bool(np.allclose(hang.q[0], hang.q[-1]))
+    True
     """
 
     speed: float | None = None
@@ -300,6 +335,11 @@ class Boundary:
 
     Do not repeat conditions that footholds imply: with both feet flat on given places the joints of the legs follow
     from the root's pose, and their rates from its velocity. `Problem.check` names redundant rows.
+
+    >>> half = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - 0.5, end.qd), 0, 0))
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> round(ocp.Problem(wheel, [push], boundary=[half]).solve(progress=False).objective, 2)  # a quarter of 12
+    3.01
     """
 
     function: Callable[[Instant, Instant], Bounded]

@@ -26,6 +26,10 @@ class Plane:
 
     Its coordinates (x, y) begin at the point. Its axes are the world axes, turned by the smallest rotation that brings
     z to the normal: on a ramp that rises along x, its x axis points up the ramp, and its y axis is the world's y axis.
+
+    >>> stair = ocp.Plane(point=(0.3, 0.0, 0.17))
+    >>> stair.to_world(ca.DM([0.1, 0.0, 0.0]))
+    DM([0.4, 0, 0.17])
     """
 
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)

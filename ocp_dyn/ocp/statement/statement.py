@@ -15,13 +15,12 @@ from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.mirror import MirrorMap, mirror_map
+from .checks import check_names, check_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import Foothold
 from .guesses import FootPlan
-from .names import check_names
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
-from .rates import check_rates
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""

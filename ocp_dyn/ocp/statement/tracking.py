@@ -19,14 +19,19 @@ from ..._arguments import all_known, called, framed_points, function, listed_nam
 from ..._types import Array, Expr, Vector, shown
 from ...dynamics.kinematics import point_position
 from ...mechanism import Model
-from .costs import LeastSquares, per_dof
 from .instant import Instant
+from .objectives import LeastSquares, per_dof
 
 Recording = Callable[[float], Any]
 
 
 def recording(times: Any, values: Any) -> Recording:
-    """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1."""
+    """Samples (one row per time) as a function of the fraction s, linear between them; times are scaled to 0..1.
+
+    >>> swing = ocp.recording([0.0, 0.5, 2.0], [[0.0], [1.0], [4.0]])
+    >>> swing(0.25), swing(0.5)  # times are scaled to 0 ... 1
+    (array([1.]), array([2.]))
+    """
     flat = numbers(values, "a recording must be finite (fill its gaps, or leave those samples out): it")
     x = np.reshape(flat, values.shape if isinstance(values, DM) else np.shape(values))
     t = numbers(times, "times of a recording")
@@ -43,6 +48,11 @@ class TrackJoints(LeastSquares):
     """|difference(q_ref, q) / scale|^2 over the chosen dofs [rad^2, m^2].
 
     reference: s -> q (nq). joints: names of the joints that count; None: all, the root included.
+
+    >>> measured = ocp.recording([0, 1], [[0.0], [1.0]])
+    >>> even = turn(ocp.TrackJoints(measured), ocp.TorqueSquared(1e-6)).solve(progress=False)
+    >>> even.sample([0.25, 0.75]).round(2).ravel()  # at an even pace, as measured
+    array([0.25, 0.75])
     """
 
     reference: Recording
@@ -78,6 +88,11 @@ class TrackMarkers(LeastSquares):
     """sum of |p - p_ref|^2 over points of the body [m^2].
 
     points: pairs (frame, point in frame coordinates [m]); reference: s -> (x, y, z) of all k points, world axes (3 k).
+
+    >>> measured = ocp.recording([0, 1], [[1.0, 0.0, 0.0], [0.54, 0.84, 0.0]])
+    >>> marker = ocp.TrackMarkers([("rim", (1, 0, 0))], measured)
+    >>> round(turn(marker, ocp.TorqueSquared(1e-6)).solve(progress=False).cost["TrackMarkers"], 4)
+    0.0079
     """
 
     points: Sequence[tuple[str, Vector]]
@@ -106,6 +121,12 @@ class TrackForces(LeastSquares):
 
     feet: names of the k contact frames, in the order of the reference; feet that the phase does not hold are left out.
     reference: s -> (f_x, f_y, f_z) on each of the feet, world axes (3 k).
+
+    >>> measured = ocp.recording([0, 1], [[0, 0, 100], [0, 0, 100]])
+    >>> track = ocp.TrackForces(["tip"], measured, scale=10.0)
+    >>> instant.references[track] = ca.DM(measured(0.5))
+    >>> track.integrand(instant)  # (30 N / 10 N)^2
+    SX(9)
     """
 
     feet: Sequence[str]

@@ -13,7 +13,7 @@ from casadi import SX
 
 from ..._arguments import called, scalar
 from ..nlp.program import Rows, Slot
-from ..statement.costs import RateObjective, objective_name
+from ..statement.objectives import RateObjective, objective_name
 from ..statement.phases import Phase
 from .quantities import PhaseQuantity, needed
 from .variables import FORCE_SCALE, Transcription, full_tau

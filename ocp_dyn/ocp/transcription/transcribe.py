@@ -18,9 +18,9 @@ from ..._arguments import bounded, called, scalar
 from ..._types import Array, Expr
 from ...constraints import constraint_jacobian
 from ..nlp.program import Program, Rows
-from ..statement.costs import Objective, objective_name
 from ..statement.footholds import Foothold, PhaseConstraint
 from ..statement.instant import Instant
+from ..statement.objectives import Objective, objective_name
 from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement

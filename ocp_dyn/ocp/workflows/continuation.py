@@ -36,6 +36,13 @@ def solve_along(
     of parameters that do not change. solve: options of `problem.solve`, such as {"tolerance": 1e-8, "progress": False}.
     TypeError for a value that is no sequence, ValueError for sequences that are empty or differ in length, and for a
     name both in values and in along.
+
+    >>> aim = ocp.Boundary(lambda start, end: (ca.vertcat(start.q, start.qd, end.q - end.values["angle"], end.qd), 0, 0))
+    >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
+    >>> problem = ocp.Problem(wheel, [push], boundary=[aim], parameters=[ocp.Parameter("angle", 1.0)])
+    >>> found = ocp.solve_along(problem, angle=[1.0, 1.5, 2.0], solve={"progress": False})
+    >>> [round(solution.objective, 1) for solution in found]
+    [12.0, 27.1, 48.1]
     """
     if not isinstance(problem, Statement):
         raise TypeError(f"solve_along needs a Problem, got {shown(problem)}")

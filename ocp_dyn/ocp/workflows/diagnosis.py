@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM
 
 from ..._types import Array, Indices, listed
-from ...constraints import constraint_jacobian
+from ...constraints import constraint_jacobian, constraint_rows
 from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
@@ -235,10 +235,18 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
         rank = int(np.sum(values > RANK_TOLERANCE * max(1.0, values.max(initial=0.0))))
         if rank < len(G):
             names = ", ".join(held.name for held in phase.held)
+            rows = zip(constraint_rows(contacts(phase.held)), G, strict=True)
+            still = [row for row, of_dofs in rows if np.abs(of_dofs).max() < RANK_TOLERANCE]
+            cause = (
+                f"nothing in this model moves along {listed(still, ROWS_SHOWN)}; leave these rows out, by axes='xz' for "
+                "points of a model that moves in the x-z plane"
+                if still
+                else "some rows repeat or contradict others, so that the forces are not unique; use points instead of "
+                "flat feet (axes='xyz'), fewer contacts, or another posture"
+            )
             yield (
                 f"the contacts of phase {phase.name!r} ({names}) have {len(G)} rows of rank {rank} at the first guess: "
-                "some rows repeat or contradict others, so that the forces are not unique; use points instead of "
-                "flat feet (axes='xyz'), fewer contacts, or another posture"
+                f"{cause}"
             )
 
 

@@ -7,8 +7,9 @@ from itertools import groupby
 import casadi as ca
 import numpy as np
 
+from ..._arguments import choice
 from ..._types import Array, Indices
-from ...viz.pictures.spy import Groups, Pattern
+from ...viz.pictures.spy import ORDERS, Groups, Pattern
 from ..statement.statement import Statement
 from ..transcription.tabulate import tabulate
 from .solve import prepare, starting_point
@@ -23,6 +24,7 @@ def kkt_pattern(problem: Statement, order: str = "kkt") -> Pattern:
     order: "kkt": variables, then constraints, each phase by phase and by time; "stages": variables and constraints
     together, by time. What belongs to no phase comes last. Builds the program of the problem if it is not built.
     """
+    choice(order, ORDERS, "kkt_pattern: order")
     t, program = prepare(problem)
     with program.lock:
         x = starting_point(t, None, None, None).x

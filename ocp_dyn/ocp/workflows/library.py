@@ -26,6 +26,9 @@ class Library:
     """A folder of solutions, NAME.npz for the point of that name; every file appears complete or not at all.
 
     joints, constraints: classes of the user's own joints and constraints, see `Solution.load`.
+
+    >>> ocp.Library("gaits").path(ocp.grid(speed=[1.2])[0]).name
+    'speed_1.2.npz'
     """
 
     folder: Path

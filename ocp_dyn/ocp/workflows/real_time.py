@@ -35,14 +35,14 @@ from typing import Any
 import numpy as np
 
 from ..._arguments import label, number
-from ..._types import Array, shown
+from ..._types import Array, meant, shown
 from ..nlp.machine_code import use_machine_code
 from ..solution import Solution
 from ..solvers.barrier import Barrier
 from ..solvers.interface import SolverResult, Start
 from ..solvers.monitor import violation
 from ..solvers.riccati_model import RiccatiModel
-from ..solvers.sqp import CHAIN_QPS, QuadraticModel, check_qp
+from ..solvers.sqp import CHAIN_QPS, QPS, QuadraticModel, check_qp
 from ..statement.statement import Statement
 from ..transcription.stage_order import stage_order
 from ..transcription.variables import Transcription
@@ -75,6 +75,11 @@ class RealTimeIteration:
     order. evaluation: a sentence on the way in which derivatives and the recursion are computed, and on the gain from
     compiling them. A program is for one thread at a time: iterations wait for solves of the same problem in other
     threads.
+
+    >>> control = turn(ocp.TorqueSquared()).rti(solution)
+    >>> control.prepare()
+    >>> round(float(control.feedback()[0]), 2), control.solved  # the first torque of the plan
+    (5.71, True)
     """
 
     def __init__(
@@ -238,9 +243,17 @@ def _check_options(qp: str, hessian: str, options: Mapping[str, Any]) -> None:
     if wrong:
         raise ValueError(f"qp={shown(qp)} has no option {', '.join(wrong)}: {remedy}")
     if qp != RICCATI:
+        if qp not in QPS and (near := meant(qp, [RICCATI])):
+            raise ValueError(f"rti: there is no QP solver {shown(qp)}{near}")
         check_qp(qp, hessian, **options)
 
 
 def rti(problem: Statement, start: Solution, **options: Any) -> RealTimeIteration:
-    """The real-time iteration of a problem, from a solution of it; see `RealTimeIteration`."""
+    """The real-time iteration of a problem, from a solution of it; see `RealTimeIteration`.
+
+    >>> control = ocp.rti(turn(ocp.TorqueSquared()), solution)
+    >>> control.prepare()
+    >>> round(float(control.feedback()[0]), 2)  # the first torque of the plan
+    5.71
+    """
     return RealTimeIteration(problem, start, **options)

@@ -86,6 +86,9 @@ def solve(
     best iterate and the status "Interrupted". If IPOPT's linear algebra fails ("Error_In_Step_Computation",
     "Restoration_Failed"), IPOPT continues from the best iterate, with a fresh barrier, at most twice:
     `solution.stats["retries"]` is the number of times.
+
+    >>> ocp.solve(turn(ocp.TorqueSquared()), progress=False).status
+    'Solve_Succeeded'
     """
     begin = time.perf_counter()
     check_solver(solver)
@@ -207,6 +210,9 @@ def check(problem: Statement, values: Mapping[str, Any] | None = None) -> list[s
     contacts that constrain one another, more equalities than free variables, springs and losses of joints too fast for
     an explicit scheme, dependent equalities. The last are found by linearizing at the first guess: with straight legs,
     equalities may depend on others at this guess only; with a bent `Problem(posture=...)` such findings disappear.
+
+    >>> ocp.check(turn(ocp.TorqueSquared()))
+    []
     """
     t, program = prepare(problem)
     starting_point(t, None, None, values)

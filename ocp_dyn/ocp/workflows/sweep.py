@@ -66,7 +66,11 @@ P = TypeVar("P", bound=SweepPoint)
 
 @dataclass(frozen=True)
 class GridPoint:
-    """A point of a grid: coordinates (parameter, value), and the step of the grid along each, the unit of distances."""
+    """A point of a grid: coordinates (parameter, value), and the step of the grid along each, the unit of distances.
+
+    >>> ocp.grid(speed=[1.0, 1.2])[0].values
+    {'speed': 1.2}
+    """
 
     coordinates: tuple[tuple[str, float], ...]
     steps: tuple[float, ...]
@@ -96,6 +100,9 @@ def grid(**values: Sequence[float]) -> list[GridPoint]:
 
     The distance between points is the sum over all parameters of the difference, divided by the median step of the
     grid.
+
+    >>> [point.name for point in ocp.grid(speed=[0.9, 1.1, 1.3])]  # the middle first
+    ['speed_1.1', 'speed_1.3', 'speed_0.9']
     """
     axes = {}
     for name, sequence_of_values in values.items():
@@ -132,6 +139,16 @@ class Sweep(Generic[P]):
 
     Attributes: `library`, the folder, loads solutions; `done`, the solved points and whether they converged; `waiting`,
     the points that are not solved yet.
+
+    >>> import functools, tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> phase = ocp.Phase("hang", 2, 1.0, objective=[ocp.TorqueSquared()])
+    >>> hang = functools.partial(ocp.Problem, rod, [phase], parameters=[ocp.Parameter("mass:link1", 1.0)])
+    >>> grid = ocp.grid(**{"mass:link1": [1.0, 2.0]})
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
+    ...     sweep = ocp.Sweep(hang, grid, folder, executor=executor, solve={"progress": False})
+    ...     print([(point.values, solution.converged) for point, solution in sweep])
+    [({'mass:link1': 1.0}, True), ({'mass:link1': 2.0}, True)]
     """
 
     make: Callable[..., Statement]

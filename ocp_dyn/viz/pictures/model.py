@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..._arguments import choice, some_of
 from ..._display import picture_of
-from ..._types import Array, finite_vector, is_one_of, shown
+from ..._types import Array, finite_vector
 from ...constraints import Loop
 from ...mechanism import Model
 from ...mechanism.boundary import boundary
@@ -73,6 +74,10 @@ def plot_model(
     "side+front"; None: the side or the top for a mechanism that lies in that plane, else "3d". In 3-D pictures the
     ground is z = 0, or lies under a floating model that reaches below it. labels: "joints", "bodies" or "frames" writes
     their names. ValueError for q of another size, an unknown view, or a model whose positions are symbols.
+
+    >>> figure = od.viz.plot_model(arm, [0.3, 0.4], labels="frames")
+    >>> [text.get_text() for text in figure.texts]
+    ['pendulum 2: 2 bodies, 2 dofs, 2 kg']
     """
     return _drawn(model, q, path, view, labels)
 
@@ -96,8 +101,7 @@ def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labe
     """The picture of `plot_model`; note: the end of its title."""
     picture_format(path)
     views = _views(view)
-    if not is_one_of(labels, LABELS):
-        raise ValueError(f"plot: labels must be one of {', '.join(map(repr, LABELS))}, got {shown(labels)}")
+    choice(labels, LABELS, "plot: labels")
     if model.has_symbols:
         raise ValueError("plot needs numbers for the inertias and positions of the model, and some are symbols")
     at = np.array(model.neutral()) if q is None else finite_vector(q, model.nq, f"plot: q of {model!r}")
@@ -143,10 +147,8 @@ def _views(view: Any) -> tuple[str, ...]:
     """The views that a text such as "side+front" names, () for None."""
     if view is None:
         return ()
-    names = tuple(view.split("+")) if isinstance(view, str) else ()
-    if not names or any(name not in VIEWS for name in names):
-        words = ", ".join(map(repr, VIEWS))
-        raise ValueError(f'plot: view must be one of {words}, or several as "side+front", got {shown(view)}')
+    names = tuple(view.split("+")) if isinstance(view, str) else (view,)
+    some_of(names, VIEWS, 'plot: view, such as "side" or "side+front",')
     return names
 
 

@@ -16,7 +16,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 
-from ..._types import is_one_of, sequence, shown, truth
+from ..._arguments import choice
+from ..._types import sequence, shown, truth
 from ...casadi_functions.description import describe
 from ...casadi_functions.function import function
 from ...dynamics.rnea_crba_aba import mass_matrix
@@ -48,6 +49,9 @@ LINES = "#DDE1E5"
 
 HEAVY = "#4A5460"
 """Color of the entries of matrices without sides."""
+
+ORDERS = ("kkt", "stages")
+"""Orders of the variables and rows of a KKT matrix."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,13 @@ def spy(
     matrix does not bring them along. order: of the KKT matrix of a problem: "kkt", variables then constraints, each by
     phase; or "stages", by time, so that the matrix is a band. It builds the problem's program, as `solve` does.
     `TypeError` for anything else, `ValueError` for names that do not fit, or a factor of a matrix that is not symmetric.
+
+    >>> figure = od.viz.spy(arm)
+    >>> [text.get_text() for text in figure.texts]
+    ['H of pendulum 2: 2 × 2, 4 nonzeros (100 %)', 'L, 3 nonzeros, no fill-in']
     """
     picture_format(path)
-    if not is_one_of(order, ("kkt", "stages")):
-        raise ValueError(f"spy: order must be 'kkt' or 'stages', got {shown(order)}")
+    choice(order, ORDERS, "spy: order")
     with_factor = isinstance(matrix, Model) if factor is None else truth(factor, "spy: factor")
     patterns = [_named(_pattern_of(matrix, output, order), rows, columns)]
     if with_factor:

@@ -64,6 +64,7 @@ def landing(model):
     return ca.Function("landing", [q, qd], [*here, (here[1] @ qd)[0]])
 
 
+@pytest.mark.slow
 def test_the_way_to_the_next_phase_is_that_of_differences(rng):
     """The end of a phase comes when the foot is down, under torques that change; the foot is put flat by the least step
     in the metric of H, the other does not move; then the impact."""

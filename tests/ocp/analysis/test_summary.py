@@ -99,6 +99,15 @@ def test_figures_that_a_motion_lacks_are_none(hop: ocp.Solution) -> None:
     assert found.numbers()["swing_s"] == found.numbers()["duration_s"] == 0.5
 
 
+def test_the_duration_of_an_only_phase_is_shown_once() -> None:
+    summary = swung().summary(defects=False)
+    (name,) = summary.phases
+    shown = [row for row, _ in summary.rows()]
+    assert shown.count("duration") == 1
+    assert name not in shown
+    assert summary.numbers()[f"{name}_s"] == summary.duration
+
+
 def test_a_motion_that_failed_has_a_summary(hop: ocp.Solution) -> None:
     stats = {"converged": False, "status": "Infeasible", "faults": ["stance: dynamics of 'hip' is off by 3", "another"]}
     lost = replace(hop, stats=stats, phases=tuple(replace(p, q=p.q * np.nan) for p in hop.phases))

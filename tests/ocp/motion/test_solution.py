@@ -101,6 +101,7 @@ def step() -> Solution:
 # Floquet multipliers
 
 
+@pytest.mark.slow
 def test_a_stride_of_the_compass_gait_has_the_square_of_the_published_multiplier() -> None:
     solution = stride().solve(progress=False)
     assert solution.converged
@@ -185,6 +186,7 @@ def jumping(function: Callable[..., object]) -> ocp.Problem:
     return replace(problem, periodic=replace(problem.periodic, transition=ocp.Jump(function)))
 
 
+@pytest.mark.slow
 def test_an_impact_by_hand_has_the_multipliers_of_the_impact() -> None:
     problem = jumping(_struck)
     solution = problem.solve(progress=False, tolerance=1e-10)
@@ -372,6 +374,16 @@ def test_rows_that_repeat_others_leave_sensitivities_alone() -> None:
     assert found.residual < 1e-10
     assert found["goal"].objective == pytest.approx(plain["goal"].objective, rel=1e-7)
     np.testing.assert_allclose(found["goal"].phases[0]["q"], plain["goal"].phases[0]["q"], atol=1e-6)
+
+
+def test_a_variable_that_is_in_no_row_leaves_sensitivities_alone() -> None:
+    """Such as the place y of a point foot that is held along x and z only."""
+    problem = swing("explicit")
+    plain = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    problem = replace(problem, parameters=(*problem.parameters, ocp.Parameter("idle", 0.5, bounds=(0, 1))))
+    found = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    assert found.residual < 1e-10
+    assert found["goal"].objective == pytest.approx(plain["goal"].objective, rel=1e-7)
 
 
 def test_derivatives_that_are_not_determined_are_told() -> None:

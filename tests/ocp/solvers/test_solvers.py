@@ -329,7 +329,19 @@ def test_check_finds_contacts_that_repeat_each_other():
         builder.add_frame(f"corner{k}", "plate", (x, 0, 0))
     feet = [ocp.Foothold(od.Contact(f"corner{k}", axes="xyz"), x=x, y=0.0) for k, x in enumerate((-0.1, 0.1))]
     found = ocp.Problem(builder.build(), ocp.Phase("lie", 2, 0.1, feet), unactuated=()).check()
-    assert any("contacts of phase 'lie' (corner0, corner1) have 6 rows of rank 5" in line for line in found)
+    words = "contacts of phase 'lie' (corner0, corner1) have 6 rows of rank 5 at the first guess: some rows repeat"
+    assert any(words in line for line in found)
+
+
+def test_check_names_contact_rows_along_which_nothing_moves():
+    builder = od.ModelBuilder("slider")
+    builder.add_body("cart", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=1)
+    for axes, silent in (("xyz", False), ("xz", True)):
+        stand = ocp.Phase("stand", 2, 0.1, [ocp.Foothold(od.Contact("cart", axes=axes))])
+        found = ocp.Problem(builder.build(), stand, unactuated=()).check()
+        assert silent != any(
+            "3 rows of rank 2" in x and "nothing in this model moves along cart.ty;" in x for x in found
+        )
 
 
 def test_a_real_time_iteration_solves_what_is_quadratic():

@@ -341,10 +341,15 @@ def test_rates_that_cost_something_in_one_interval():
     swing(ocp.TorqueRateSquared(), intervals=1, torque="linear")
     first, last = (ocp.Phase(name, n, 0.5, objective=ocp.TorqueRateSquared()) for name, n in (("one", 1), ("two", 2)))
     ocp.Problem(pendulum(1), (first, last))
+    jolt = ocp.Rate(lambda instant: instant.tau, name="jolt")  # does not go on into another phase
     ocp.Problem(pendulum(1), ocp.Phase("none", 1, 0.5, objective=ocp.ForceRateSquared()))
-    ocp.Problem(pendulum(1), (last, replace(first, name="last")))  # the term counts in another phase
+    ocp.Problem(pendulum(1), (last, replace(first, name="last")))  # the change into the last phase counts
     with pytest.raises(ValueError, match="phase 'last' has one interval"):
         ocp.Problem(pendulum(1), (replace(last, objective=()), replace(first, name="last")))
+    with pytest.raises(ValueError, match=r"phase 'one' has one interval.*JerkSquared.*out of this phase"):
+        ocp.Problem(pendulum(1), [replace(phase, objective=ocp.JerkSquared()) for phase in (first, last)])
+    with pytest.raises(ValueError, match="phase 'one' has one interval"):  # nothing leads into the first phase
+        ocp.Problem(pendulum(1), (replace(first, objective=jolt), replace(last, objective=jolt)))
     held = ocp.Phase("stance", 1, 0.5, FOOT, objective=ocp.ForceRateSquared())
     with pytest.raises(ValueError, match="phase 'stance' has one interval, and the quantity of 'ForceRateSquared'"):
         ocp.Problem(hopper(), held)

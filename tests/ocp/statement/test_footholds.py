@@ -347,6 +347,7 @@ def test_the_image_of_a_foot_is_found_whatever_its_frame_is_called():
     assert images(elsewhere) == {}
 
 
+@pytest.mark.slow
 def test_the_guess_by_feet_puts_them_where_the_phases_say():
     problem = walker()
     t = transcribe(problem)

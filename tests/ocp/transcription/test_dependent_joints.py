@@ -163,10 +163,8 @@ def same(one: ocp.Problem, other: ocp.Problem) -> None:
 SCHEMES = [
     {"integrator": "midpoint", "torque": "linear", "steps": 2},
     {"integrator": "radau:2", "contact_level": "velocity", "baumgarte": 3.0},
-    pytest.param({"integrator": "lobatto:3", "contact_level": "acceleration"}, marks=pytest.mark.slow),
-    {"integrator": "euler"},
+    pytest.param({"integrator": "lobatto:2", "contact_level": "acceleration"}, marks=pytest.mark.slow),
     {"form": "explicit", "integrator": "heun", "contact_level": "position"},
-    pytest.param({"form": "explicit", "integrator": "heun", "steps": 2, "baumgarte": 2.0}, marks=pytest.mark.slow),
     pytest.param({"form": "explicit", "integrator": "radau:2", "contact_level": "velocity"}, marks=pytest.mark.slow),
 ]
 

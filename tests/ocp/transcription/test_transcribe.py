@@ -66,6 +66,7 @@ def test_lifted_rk4_gives_the_published_figure():
     assert step("implicit", "rk4", 50).objective == pytest.approx(469.943901, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_tutorial_s_variant_gives_the_published_figure():
     solution = five_link_diary.problem().solve(mu_init=1e-2, **FAST)
     assert solution.objective == pytest.approx(255.41740784, abs=1e-5)
@@ -310,6 +311,7 @@ def test_derivatives_by_the_chain_rule_are_those_of_the_values(scheme, rng):
             assert float(ca.norm_inf(ca.DM(pattern, numbers) - matrix)) < 1e-10 * scale, block.name
 
 
+@pytest.mark.slow
 def test_a_solution_starts_a_problem_with_inner_states():
     problem = five_link.problem("implicit", 10, "gauss:2")
     first = problem.solve(**FAST)
@@ -318,6 +320,7 @@ def test_a_solution_starts_a_problem_with_inner_states():
     assert again.objective == pytest.approx(first.objective, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_problems_run_quickly(capsys):
     for module, published in ((five_link, 469.650), (five_link_diary, 255.41740784)):
         assert module.main(["--quick", "--quiet", "--json"]) == 0

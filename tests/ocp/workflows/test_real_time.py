@@ -418,6 +418,7 @@ def test_what_the_recursion_cannot_take_is_refused():
         free.rti(free.solve(progress=False), qp="riccati")
 
 
+@pytest.mark.slow
 def test_what_an_iteration_is_given_is_checked():
     problem = slide()
     start = problem.solve(progress=False)

@@ -85,6 +85,7 @@ def test_a_point_begins_at_the_nearest_that_was_found(tmp_path):
     assert work.next() is None
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_stopped_goes_on_and_repeats_nothing(tmp_path):
     stopped = ocp.Sweep(hopper.problem, HOPS, tmp_path / "new", executor=Inline(most=1))
     assert len(stopped) == 3
@@ -138,6 +139,7 @@ def test_what_was_not_found_is_tried_again_when_asked(tmp_path):
     assert [s.converged for _, s in sweep(executor=Inline(), again=True)] == [True]
 
 
+@pytest.mark.slow
 def test_a_start_that_leads_nowhere_is_given_up(tmp_path, monkeypatch):
     asked, plain = [], sweep_workers.solve_as_stated
 

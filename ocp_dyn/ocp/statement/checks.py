@@ -1,4 +1,4 @@
-"""Names of frames and joints that a statement uses, looked up in its model, all in one pass.
+"""Checks of a whole statement: names of frames and joints, looked up in its model; costs of rates that cost nothing.
 
 A statement moves to another model by `dataclasses.replace(problem, model=other)`: it needs only that the other model
 has frames and joints of the same names. One error lists every name that is missing, with its places in the statement.
@@ -10,12 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import casadi as ca
+from casadi import SX
+
 from ..._arguments import all_known, known
-from ..._types import listed, shown
+from ..._types import Expr, listed, shown, split
 from ...constraints import Baumgarte, Contact, JointCoupling, LockedJoint, Loop, RollingContact
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS
+from .footholds import Foothold
+from .instant import Instant
+from .objectives import RateObjective, objective_name
 from .phases import Parameter, Phase
 
 PLACES_SHOWN = 3
@@ -133,3 +139,58 @@ def _check_target(model: Model, parameter: str) -> None:
     elif kind == "origin":
         names, what = model.joint_names, "joint"
     known(target, names, f"Parameter {shown(parameter)}", what)
+
+
+def check_rates(
+    model: Model, phases: Sequence[Phase], parameters: Sequence[Parameter], *, linear: bool, periodic: bool
+) -> None:
+    """ValueError for the cost of a rate in a phase in which it cannot count, whatever the motion: the phase has one
+    interval, the quantity one value per interval, and the cost does not count a change into or out of the phase.
+
+    linear: whether torques are linear along the intervals, and so have values at the nodes.
+    """
+    for p, phase in enumerate(phases):
+        if phase.intervals > 1:
+            continue
+        into = _continuing(phases[p - 1]) if periodic or p else ()
+        leaves = periodic or p < len(phases) - 1
+        for term in phase.objective:
+            if not isinstance(term, RateObjective) or (leaves and getattr(term, "continues", False)):
+                continue
+            name = objective_name(term)
+            if name not in into and _per_interval(term, model, phase, parameters, linear):
+                raise ValueError(
+                    f"phase {phase.name!r} has one interval, and the quantity of {name!r} one value in it, so its rate "
+                    "would cost nothing: give the phase two intervals or more, or leave the term out of this phase"
+                )
+
+
+def _continuing(phase: Phase) -> tuple[str, ...]:
+    """Names of the costs of rates that count a change from this phase to the next one."""
+    terms = (term for term in phase.objective if isinstance(term, RateObjective))
+    return tuple(objective_name(term) for term in terms if getattr(term, "continues", False))
+
+
+class _Values(dict[str, Any]):
+    """The values of an instant by name; of names that are not known yet, a symbol."""
+
+    def __missing__(self, name: str) -> Expr:
+        return SX.sym(name)
+
+
+def _per_interval(
+    term: RateObjective, model: Model, phase: Phase, parameters: Sequence[Parameter], linear: bool
+) -> bool:
+    """Whether the quantity of a term depends on accelerations, contact forces or constant torques."""
+    q, qd, s = SX.sym("q", model.nq), SX.sym("qd", model.nv), SX.sym("s")
+    qdd, tau, lam = SX.sym("qdd", model.nv), SX.sym("tau", model.nv), SX.sym("lam", sum(f.size for f in phase.held))
+    feet = [f for f in phase.held if isinstance(f, Foothold)]
+    places = {f: SX.sym("place", 3) for f in feet}
+    forces = dict(zip(phase.held, split(lam, *(f.size for f in phase.held)) if phase.held else (), strict=True))
+    wrenches = {f: f.wrench(forces[f], places[f]) for f in feet}
+    values = _Values({p.name: SX.sym(p.name, p.size) for p in parameters})
+    try:
+        value = SX(term.quantity(Instant(model, q, qd, s, qdd, tau, wrenches, places, values, lam=lam)))
+    except Exception:  # noqa: BLE001, what is wrong with the user's function is told when it is used
+        return False
+    return bool(value.numel() and ca.depends_on(value, ca.vertcat(qdd, lam, *([] if linear else [tau]))))

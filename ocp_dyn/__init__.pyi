@@ -1,0 +1,3 @@
+from ._names import *
+
+__version__: str

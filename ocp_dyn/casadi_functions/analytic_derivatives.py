@@ -1,0 +1,105 @@
+"""Derivatives of a Function by recursions, for exports: far smaller than those by automatic differentiation.
+
+They have the names, inputs and outputs that CasADi looks for beside a Function f in a library: jac_f, and where second
+derivatives are known adj1_f and jac_adj1_f. Derivatives by q are by its entries, see `raw_coordinates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+from casadi import SX
+
+from .._types import Expr
+from ..mechanism import Model
+from ..mechanism.loads import Loads
+from ..mechanism.reduction import split_joints
+from .attached_derivatives import Call, derivative_options
+from .cheapest_equivalent import cheapest_equivalent
+from .raw_coordinates import tangent_map
+from .signature import Signature
+
+OPTIONS = ("e", "t")
+"""Options of algorithms that their derivatives take too."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnalyticDerivatives:
+    """The derivatives of a Function that `od.function` made from an algorithm with known derivatives.
+
+    model: a copy, which keeps no other model alive. static, loads, options: as in `od.function`.
+    """
+
+    spec: Signature
+    model: Model
+    static: tuple[Any, ...]
+    loads: Loads
+    options: Mapping[str, Any]
+
+    def knows(self, kind: str) -> bool:
+        """Whether recursions give the derivative `kind`, unless a joint's velocities are not rates of its q."""
+        return kind == "jac" or (kind != "fwd1" and self.spec.derivatives is not None)
+
+    def of(self, f: ca.Function, kind: str) -> ca.Function | None:
+        """The derivative `kind` of f, "jac", "adj1" or "jac_adj1"; None where only CasADi can find it."""
+        try:
+            if not self.knows(kind):
+                return None
+            return self._of_dynamics(f, kind) if self.spec.derivatives else self._jacobian(f)
+        except ValueError:  # velocities of a joint are not rates of its q: no derivatives by its entries are known
+            return None
+
+    def _of_dynamics(self, f: ca.Function, kind: str) -> ca.Function | None:
+        """Derivatives of inverse or forward dynamics, up to the second order."""
+        if self.spec.derivatives is None:
+            return None
+        call = Call(f.name(), _symbols(f), f.name_out(0), SX.sym("weights", self.model.nv))
+        model = cheapest_equivalent(self.model)
+        order = 1 if kind == "jac" else 2
+        found = derivative_options(self.spec.derivatives, model, call, order, loads=self.loads)["cache"]
+        return found[f"jac_{f.name()}"] if kind == "jac" else _adjoint(found[f"adj1_{f.name()}"], kind)
+
+    def _jacobian(self, f: ca.Function) -> ca.Function | None:
+        """The Jacobian from blocks with columns along tangent directions of q."""
+        if self.spec.jacobian is None:
+            return None
+        symbols = _symbols(f)
+        q = symbols["q"]
+        T = tangent_map(split_joints(self.model), q)
+        options: dict[str, Any] = {**self.options, "loads": self.loads}
+        blocks = list(self.spec.jacobian(self.model, *self.static, *symbols.values(), **options))
+        at = [k for k in range(len(blocks)) if k % f.n_in() == f.index_in("q")]
+        results: list[Expr] = [block @ T if k in at else block for k, block in enumerate(blocks)]
+        empty = [SX(*f.size_out(j)) for j in range(f.n_out())]
+        names = [*symbols, *(f"out_{y}" for y in f.name_out())]
+        outputs = [f"jac_{y}_{x}" for y in f.name_out() for x in symbols]
+        inputs = [*symbols.values(), *empty]
+        return ca.Function(f"jac_{f.name()}", inputs, [SX(r) for r in results], names, outputs, {"cse": True})
+
+
+def _symbols(f: ca.Function) -> dict[str, SX]:
+    return {name: SX.sym(name, f.sparsity_in(name)) for name in f.name_in()}
+
+
+def _adjoint(adjoint: ca.Function, kind: str) -> ca.Function:
+    return adjoint if kind == "adj1" else adjoint.jacobian()
+
+
+def analytic_derivatives(
+    spec: Signature, model: Model, static: tuple[Any, ...], loads: Loads, options: Mapping[str, Any]
+) -> AnalyticDerivatives | None:
+    """The known derivatives of an algorithm with these arguments and without parameters; None if there are none.
+
+    Inputs and outputs on request, and wrenches, are left to CasADi.
+    """
+    chosen = {name: value for name, value in options.items() if name != "solver"}
+    plain = all(name in OPTIONS and not isinstance(value, str) for name, value in chosen.items())
+    if not plain or loads.external or options.get("solver", "range") != "range":
+        return None
+    if spec.jacobian is None and (spec.derivatives is None or loads.passive or static or chosen):
+        return None
+    return AnalyticDerivatives(spec, copy(model), static, loads, chosen)

@@ -1,0 +1,35 @@
+"""`ocp-dyn check`: every fault of a file, with its line and the remedy."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..io import Fault, file_faults
+from .inputs import UsageError
+from .report import as_json
+
+
+def run(options: argparse.Namespace) -> int:
+    if not options.file.is_file():
+        raise UsageError(f"no file {str(options.file)!r}; expected a URDF or a model as JSON")
+    found = file_faults(options.file)
+    faults = [fault for fault in found if fault.severe]
+    if options.json:
+        entries = [{"line": f.line, "text": f.text, "kind": "fault" if f.severe else "note"} for f in found]
+        print(as_json({"file": str(options.file), "faults": len(faults), "found": entries}))
+        return 1 if faults else 0
+    for fault in found:
+        print(_line(str(options.file), fault))
+    notes = len(found) - len(faults)
+    print(f"{options.file}: {_count(len(faults), 'fault')}" + (f", {_count(notes, 'note')}" if notes else ""))
+    return 1 if faults else 0
+
+
+def _line(name: str, fault: Fault) -> str:
+    """FILE:LINE: text, the form that editors understand."""
+    place = name if fault.line is None else f"{name}:{fault.line}"
+    return f"{place}: {'' if fault.severe else 'note: '}{fault.text}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n or 'no'} {what}{'s' * (n != 1)}"

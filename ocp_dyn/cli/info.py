@@ -1,0 +1,93 @@
+"""`ocp-dyn info`: joints, sizes, masses, limits and frames of a model; without FILE the names of models and robots."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from .. import _names as od
+from .inputs import MODELS, model_of
+from .report import as_json, number, table
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.file is None:
+        print(_names(options.json))
+        return 0
+    model = model_of(options)
+    print(as_json(data(model)) if options.json else text(model))
+    return 0
+
+
+def _names(as_data: bool) -> str:
+    robots = {name: od.robots.describe(name).kind for name in od.robots.names()}
+    if as_data:
+        return as_json({"models": list(MODELS), "robots": robots, "robots_installed": od.robots.installed()})
+    kinds = {kind: [name for name in robots if robots[name] == kind] for kind in sorted(set(robots.values()))}
+    lines = ["ready models:", *_wrapped(MODELS), "", "robots of example-robot-data"
+             + ("" if od.robots.installed() else ' (pip install "ocp_dyn[robots]")') + ":"]  # fmt: skip
+    for kind, names in kinds.items():
+        lines += [f"  {kind}:", *_wrapped(names, "    ")]
+    return "\n".join(lines)
+
+
+def _wrapped(names: Any, indent: str = "  ") -> list[str]:
+    return textwrap.wrap(", ".join(names), 100, initial_indent=indent, subsequent_indent=indent)
+
+
+def data(model: od.Model) -> dict[str, Any]:
+    """Everything that `info` tells, as plain data; a limit that is not there is infinite."""
+    dofs = model.dofs
+    joints = []
+    for i, parent in model.edges:
+        q, qd = (slice(*index[i : i + 2]) for index in (model.q_index, model.v_index))
+        fields = {"velocity": dofs.qd_max, "effort": dofs.tau_max, "damping": dofs.damping, "friction": dofs.friction}
+        joints.append({
+            "body": model.body_names[i - 1], "parent": model.body_names[parent - 1] if parent else "world",
+            "joint": model.joint_names[i - 1], "kind": type(model.joints[i]).__name__,
+            "q": [q.start, q.stop], "qd": [qd.start, qd.stop], "mass": float(model.I[i].m),
+            "lower": dofs.q_lower[q].tolist(), "upper": dofs.q_upper[q].tolist(),
+        } | {name: values[qd].tolist() for name, values in fields.items()})  # fmt: skip
+    frames = {
+        name: model.body_names[frame.body - 1] if frame.body else "world"
+        for name, frame in model.frames.items()
+        if name not in model.body_names
+    }
+    return {
+        "name": model.name, "bodies": model.nb, "nq": model.nq, "nv": model.nv, "mass": float(model.mass),
+        "gravity": [float(g) for g in model.gravity], "joints": joints, "frames": frames,
+        "mimics": [mimic._asdict() for mimic in model.mimics], "q_names": list(model.q_names),
+        "qd_names": list(model.qd_names),
+    }  # fmt: skip
+
+
+def text(model: od.Model) -> str:
+    """The tree with masses, then limits and frames."""
+    parts = [str(model).split("\nother frames:")[0]]
+    rows = [line for joint in data(model)["joints"] for line in _limits(model, joint)]
+    if rows:
+        head = ("coordinate", "lower", "upper", "velocity", "effort", "damping", "friction")
+        parts.append("limits [rad, m, s, N m, N]; - is none\n" + table(head, rows, right=range(1, 7)))
+    frames = data(model)["frames"]
+    if frames:
+        by_body: dict[str, list[str]] = {}
+        for name, body in frames.items():
+            by_body.setdefault(body, []).append(name)
+        parts.append("frames, by body\n" + table(("body", "frames"), [(b, ", ".join(f)) for b, f in by_body.items()]))
+    return "\n\n".join(parts)
+
+
+def _limits(model: od.Model, joint: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Lines of the coordinates of a joint that have any limit or loss."""
+    if joint["q"][1] - joint["q"][0] != joint["qd"][1] - joint["qd"][0]:
+        return []
+    keys = ("lower", "upper", "velocity", "effort", "damping", "friction")
+    rows = []
+    for k in range(joint["qd"][1] - joint["qd"][0]):
+        values = [joint[key][k] for key in keys]
+        if np.any(np.isfinite(values[:4])) or any(values[4:]):
+            rows.append((model.qd_names[joint["qd"][0] + k], *map(number, values)))
+    return rows

@@ -1,0 +1,56 @@
+"""The entry point: runs a command, turns errors of users into one line and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from .options import make_parser
+
+FINE, FAULTY, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
+"""Exit statuses: a fault in a file or a problem, or a solver that failed, is 1; a wrong command line 2; Ctrl-C 130."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `ocp-dyn` with arguments, by default those of the process; the exit status.
+
+    >>> ocp_dyn.cli.main(["info", "pendulum"])
+    pendulum_1: 1 bodies, nq = 1, nv = 1, mass = 1 kg
+    ...
+    0
+    """
+    options, rest = make_parser().parse_known_args(argv)
+    if rest:
+        options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        status: int = importlib.import_module(f".{options.module}", __package__).run(options)
+        sys.stdout.flush()
+        return status
+    except KeyboardInterrupt:
+        print(f"\n{options.parser.prog}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except Exception as error:  # noqa: BLE001, a user of a terminal gets one line, not a traceback
+        return _failed(options, error)
+
+
+def _failed(options: argparse.Namespace, error: Exception) -> int:
+    """One line about an error on standard error; the exit status."""
+    from .._types import ModelError
+    from .inputs import UsageError
+
+    if options.debug:
+        traceback.print_exception(error)
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    known = isinstance(error, (UsageError, ModelError, OSError, ImportError, ValueError, KeyError, TypeError))
+    if not known:
+        text = f"unexpected {type(error).__name__}: {text}"
+    hint = "" if known or options.debug else "; --debug shows where it was raised"
+    print(f"{options.parser.prog}: {text}{hint}", file=sys.stderr)
+    return USAGE if isinstance(error, UsageError) else FAULTY

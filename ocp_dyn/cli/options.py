@@ -1,0 +1,249 @@
+"""The commands, their options, and the texts of `--help`. Loads nothing but argparse."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+FILE = """FILE is a URDF, a model written by od.save_model (.json), or a name: of a ready model (human, five_link_biped,
+pendulum, ...) or of a robot (talos, g1, solo12, ...). `ocp-dyn info` lists all names. Robots are in the package of the
+extra: pip install "ocp_dyn[robots]"."""
+
+STATUS = """exit status: 0 fine; 1 a fault in the file or the problem, or a solver that found no solution; 2 a wrong command
+line; 130 interrupted by Ctrl-C. Results go to standard output, progress and errors to standard error."""
+
+TOP = """Rigid-body dynamics and optimal control of walking, from a terminal.
+
+  ocp-dyn walk                                  a human walks: pictures, an animation and a report in ./walk
+  ocp-dyn walk talos --speed 0.4 --out talos    a robot walks
+  ocp-dyn info robot.urdf                       joints, masses, limits and frames of a robot
+  ocp-dyn check robot.urdf                      every fault of a file, with its line and the remedy
+  ocp-dyn export robot.urdf --functions ID,FD --out build/robot      C code for a controller
+  ocp-dyn COMMAND --help                        more about a command, with examples"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="ocp-dyn", description=TOP, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action=_Version, help="print the version and stop")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    for add in (_info, _check, _show, _export, _bench, _walk, _plot, _problems, _completion):
+        add(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __init__(self, option_strings: list[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        import ocp_dyn
+
+        print(f"ocp-dyn {ocp_dyn.__version__}")
+        parser.exit()
+
+
+def _command(
+    commands: Any, name: str, summary: str, examples: str, more: str = "", *, module: str = ""
+) -> argparse.ArgumentParser:
+    """A command with its examples, and a paragraph that follows them."""
+    epilog = f"examples:\n{_indented(examples)}\n\n" + (f"{more}\n\n" if more else "") + STATUS
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )  # fmt: skip
+    command.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    command.set_defaults(module=module or name, parser=command)
+    return command
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _file(command: argparse.ArgumentParser, *, optional: bool = False, root: bool = True) -> None:
+    command.add_argument("file", metavar="FILE", nargs="?" if optional else None, help="a URDF, a JSON model or a name")
+    if root:
+        command.add_argument(
+            "--root", choices=("auto", "fixed", "floating", "planar"), default="auto",
+            help="how the root link of a URDF moves; auto: floating if three or more limbs hang on it, else fixed",
+        )  # fmt: skip
+
+
+def _json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def _info(commands: Any) -> None:
+    command = _command(
+        commands, "info", "print joints, sizes, masses, limits and frames of a model",
+        "ocp-dyn info                        the names of models and robots\n"
+        "ocp-dyn info robot.urdf\n"
+        "ocp-dyn info talos --json | python -m json.tool",
+        FILE,
+    )  # fmt: skip
+    _file(command, optional=True)
+    _json(command)
+
+
+def _check(commands: Any) -> None:
+    command = _command(
+        commands, "check", "list every fault of a URDF or a JSON model, with its line and the remedy",
+        "ocp-dyn check robot.urdf\n"
+        "ocp-dyn check robot.urdf --json\n"
+        "for file in robots/*.urdf; do ocp-dyn check $file || exit 1; done",
+        "Faults are what the library refuses: wrong numbers, unknown names, loops, inertias that no body can have. Notes\n"
+        "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass.",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", type=Path, help="a URDF or a model as JSON")
+    _json(command)
+
+
+def _show(commands: Any) -> None:
+    command = _command(
+        commands, "show", "show a model or a saved motion in the browser, or draw a model",
+        "ocp-dyn show talos                       in the browser, if the extra `viewer` is installed\n"
+        "ocp-dyn show walk/walk.npz               a saved solution, with forces and footholds\n"
+        "ocp-dyn show robot.urdf --out robot.png  a picture\n"
+        "ocp-dyn show walk/walk.npz --out walk.html      a page that plays by itself\n"
+        "ocp-dyn show human --view side --labels joints --out human.png",
+        FILE + ' The viewer is in the\nextra: pip install "ocp_dyn[viewer]".',
+    )  # fmt: skip
+    _file(command)
+    command.add_argument("--out", type=Path, metavar="FILE",
+                         help="write a picture (.png, .pdf, .svg) or a page (.html) instead of showing")  # fmt: skip
+    command.add_argument("--view", choices=("side", "front", "top", "3d"), help="the picture's view")
+    command.add_argument("--labels", choices=("joints", "bodies", "frames"), help="names in the picture")
+    command.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+
+
+FUNCTIONS = """Functions by name, as od.function calls them: ID inverse dynamics, FD forward dynamics, H mass matrix, C bias force,
+tau_g gravity, com center of mass, dID and dFD derivatives; with --feet also G and gamma (Jacobian of the contacts and
+its rate), FDc (accelerations and contact forces), IDc and impact."""
+
+
+def _functions(command: argparse.ArgumentParser, default: str) -> None:
+    command.add_argument("--functions", default=default, metavar="NAMES", help=f"names with commas (default {default})")
+    command.add_argument("--feet", default="", metavar="FRAMES", help="frames in contact, names with commas; "
+                         "robots by name have theirs")  # fmt: skip
+    command.add_argument("--points", action="store_true", help="feet are points: forces without moments")
+
+
+def _export(commands: Any) -> None:
+    command = _command(
+        commands, "export", "write functions of a model as C code",
+        "ocp-dyn export robot.urdf --functions ID,FD,H,C --out build/robot\n"
+        "ocp-dyn export talos --functions ID,FDc,G --feet left_sole_link,right_sole_link --out build/talos\n"
+        "ocp-dyn export solo12 --functions FD --lanes 8 --precision single --out build/solo12",
+        f"{FUNCTIONS}\n\n{FILE}",
+    )  # fmt: skip
+    _file(command)
+    _functions(command, "ID,FD,H,C")
+    command.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder of the C files")
+    command.add_argument("--prefix", help="first part of the names of files and functions; default: from DIR")
+    command.add_argument("--lanes", type=int, default=1, help="2, 4, 8 or 16: code for as many states at once, too")
+    command.add_argument("--precision", choices=("double", "single"), default="double")
+    command.add_argument("--derivatives", nargs="?", const="jac,fwd1,adj1,jac_adj1", default="", metavar="KINDS",
+                         help="derivatives for CasADi: any of jac,fwd1,adj1,jac_adj1; without KINDS all")  # fmt: skip
+    command.add_argument("--dense", action="store_true", help="row-major matrices with all their zeros")
+    _json(command)
+
+
+def _bench(commands: Any) -> None:
+    command = _command(
+        commands, "bench", "measure how long functions of a model take, interpreted and compiled",
+        "ocp-dyn bench talos\n"
+        "ocp-dyn bench robot.urdf --functions ID,FD,FDc --feet l_foot,r_foot --json",
+        "Times are medians in microseconds. interpreted: CasADi's virtual machine, one state. compiled: C code, one state.\n"
+        f"batch: C code, per state of a batch of 1000. Without a C compiler only the first.\n\n{FUNCTIONS}\n\n{FILE}",
+    )  # fmt: skip
+    _file(command)
+    _functions(command, "ID,FD,H,C,dID,dFD")
+    command.add_argument("--seconds", type=float, default=0.2, help="time spent on each measurement (default 0.2)")
+    command.add_argument("--no-compile", action="store_true", help="measure the interpreted functions alone")
+    _json(command)
+
+
+HUMAN: dict[str, dict[str, Any]] = {
+    "--mass": {"type": float, "metavar": "KG", "help": "body mass [kg]"},
+    "--height": {"type": float, "metavar": "M", "help": "stature [m]"},
+    "--sex": {"choices": ("male", "female")},
+}
+"""Options of a human who walks, and of robots: the problem that runs gets those that are given."""
+ROBOT: dict[str, dict[str, Any]] = {
+    "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
+               "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
+    "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
+    "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
+    "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
+    "--foot-radius": {"type": float, "metavar": "M", "help": "quadrupeds: radius of the feet [m]"},
+    "--flight": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time off the ground [s]"},
+    "--overlap": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time on all feet [s]"},
+    "--compile": {"action": "store_true", "help": "compile the functions first; the cache keeps them"},
+}  # fmt: skip
+
+
+def _walk(commands: Any) -> None:
+    command = _command(
+        commands, "walk", "find a walk by optimal control, with pictures, an animation and a report",
+        "ocp-dyn walk                              a human at 1.2 m/s; pictures in ./walk\n"
+        "ocp-dyn walk --speed 1.5 --mass 60 --height 1.65 --sex female --out brisk\n"
+        "ocp-dyn walk talos --speed 0.4 --out talos\n"
+        "ocp-dyn walk solo12                       a quadruped trots\n"
+        "ocp-dyn walk robot.urdf --feet l_sole,r_sole",
+        "Without FILE a human walks. FILE is a URDF, with the names of its feet, or the name of a robot whose feet are\n"
+        "known. `ocp-dyn problems` lists other motions: running, jumping, slopes.",
+    )  # fmt: skip
+    _file(command, optional=True, root=False)
+    command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, robot 0.5, "
+                         "quadruped 0.4")  # fmt: skip
+    command.add_argument("--out", type=Path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
+    command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
+    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    _json(command)
+    for title, group in (("humans", HUMAN), ("robots", ROBOT)):
+        added = command.add_argument_group(title)
+        for option, settings in group.items():
+            added.add_argument(option, **settings)
+
+
+def _plot(commands: Any) -> None:
+    command = _command(
+        commands, "plot", "draw a solution that was saved",
+        "ocp-dyn plot walk/walk.npz                         curves, in walk/walk.png\n"
+        "ocp-dyn plot walk/walk.npz --what strip --out strip.png\n"
+        "ocp-dyn plot walk/walk.npz --what animation --out walk.gif",
+    )  # fmt: skip
+    command.add_argument("result", metavar="RESULT", type=Path, help="a file of Solution.save, .npz")
+    command.add_argument("--what", choices=("motion", "strip", "animation", "overview", "summary"), default="motion",
+                         help="curves (default), stick figures, an animation, both in one, or numbers as text")  # fmt: skip
+    command.add_argument("--out", type=Path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")
+
+
+def _problems(commands: Any) -> None:
+    command = _command(
+        commands, "problems", "list the ready problems, or run one",
+        "ocp-dyn problems                             all problems\n"
+        "ocp-dyn problems jump --quick --out jump     run one\n"
+        "ocp-dyn problems jump --help                 its options\n"
+        "ocp-dyn problems small.cart_pole             a small one: leaves cart_pole.png",
+        "Each is a file to read and to copy: ocp-dyn problems --path NAME prints where it is.",
+        module="ready",
+    )  # fmt: skip
+    command.add_argument("--path", action="store_true", help="print the file of the problem")
+    command.add_argument("name", nargs="?", metavar="NAME", help="name of a problem")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="options of the problem")
+
+
+def _completion(commands: Any) -> None:
+    command = _command(
+        commands, "completion", "print the script by which a shell completes commands, options and names",
+        "ocp-dyn completion bash > ~/.local/share/bash-completion/completions/ocp-dyn\n"
+        "ocp-dyn completion zsh > ~/.zfunc/_ocp-dyn          with fpath+=~/.zfunc before compinit\n"
+        "ocp-dyn completion fish > ~/.config/fish/completions/ocp-dyn.fish\n"
+        'eval "$(ocp-dyn completion bash)"                   for this terminal alone',
+    )  # fmt: skip
+    command.add_argument("shell", choices=("bash", "zsh", "fish"))

@@ -1,0 +1,30 @@
+"""`ocp-dyn plot`: pictures of a saved solution."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .. import _names as od
+from .inputs import UsageError
+
+
+def run(options: argparse.Namespace) -> int:
+    if not options.result.is_file():
+        raise UsageError(f"no file {str(options.result)!r}; expected a solution that Solution.save wrote")
+    solution = od.ocp.Solution.load(options.result)
+    if options.what == "summary":
+        print(solution.summary())
+        return 0
+    path: Path = options.out or options.result.with_suffix(".gif" if options.what == "animation" else ".png")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if options.what == "motion":
+        solution.plot(path)
+    elif options.what == "animation":
+        solution.animate(path)
+    elif options.what == "strip":
+        od.viz.stick_figure(solution, path)
+    else:
+        od.viz.overview(solution, path)
+    print(path)
+    return 0

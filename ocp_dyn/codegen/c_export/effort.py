@@ -1,0 +1,104 @@
+"""Size and time of an export, estimated before it begins: automatic differentiation can give hundreds of megabytes."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+
+import casadi as ca
+
+from ..._display import Progress
+from ..._types import listed
+from ...casadi_functions.description import describe
+
+BYTES_PER_INSTRUCTION = 50
+SECONDS_PER_INSTRUCTION = 25e-6
+"""Size of the C code and time to write it, on one core of 2023."""
+
+LARGE = 1_000_000
+"""Number of instructions of derivatives beyond which an export warns: 50 MB of C code, which compile for minutes."""
+
+REPORT_INTERVAL = 2.0
+"""Time after which an export reports its progress, and between two reports [s]."""
+
+
+class EffortWarning(RuntimeWarning):
+    """Warning of an export that takes long and gives very long code."""
+
+
+def derivative_instructions(f: ca.Function, kind: str) -> int:
+    """Number of instructions of the derivative `kind` of f, of scalar operations, by automatic differentiation.
+
+    A rough estimate: a derivative in one direction repeats about three times the instructions of f. A Jacobian takes two for every
+    direction, of which there are as many as a coloring of its pattern has colors.
+    """
+    count = f.n_instructions()
+    if kind in ("fwd1", "adj1"):
+        return 3 * count
+    if kind == "jac":
+        return count + 2 * count * _directions(f)
+    return derivative_instructions(f.reverse(1), "jac")
+
+
+def _directions(f: ca.Function) -> int:
+    """Number of directions for the whole Jacobian of f, forward or reverse, whichever needs fewer."""
+    inputs = [i for i in range(f.n_in()) if f.nnz_in(i)]
+    outputs = [j for j in range(f.n_out()) if f.nnz_out(j)]
+    if not inputs or not outputs:
+        return 0
+    pattern = ca.blockcat([[ca.DM(f.jac_sparsity(j, i), 1) for i in inputs] for j in outputs]).sparsity()
+    return min(int(p.uni_coloring(p.T).size2()) for p in (pattern, pattern.T))
+
+
+def _expanded(f: ca.Function) -> ca.Function | None:
+    """f as scalar operations; None for a function that contains others."""
+    try:
+        return f if f.is_a("SXFunction") else f.expand()
+    except RuntimeError:
+        return None
+
+
+def known(f: ca.Function, kind: str) -> bool:
+    """Whether recursions give the derivative, which then is short."""
+    description = describe(f)
+    return bool(description and description.derivatives and description.derivatives.knows(kind))
+
+
+def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) -> None:
+    """Warns if the derivatives of some functions would have more than LARGE instructions."""
+    for f in functions:
+        unknown = [kind for kind in kinds if not known(f, kind)]
+        scalar = _expanded(f) if unknown else None
+        sizes = {} if scalar is None else {kind: derivative_instructions(scalar, kind) for kind in unknown}
+        total = sum(sizes.values())
+        if total <= LARGE:
+            continue
+        large = [kind for kind, size in sizes.items() if size > total / 4]
+        rest = tuple(kind for kind in kinds if kind not in large)
+        remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
+        warnings.warn(
+            f"the derivatives {listed(large)} of {f.name()} have about {total / 1e6:.1f} million instructions, as CasADi "
+            f"differentiates its graph: about {total * BYTES_PER_INSTRUCTION / 1e6:.0f} MB of C code, written in about "
+            f"{total * SECONDS_PER_INSTRUCTION:.0f} s and compiled in many times that. Without them: {remedy}",
+            EffortWarning,
+            stacklevel=4,
+        )
+
+
+class Reports:
+    """Progress of an export that takes longer than REPORT_INTERVAL. count: number of its functions, once known."""
+
+    def __init__(self, on: bool) -> None:
+        self.count = self.done = 0
+        self._begin = self._said = time.monotonic()
+        self._say = Progress(on)
+
+    def tell(self, what: str, size: int = 0) -> None:
+        """Says what comes next, if it is time, or if the next part of `size` instructions takes longer."""
+        now = time.monotonic()
+        if now - self._said > REPORT_INTERVAL or size * SECONDS_PER_INSTRUCTION > REPORT_INTERVAL:
+            self._said = now
+            so_far = f"; {self.done} of {self.count} functions, {now - self._begin:.0f} s" if self.count else ""
+            length = f" ({size} instructions)" if size else ""
+            self._say(f"ocp_dyn: {what}{length}{so_far}")

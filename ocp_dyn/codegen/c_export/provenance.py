@@ -1,0 +1,81 @@
+"""Statements of an export's header about its origin: generator, models with gravity and coordinates, axes of forces."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+
+import casadi as ca
+
+from ..kernels.interface import Entry
+from ..kernels.names import printable
+
+VERSION = sys.modules[__name__.partition(".")[0]].__version__
+"""Version of this library, which the package itself states."""
+
+GENERATOR = f"ocp_dyn {VERSION}, CasADi {ca.CasadiMeta.version()}"
+"""Names and versions of the generators."""
+
+WIDTH = 110
+"""Length of the lines of a comment."""
+
+ROWS_OF_CONSTRAINTS = ("lam", "Lam", "G", "gamma", "phi", "phi_dot", "dlam_dq", "dLam_dq")
+"""Arguments of which one at least must occur for a header to describe constraints."""
+
+
+def lines(entries: Sequence[Entry]) -> list[str]:
+    """Lines of the header's first comment: generator, models, forces of constraints."""
+    known = [entry for entry in entries if entry.description]
+    models = list(dict.fromkeys(_model(entry) for entry in known))
+    result = [f" * Generator: {GENERATOR}"]
+    for model in models:
+        result += [line for paragraph in model for line in paragraph]
+    for (constraints, labels), names in _constraints(known).items():
+        result.append(f" * Rows of {', '.join(labels)} in {', '.join(names)}:")
+        result += [line for constraint in constraints for line in _filled(f"{constraint[0]}: {constraint[1]}")]
+    return result
+
+
+def digests(entries: Sequence[Entry]) -> list[str]:
+    """Digests of the models of an export, without repetition."""
+    found = (entry.description.conventions.digest for entry in entries if entry.description)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """Paragraphs on the model of a function."""
+    description = entry.description
+    if description is None:
+        return ()
+    conventions = description.conventions
+    digest = f" (digest of its data: {conventions.digest})" if conventions.digest else ""
+    head = _filled(f"{description.model}{digest}")
+    if description.gravity_is_input:
+        gravity = "an input of the function"
+    elif conventions.gravity is None:
+        gravity = "symbolic"
+    else:
+        gravity = f"({', '.join(f'{x:.12g}' for x in conventions.gravity)}) m/s^2 in world axes"
+    coordinates = [_filled(f"{name}: {text}") for name, text in conventions.joints]
+    about = [" * Coordinates of joints with several degrees of freedom:"] if coordinates else []
+    one_dof = " * All other joints have one angle [rad] or displacement [m], and its rate." if coordinates else ""
+    lines = [*about, *(line for paragraph in coordinates for line in paragraph), *filter(None, [one_dof])]
+    return (" * Model:", *head), (f" * Gravity: {gravity}",), tuple(lines)
+
+
+def _constraints(entries: Iterable[Entry]) -> dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], list[str]]:
+    """Names of the functions for every set of constraints and of arguments whose rows belong to it."""
+    found: dict[tuple[tuple[tuple[str, str], ...], tuple[str, ...]], list[str]] = {}
+    for entry in entries:
+        labels = tuple(a.label for a in entry.arguments if a.label in ROWS_OF_CONSTRAINTS)
+        if entry.description and entry.description.forces and labels:
+            found.setdefault((entry.description.forces, labels), []).append(entry.public)
+    return found
+
+
+def _filled(text: str) -> list[str]:
+    """A paragraph of a comment, wrapped at spaces, its continuation lines moved in."""
+    wrapped = textwrap.wrap(printable(text), WIDTH - 5, subsequent_indent="  ", break_long_words=False,
+                            break_on_hyphens=False)  # fmt: skip
+    return [f" *   {line}" for line in wrapped]

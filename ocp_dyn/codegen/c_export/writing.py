@@ -1,0 +1,92 @@
+"""Writes the files of an export: either all appear or none, and nothing else in the folder changes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..._files import alone_in
+from ..._types import shown
+from . import text
+
+
+def check_target(target: Path, files: Iterable[str]) -> None:
+    """ValueError if a file that `export` did not make would be overwritten."""
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"export writes a directory, but {shown(str(target))} is a file: name another or remove it")
+    for name in files:
+        path = target / name
+        if path.exists() and not _is_ours(path):
+            raise ValueError(
+                f"{shown(str(path))} was not made by export and would be overwritten: choose another directory or "
+                "prefix"
+            )
+        if path.parent.exists() and not path.parent.is_dir():
+            raise ValueError(
+                f"export writes a directory {shown(path.parent.name)}, but {shown(str(path.parent))} is a file"
+            )
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return text.MARK in stream.readline()
+
+
+def write(target: Path, files: Mapping[str, str]) -> None:
+    """Writes all files. A new directory appears in one step. In an existing one the files are replaced one after the
+    other, and an error or Ctrl-C in between brings the earlier files back; exports into it wait for each other."""
+    exists = target.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # the temporary directory must be on the same disk: an existing target may be a mount
+    with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
+        complete = Path(stage) / "files"
+        complete.mkdir()  # with the user's usual permissions, unlike the temporary directory
+        for name, content in files.items():
+            path = complete / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode())
+        if not exists and _appears(complete, target):
+            return
+        with alone_in(target):
+            check_target(target, files)
+            _replace(target, complete, Path(stage) / "earlier", files)
+
+
+def _replace(target: Path, complete: Path, earlier: Path, names: Iterable[str]) -> None:
+    """Moves the files of `complete` into the target; puts all earlier files back if that fails."""
+    made: list[Path] = []
+    try:
+        for name in names:
+            old, kept = target / name, earlier / name
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            if not old.parent.exists():
+                made.append(old.parent)
+                old.parent.mkdir()
+            made.append(old)
+            if old.exists():
+                old.replace(kept)
+            (complete / name).replace(old)
+    except BaseException:
+        for path in reversed(made):
+            kept = earlier / path.relative_to(target)
+            if path.is_dir():
+                path.rmdir()
+            elif kept.exists():
+                kept.replace(path)
+            else:
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _appears(complete: Path, target: Path) -> bool:
+    """Renames the directory `complete` to `target`; False if another export has just made that directory."""
+    try:
+        complete.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
+        return False
+    return True

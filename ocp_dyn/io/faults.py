@@ -1,0 +1,249 @@
+"""All faults of a URDF or a JSON model, with their lines: for reports. `load_urdf` and `load_model` raise the first."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._files import path_of
+from .._types import ModelError, shown
+from ..joints import FloatingBase, Revolute
+from ..mechanism import Model
+from ..mechanism.builder import WORLD, ModelBuilder
+from ..mechanism.parts import Mimic, checked_mimics
+from ._json_faults import json_faults
+from ._urdf_xml import UrdfTree, read_urdf_xml
+from .urdf import (
+    add_joint,
+    add_root,
+    at_place,
+    check_inertias,
+    depth_first,
+    inertial_of,
+    is_mimic,
+    parse_urdf,
+    parsed_robot,
+)
+from .visuals import read_visuals
+
+TRIAL_ROOT = FloatingBase(name="root of the trial")
+"""Every URDF loads on a floating base, one rigid body too."""
+AT_LINE = re.compile(r"(?:, line (\d+))?: ")
+
+
+class Fault(NamedTuple):
+    """A fault of a file, or a note: something that loads, but is rarely meant.
+
+    line: None if the fault concerns the file as a whole. text: what is wrong, what is expected, the remedy.
+    """
+
+    line: int | None
+    text: str
+    severe: bool = True
+
+
+def file_faults(path: str | PathLike[str]) -> list[Fault]:
+    """Every fault and note of a URDF, or of a JSON model (a file with the suffix .json), by line.
+
+    A file without severe faults loads; only `mimic=` and `inertia=` may be needed, as its notes then say. What is wrong
+    is left out or replaced by its default before the reading goes on; where that is impossible, as after a tag that is
+    not closed, the list ends with this fault. OSError if the file cannot be read.
+    """
+    file = path_of(path)
+    text = file.read_bytes()
+    if file.suffix.lower() == ".json":
+        return [Fault(line, message) for line, message in json_faults(text)]
+    messages, notes = urdf_faults(text, str(file))
+    found = [_fault(message, str(file)) for message in dict.fromkeys(messages)]
+    found += [_fault(message, str(file))._replace(severe=False) for message in dict.fromkeys(notes)]
+    return sorted(found, key=lambda fault: (fault.line or 0, not fault.severe))
+
+
+def _fault(message: str, source: str) -> Fault:
+    """The fault of a message that opens with the file's name and perhaps a line."""
+    rest = message.removeprefix(source)
+    place = AT_LINE.match(rest)
+    if rest == message or place is None:
+        return Fault(None, message)
+    return Fault(int(place[1]) if place[1] else None, rest[place.end() :])
+
+
+# URDF
+
+
+def urdf_faults(text: bytes, source: str) -> tuple[list[str], list[str]]:
+    """Messages about faults of a URDF, and notes; each opens with `source` and a line."""
+    faults: list[str] = []
+    notes: list[str] = []
+    try:
+        tree = read_urdf_xml(text, source, faults)
+        _whole_robot(tree, faults, notes)
+        notes += _missing_meshes(tree)
+    except ModelError as error:
+        faults.append(str(error))
+    if not faults:  # the loader has the last word
+        _collect(faults, lambda: parse_urdf(text, TRIAL_ROOT, mimic="free", source=source))
+    return faults, notes
+
+
+def _collect(faults: list[str], check: Callable[[], object]) -> bool:
+    """Whether a check raises nothing; the message of its error joins the faults."""
+    try:
+        check()
+    except ModelError as error:
+        faults.append(str(error))
+        return False
+    return True
+
+
+def _whole_robot(tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
+    """Faults of the tree of links, then of every joint and body; parts at fault leave the XML tree."""
+    robot = parsed_robot(tree)
+    _, joints = depth_first(robot, tree, faults.append)
+    links = {link.name: link for link in robot.links}
+    for joint in joints:
+        if joint.child == WORLD:
+            where = tree.where("link", joint.child)
+            faults.append(f"{where}: only a root link may have this name, which is the ground's; rename the link")
+            return
+        _joint_faults(joint, links[joint.child], tree, faults)
+    root, joints = depth_first(robot, tree, lambda _: None)
+    _inertial_fault(links[root], tree.where("link", root), faults)
+    builder = ModelBuilder(robot.name)
+    if not _collect(faults, lambda: add_root(builder, links[root], TRIAL_ROOT, tree)):
+        return
+    for joint in joints:
+        if not _collect(faults, lambda j=joint: _added(builder, j, links[j.child], tree)):  # type: ignore[misc]
+            return
+    model = builder.build()
+    reached = [links[name] for name in links if name in model.frames]
+    check_inertias(model, reached, tree, faults.append)
+    _mimic_faults([joint for joint in joints if is_mimic(joint)], model, tree, faults, notes)
+    notes += _notes(model, joints, tree, masses=not faults)
+
+
+def _added(builder: ModelBuilder, joint: Any, link: Any, tree: UrdfTree) -> None:
+    with at_place(tree.where("joint", joint.name)):
+        add_joint(builder, joint, link)
+
+
+def _missing_meshes(tree: UrdfTree) -> list[str]:
+    """Notes on the mesh files that are not there, one for each link."""
+    if not Path(tree.source).is_file():
+        return []
+    missing: dict[str, list[str]] = {}
+    try:
+        visuals = read_visuals(tree.source)
+    except ModelError as error:  # the model does not need shapes
+        return [str(error)]
+    for visual in visuals:
+        if visual.kind == "mesh" and visual.path is None and ("link", visual.link) in tree.lines:
+            missing.setdefault(visual.link, []).append(visual.mesh)
+    return [
+        f"{tree.where('link', link)}: no file {shown(meshes[0])}, its shape in viewers; put it there, or name its "
+        "folder in ROS_PACKAGE_PATH"
+        for link, meshes in missing.items()
+    ]
+
+
+LIMITS = (("lower", "upper"), ("velocity",), ("effort",))
+"""Parts of a <limit> that are checked apart from each other."""
+
+
+def _joint_faults(joint: Any, link: Any, tree: UrdfTree, faults: list[str]) -> None:
+    """Faults of axis, limits and losses of a joint and of its child's inertial; each is tried alone, then removed."""
+    where = tree.where("joint", joint.name)
+    limit, dynamics, inertial = joint.limit, joint.dynamics, link.inertial
+    joint.limit = joint.dynamics = link.inertial = None
+
+    def fine() -> bool:
+        alone = copy.copy(joint)
+        alone.parent = WORLD
+        return _collect(faults, lambda: _tried(alone, link, where))
+
+    if not fine():
+        joint.axis = None
+    for keys in LIMITS if limit is not None else ():
+        joint.limit = _only(limit, keys)
+        if not fine():
+            _set(limit, keys)
+    joint.limit = limit
+    for key in ("damping", "friction") if dynamics is not None else ():
+        joint.dynamics = copy.copy(dynamics)
+        setattr(joint.dynamics, "friction" if key == "damping" else "damping", 0.0)
+        if not fine():
+            setattr(dynamics, key, 0.0)
+    joint.dynamics = dynamics
+    link.inertial = inertial
+    _inertial_fault(link, tree.where("link", link.name), faults)
+
+
+def _tried(joint: Any, link: Any, where: str) -> None:
+    with at_place(where):
+        add_joint(ModelBuilder("trial"), joint, link)
+
+
+def _only(limit: Any, keys: Iterable[str]) -> Any:
+    """A copy of a <limit> with the given attributes alone."""
+    made = copy.copy(limit)
+    _set(made, [key for part in LIMITS for key in part if key not in keys])
+    return made
+
+
+def _set(limit: Any, keys: Iterable[str]) -> None:
+    """Takes limits away."""
+    for key in keys:
+        setattr(limit, key, -np.inf if key == "lower" else np.inf)
+
+
+def _inertial_fault(link: Any, where: str, faults: list[str]) -> None:
+    """The fault of mass and inertia of a link, which then has none."""
+    try:
+        with at_place(where):
+            ModelBuilder("trial").add_body(link.name, Revolute("x"), **inertial_of(link))
+    except ModelError as error:
+        faults.append(str(error).replace(f"body {shown(link.name)}: ", "", 1))
+        link.inertial = None
+
+
+def _mimic_faults(joints: list[Any], model: Model, tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
+    dofs = dict(zip(model.joint_names, (joint.nv for joint in model.joints[1:]), strict=True))
+    good: list[Mimic] = []
+    for joint in joints:
+        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
+        mimic = Mimic(joint.name, joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
+        where = f"{tree.source}, line {tree.lines['joint', joint.name]}"
+        try:
+            checked_mimics([*good, mimic], dofs)
+        except ModelError as error:
+            faults.append(f"{where}: {error}")
+            continue
+        good.append(mimic)
+        notes.append(f"{where}: joint {shown(joint.name)} mimics joint {shown(mimic.other)}: load with "
+                     'mimic="couple" to have the coupling as a constraint, or with mimic="free"')  # fmt: skip
+
+
+def _notes(model: Model, joints: list[Any], tree: UrdfTree, masses: bool) -> list[str]:
+    """Notes on what is rarely meant: motors without torque or speed, and if `masses` joints that move no mass."""
+    found = []
+    moving = {name: i for i, name in enumerate(model.joint_names, start=1)}
+    carried = [float(body.m) for body in model.I]
+    for i, parent in reversed(list(model.edges)):
+        carried[parent] += carried[i]
+    for joint in joints:
+        if joint.name not in moving:
+            continue
+        where = tree.where("joint", joint.name)
+        if masses and not carried[moving[joint.name]]:
+            found.append(f"{where} moves no mass, so that forward dynamics is impossible; give link "
+                         f"{shown(joint.child)} an <inertial>, or fix the joint")  # fmt: skip
+        for key, what in (("effort", "no torque"), ("velocity", "no motion")):
+            if joint.limit is not None and getattr(joint.limit, key) == 0:
+                found.append(f'{where} <limit>: {key}="0" admits {what}; write the largest value of the motor')
+    return found

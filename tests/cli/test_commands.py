@@ -1,0 +1,335 @@
+"""The commands of `ocp-dyn`, run in this process: results, exit statuses, messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.cli import main
+from ocp_dyn.cli.inputs import CONSTRAINED, MODELS, PLAIN
+from tests.helpers import DATA
+
+needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
+
+URDF = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="tip"/>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="2" effort="30" velocity="4"/></joint>
+  <joint name="end" type="fixed"><parent link="upper"/><child link="tip"/><origin xyz="0 0 1"/></joint>
+</robot>
+"""
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> str:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    return str(tmp_path / "arm.urdf")
+
+
+def status(*arguments: object) -> int:
+    """The exit status of a command, as the process would have it."""
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_info_shows_tree_limits_and_frames(arm, capsys):
+    assert status("info", arm) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("arm: 1 bodies, nq = 1, nv = 1, mass = 2 kg")
+    assert re.search(r"shoulder +-1 +2 +4 +30 +0 +0\n", text)
+    assert re.search(r"upper +tip\n", text)
+
+
+def test_info_as_json(arm, capsys):
+    assert status("info", arm, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["name"], data["nq"], data["mass"], data["frames"]["tip"]) == ("arm", 1, 2.0, "upper")
+    assert data["joints"][0]["upper"] == [2.0]
+    assert status("info", "pendulum", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["joints"][0]["upper"] == [None]  # no limit
+
+
+def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
+    for name in MODELS:
+        assert status("info", name) == 0
+    assert status("info") == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in (*MODELS, *od.robots.names()))
+    assert status("info", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["robots"]["talos"] == "humanoid"
+    od.save_model(od.models.pendulum(), tmp_path / "rod.json")
+    assert status("info", tmp_path / "rod.json") == 0
+    assert "pendulum_1" in capsys.readouterr().out
+
+
+@needs_robots
+def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
+    path = od.robots.path("solo12")
+    for arguments, nv in ((("solo12",), 18), ((path,), 18), ((path, "--root", "fixed"), 12), (("z1",), 7)):
+        assert status("info", *arguments) == 0
+        out, err = capsys.readouterr()
+        assert f"nv = {nv}," in out
+        assert ("its root link floats" in err) == (arguments == (path,))
+    assert status("info", od.robots.path("hector")) == 0
+    assert "is one rigid body: it floats" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["info", "pendulm"], 2, "no file 'pendulm', and no model or robot of this name: did you mean 'pendulum'"),
+        (["info", "."], 2, "'.' is a folder"),
+        (["info", "pendulum", "--jsn"], 2, "unrecognized arguments: --jsn"),
+        (["info", DATA / "nothing.urdf"], 2, "no file"),
+        (["check", "nothing.urdf"], 2, "no file 'nothing.urdf'; expected a URDF"),
+        (["export", "pendulum"], 2, "arguments are required: --out"),
+        (["export", "pendulum", "--functions", "IDD", "--out", "x"], 2, "no function 'IDD': did you mean 'ID'"),
+        (["export", "pendulum", "--functions", "FDc", "--out", "x"], 2, "FDc needs contacts: --feet"),
+        (["export", "pendulum", "--functions", "pose", "--out", "x"], 2, "pose needs arguments that a command line"),
+        (["export", "pendulum", "--functions", "G", "--feet", "tipp", "--out", "x"], 2, "'tipp': did you mean 'tip'"),
+        (["export", "pendulum", "--functions", ",", "--out", "x"], 2, "at least one name is needed"),
+        (["export", "pendulum", "--lanes", "3", "--out", "x"], 2, "lanes"),
+        (["bench", "pendulum", "--seconds", "0"], 2, "--seconds must lie between 0 and 60"),
+        (["show", "pendulum", "--out", "x.doc"], 2, "the name of a picture ends in one of .png"),
+        (["plot", "nothing.npz"], 2, "no file 'nothing.npz'"),
+        (["walk", "tallos"], 2, "no file and no robot 'tallos': did you mean 'talos'"),
+        (["walk", "ur5"], 2, "names of both feet are needed"),
+        (["walk", "--speed", "9"], 2, "speed must lie between 0.5 and 2.2 m/s"),
+        (["walk", "--speed", "x"], 2, "invalid float value: 'x'"),
+        (["walk", "--spede", "1.2"], 2, "unrecognized arguments: --spede"),
+        (["problems", "jmp"], 2, "no problem 'jmp': did you mean 'jump'?"),
+        (["completion", "csh"], 2, "invalid choice: 'csh'"),
+        (["dance"], 2, "invalid choice: 'dance'"),
+        ([], 2, "the following arguments are required: COMMAND"),
+    ],
+)
+def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if not od.robots.installed() and "ur5" in arguments:
+        pytest.skip("example-robot-data is not installed")
+    assert status(*arguments) == code
+    out, err = capsys.readouterr()
+    assert message in err
+    assert not out
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_faults_of_files_are_status_1_and_debug_shows_the_traceback(tmp_path, capsys):
+    (tmp_path / "bad.urdf").write_text(URDF.replace('value="2"', 'value="-2"'))
+    for arguments in (["info"], ["export", "--out", str(tmp_path / "c")], ["bench"], ["show", "--view", "side"]):
+        assert status(arguments[0], tmp_path / "bad.urdf", *arguments[1:]) == 1
+        err = capsys.readouterr().err
+        assert "line 3: link 'upper': mass must not be negative" in err or "mass must not be negative" in err
+        assert "Traceback" not in err
+        assert err.startswith(f"ocp-dyn {arguments[0]}: ")
+    assert status("info", tmp_path / "bad.urdf", "--debug") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_check_lists_faults_in_the_form_of_editors(arm, tmp_path, capsys):
+    assert status("check", arm) == 0
+    assert capsys.readouterr().out == f"{arm}: no faults\n"
+    bad = tmp_path / "bad.urdf"
+    bad.write_text(URDF.replace('value="2"', 'value="-2"').replace('upper="2"', 'upper="-2"').replace('4"', '0"'))
+    assert status("check", bad) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{bad}:3: link 'upper': mass must not be negative")
+    assert lines[1].startswith(f"{bad}:5: joint 'shoulder': lower limit -1.0 lies above upper limit -2.0")
+    assert lines[2].startswith(f"{bad}:5: note: joint 'shoulder' <limit>: velocity=\"0\"")
+    assert lines[3:] == [f"{bad}: 2 faults, 1 note"]
+    assert status("check", bad, "--json") == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["faults"] == 2
+    assert [entry["kind"] for entry in data["found"]] == ["fault", "fault", "note"]
+
+
+def test_export_writes_c(tmp_path, capsys):
+    folder = tmp_path / "rod"
+    arguments = ("export", "pendulum", "--functions", "ID, FDc,G", "--feet", "tip", "--points", "--lanes", "2")
+    assert status(*arguments, "--precision", "single", "--prefix", "arm", "--out", folder) == 0
+    assert "README.md tells how to call them" in capsys.readouterr().out
+    assert {"arm_ID.c", "arm_FDc.c", "arm_G.c", "arm.h"} <= {path.name for path in folder.iterdir()}
+    header = (folder / "arm.h").read_text()
+    assert "arm_ID_batch" in header
+    assert "const float" in header
+    assert "tip.tz" in header
+    assert "tip.rx" not in header
+    assert status("export", "pendulum", "--functions", "ID", "--derivatives", "jac", "--out", folder, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["functions"].keys() == {"ID"}
+    assert data["files"]["rod_ID.c"] > 500
+
+
+def test_every_function_that_is_offered_can_be_made():
+    from argparse import Namespace
+
+    from ocp_dyn.cli.inputs import functions_of
+
+    options = Namespace(functions=",".join(sorted(PLAIN | CONSTRAINED)), feet="tip", points=True, file="pendulum")
+    made = functions_of(options, od.models.pendulum(2))
+    assert {f.name() for f in made} == PLAIN | CONSTRAINED
+
+
+@needs_robots
+def test_robots_by_name_have_their_feet(tmp_path, capsys):
+    assert status("export", "solo12", "--functions", "G", "--out", tmp_path / "solo", "--json") == 0
+    assert "FL_FOOT.tx" in (tmp_path / "solo/solo.h").read_text()
+
+
+def test_bench_measures(capsys):
+    assert status("bench", "pendulum", "--functions", "ID,H", "--seconds", "0.002", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["functions"]
+    assert rows.keys() == {"ID", "H"}
+    assert 0 < rows["ID"]["interpreted_us"] < 1e3
+    assert rows["ID"]["batch_us"] is None or rows["ID"]["batch_us"] < rows["ID"]["compiled_us"] < 1e3
+    assert status("bench", "pendulum", "--functions", "ID,integrate", "--seconds", "0.002", "--no-compile") == 0
+    out, err = capsys.readouterr()
+    assert re.search(r"integrate +\d+ +[\d.e-]+ +- +-\n", out)
+    assert "ID ..." in err
+
+
+def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)  # no viewer
+    assert status("show", "pendulum") == 0
+    assert "the viewer is not installed" in capsys.readouterr().err
+    assert status("show", "pendulum", "--labels", "joints") == 0
+    assert capsys.readouterr().out == "pendulum_1.png\n"
+    assert (tmp_path / "pendulum_1.png").stat().st_size > 2000
+    assert status("show", "pendulum", "--view", "front", "--out", "rod.svg") == 0
+    assert (tmp_path / "rod.svg").stat().st_size > 2000
+
+
+def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("viser")
+    from problems.small.rotor import problem
+
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr(od.viz.viewer.Viewer, "block", lambda self: None)
+    assert status("show", "pendulum") == 0
+    out, err = capsys.readouterr()
+    assert [out] == [f"{url}\n" for url in opened]
+    assert "Ctrl-C ends the viewer" in err
+    problem(10).solve(progress=False).save(tmp_path / "rotor.npz")
+    assert status("show", tmp_path / "rotor.npz", "--no-browser") == 0
+    assert len(opened) == 1
+    assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.html") == 0
+    assert (tmp_path / "rotor.html").stat().st_size > 100_000
+    assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.png") == 2
+    assert "a motion has no single picture" in capsys.readouterr().err
+
+
+def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
+    """The problems themselves have tests of their own."""
+    from ocp_dyn.cli import walk
+
+    asked: list[tuple[str, list[str]]] = []
+
+    def run_problem(name: str, arguments: list[str], program: str) -> int:
+        asked.append((name, arguments))
+        print('title\n{"converged": true}')
+        return 0
+
+    monkeypatch.setattr(walk, "run_problem", run_problem)
+    (tmp_path / "r.urdf").write_text("<robot/>")
+    out = ["--out", str(tmp_path)]
+    file = str(tmp_path / "r.urdf")
+    for given, problem, arguments in (
+        ([], "human_walk", []),
+        (["human", "--speed", "1.5", "--mass", "60"], "human_walk", ["--speed", "1.5", "--mass", "60.0"]),
+        (["talos", "--quick", "--quiet"], "robot_walk", ["talos", "--quick", "--quiet"]),
+        (["solo12"], "robot_trot", ["solo12"]),
+        ([file, "--feet", "a,b"], "robot_walk", [file, "--left-foot", "a", "--right-foot", "b"]),
+        ([file, "--feet", "a,b,c,d"], "robot_trot", [file, "--feet", "a", "b", "c", "d"]),
+        (["--mass", "60", "--sex", "female"], "human_walk", ["--mass", "60.0", "--sex", "female"]),
+        (
+            ["talos", "--sole", "0.1", "0.05", "--compile"],
+            "robot_walk",
+            ["talos", "--sole", "0.1", "0.05", "--compile"],
+        ),
+    ):
+        assert status("walk", *given, *out) == 0
+        name, got = asked.pop()
+        assert name == problem
+        assert sorted(got) == sorted([*arguments, *out])
+        assert f"report with pictures: {tmp_path}/report.md" in capsys.readouterr().out
+    assert status("walk", *out, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"converged": True, "files": [file]}
+    assert status("walk", file, "--feet", "a,b,c") == 2
+
+
+def test_plot_draws_a_saved_solution(tmp_path, capsys):
+    from problems.small.rotor import problem
+
+    problem(10).solve(progress=False).save(tmp_path / "rotor.npz")
+    for what, name in (("motion", "rotor.png"), ("strip", "s.png"), ("overview", "new/o.png")):
+        given = [] if what == "motion" else ["--what", what, "--out", tmp_path / name]
+        assert status("plot", tmp_path / "rotor.npz", *given) == 0
+        assert capsys.readouterr().out == f"{tmp_path / name}\n"
+        assert (tmp_path / name).stat().st_size > 5000
+    assert status("plot", tmp_path / "rotor.npz", "--what", "summary") == 0
+    assert "duration" in capsys.readouterr().out
+    (tmp_path / "no.npz").write_bytes(b"no")
+    assert status("plot", tmp_path / "no.npz") == 1
+
+
+def test_problems_are_listed_and_run(tmp_path, capsys):
+    assert status("problems") == 0
+    out = capsys.readouterr().out
+    root = Path(od.__file__).parents[1]
+    for path in (root / "problems").rglob("[a-z]*.py"):
+        assert f"  {'.'.join(path.relative_to(root / 'problems').with_suffix('').parts)} " in out
+    assert status("problems", "--path", "rotor") == 0
+    assert Path(capsys.readouterr().out.strip()).read_text().startswith('"""The quickest half turn')
+    assert status("problems", "small/rotor.py", "--out", tmp_path) == 0
+    assert (tmp_path / "rotor.png").exists()
+    capsys.readouterr()
+    assert status("problems", "simplest_walker", "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert status("problems", "simplest_walker", "--help") == 0
+    text = capsys.readouterr().out
+    assert text.startswith("usage: ocp-dyn problems simplest_walker ")
+    assert "python -m ocp_dyn.problems.simplest_walker" in text
+
+
+def test_help_has_examples_and_statuses(capsys):
+    assert status("--help") == 0
+    top = capsys.readouterr().out
+    commands = re.findall(r"^    ([a-z]+)\b", top, re.MULTILINE)
+    assert len(commands) == 9
+    for command in commands:
+        assert status(command, "--help") == 0
+        text = capsys.readouterr().out
+        assert f"ocp-dyn {command}" in text.split("examples:")[1]
+        assert "exit status: 0 fine; 1 a fault" in text
+        assert max(map(len, text.splitlines())) <= 120
+    assert status("--version") == 0
+    assert capsys.readouterr().out == f"ocp-dyn {od.__version__}\n"
+
+
+def test_ctrl_c_and_unexpected_errors(monkeypatch, capsys):
+    from ocp_dyn.cli import info
+
+    def interrupted(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(info, "run", interrupted)
+    assert status("info", "pendulum") == 130
+    assert capsys.readouterr().err == "\nocp-dyn info: interrupted\n"
+
+    def broken(options: object) -> int:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(info, "run", broken)
+    assert status("info", "pendulum") == 1
+    assert "unexpected ZeroDivisionError: by zero; --debug shows" in capsys.readouterr().err

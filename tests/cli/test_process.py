@@ -1,0 +1,147 @@
+"""`ocp-dyn` as a process: a quick start, pipes, Ctrl-C, a folder of the user's called problems, completion in a shell."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ocp_dyn.cli import completion
+from tests.helpers import REPOSITORY
+
+COMMAND = [sys.executable, "-m", "ocp_dyn"]
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, **options)
+
+
+def test_help_loads_neither_numpy_nor_casadi():
+    code = """
+import sys
+from ocp_dyn.cli import main
+try:
+    main(["walk", "--help"])
+except SystemExit:
+    pass
+assert not {"numpy", "casadi", "ocp_dyn._types"} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert not done.stderr
+    assert "usage: ocp-dyn walk" in done.stdout
+
+
+@pytest.fixture
+def decoy(tmp_path: Path) -> dict[str, object]:
+    """Options of a process in a folder whose own `problems` must not be taken for the library's."""
+    (tmp_path / "problems/small").mkdir(parents=True)
+    for name in ("__init__", "_command", "human_walk", "small/__init__", "small/rotor"):
+        (tmp_path / f"problems/{name}.py").write_text("raise RuntimeError('the problems of the user')\n")
+    return {
+        "cwd": tmp_path,
+        "env": {"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin", "MPLCONFIGDIR": str(tmp_path)},
+    }
+
+
+def test_problems_of_the_user_are_left_alone(decoy):
+    done = run("problems", "rotor", **decoy)
+    assert not done.stderr
+    assert done.returncode == 0
+    assert (Path(str(decoy["cwd"])) / "rotor.png").exists()
+    code = "import problems"
+    user = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **decoy)
+    assert "the problems of the user" in user.stderr
+
+
+def test_a_copy_of_the_package_alone_takes_no_foreign_problems(decoy):
+    folder = Path(str(decoy["cwd"]))
+    (folder / "problems/_command.py").unlink()
+    (folder / "ocp_dyn").mkdir()
+    for name in ("__init__.py", "problems/__init__.py"):
+        (folder / "ocp_dyn" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(REPOSITORY / "ocp_dyn" / name, folder / "ocp_dyn" / name)
+    code = "import ocp_dyn.problems as p; assert p.__path__ == [], p.__path__"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert not done.stderr
+
+
+def test_a_reader_of_a_pipe_may_stop():
+    pipe = f"{sys.executable} -m ocp_dyn problems | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", pipe], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.stdout == "problems\n"
+    assert not done.stderr
+    assert done.returncode in (0, 141)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_walk_with_one_line(tmp_path):
+    walk = subprocess.Popen(
+        [*COMMAND, "walk", "--out", str(tmp_path)],
+        cwd=REPOSITORY,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    for line in walk.stderr:
+        if "iteration" in line:
+            break
+    time.sleep(0.5)
+    walk.send_signal(signal.SIGINT)
+    out, err = walk.communicate(timeout=60)
+    assert walk.returncode == 130
+    assert err.endswith(f"interrupted; {tmp_path / 'walk.npz'} holds the best iterate\n")
+    assert "Traceback" not in err
+    assert not out
+    assert [path.name for path in tmp_path.iterdir()] == ["walk.npz"]
+
+
+# Completion
+
+
+def completed(*words: str, cwd: Path) -> set[str]:
+    """Completions of the last word in a real bash."""
+    script = completion._bash(completion.commands())
+    typed = " ".join(f'"{word}"' for word in words)
+    code = f'{script}\nCOMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _ocp_dyn; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "--norc", "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
+    assert not done.stderr
+    return set(done.stdout.split("\n")) - {""}
+
+
+def test_bash_completes(tmp_path):
+    (tmp_path / "my robot.urdf").touch()
+    for words, found in {
+        ("in",): {"info"},
+        ("info", "five"): {"five_link_biped", "five_bar_pendulum"} - {"five_bar_pendulum"},
+        ("info", "my"): {"my robot.urdf"},
+        ("export", "human", "--pre"): {"--prefix", "--precision"},
+        ("export", "human", "--precision", ""): {"double", "single"},
+        ("walk", "--out", "my"): {"my robot.urdf"},
+        ("walk", "solo"): {"solo8", "solo12"},
+        ("problems", "small.r"): {"small.rotor", "small.reach"},
+        ("completion", ""): {"bash", "zsh", "fish"},
+        ("--v",): {"--version"},
+    }.items():
+        got = completed("ocp-dyn", *words, cwd=tmp_path)
+        assert found <= got, words
+        assert all(name.startswith(words[-1]) for name in got)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_scripts_for_other_shells_name_every_command(shell, capsys):
+    from ocp_dyn.cli import main
+
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for command in completion.commands():
+        assert command.name in script
+        assert all(option.lstrip("-") in script for option in command.options)
+        assert all(word in script for word in command.words)
+    if shutil.which(shell):
+        done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
+        assert not done.stderr

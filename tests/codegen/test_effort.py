@@ -1,0 +1,215 @@
+"""Derivatives of exports: by recursions where they are known, told and warned of where they are long; interruptions."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.casadi_functions.description import describe, descriptions
+from ocp_dyn.codegen.c_export import effort, export, writing
+from ocp_dyn.codegen.kernels.differentiated import differentiated
+from tests.helpers import close
+
+JOINTS = (od.FloatingBase(), od.Spherical(), od.Revolute("z"), od.Planar(), od.Prismatic("y"))
+MODEL = od.random_tree(5, 2, JOINTS, np.random.default_rng(0))
+CONTACTS = (od.Contact(MODEL.body_names[3]),)
+FEW_ROWS = (od.Contact(MODEL.body_names[4], axes="xz"),)
+
+
+def by_casadi(f: ca.Function, kind: str) -> ca.Function:
+    """The derivative by automatic differentiation."""
+    known = descriptions.pop(f)
+    try:
+        return differentiated(f, kind)
+    finally:
+        descriptions[f] = known
+
+
+@pytest.mark.parametrize(
+    ("f", "kinds"),
+    [
+        (od.function(od.inverse_dynamics, MODEL), ("jac", "adj1", "jac_adj1")),
+        (od.function(od.forward_dynamics, MODEL, loads=od.Loads(armature=True)), ("jac", "jac_adj1")),
+        (od.function(od.constrained_dynamics, MODEL, FEW_ROWS, loads=od.Loads(passive=True)), ("jac",)),
+        (od.function(od.impact, MODEL, FEW_ROWS), ("jac",)),
+        (od.function(od.impact, MODEL, FEW_ROWS, e=0.5), ("jac",)),
+    ],
+    ids=["ID", "FD", "FDc", "impact", "restitution"],
+)
+def test_recursions_give_the_derivatives(rng, f, kinds):
+    """Equal to automatic differentiation, in name, inputs, outputs and value, at quaternions of any length."""
+    for kind in kinds:
+        made, expected = differentiated(f, kind), by_casadi(f, kind)
+        assert (made.name(), made.name_in(), made.name_out()) == (
+            expected.name(),
+            expected.name_in(),
+            expected.name_out(),
+        )
+        assert [made.sparsity_in(i) for i in range(made.n_in())] == [
+            expected.sparsity_in(i) for i in range(made.n_in())
+        ]
+        values = [ca.DM(made.sparsity_in(i), rng.normal(size=made.nnz_in(i))) for i in range(made.n_in())]
+        for got, wanted in zip(made.call(values), expected.call(values), strict=True):
+            close(got, wanted, 1e-9)
+        if kind != "adj1":
+            assert made.n_instructions() < 0.8 * expected.n_instructions()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        od.function(od.constrained_dynamics, MODEL, CONTACTS, solver="null"),
+        od.function(od.constrained_dynamics, MODEL, FEW_ROWS, residual=True),
+        od.function(od.inverse_dynamics, MODEL, loads=od.Loads(external=("body1",))),
+        od.function(od.inverse_dynamics, MODEL, parameters=("gravity",)),
+        od.function(od.impact, MODEL, FEW_ROWS, e="input"),
+        od.function(od.mass_matrix, MODEL),
+    ],
+    ids=["solver", "residual", "wrenches", "parameters", "restitution", "H"],
+)
+def test_what_only_casadi_differentiates(f):
+    assert describe(f).derivatives is None
+    assert differentiated(f, "jac").n_in() == f.n_in() + f.n_out()
+
+
+def test_derivatives_outlive_the_model():
+    """A Function keeps a copy of the model for them, and no model beyond its own life."""
+    model = od.random_tree(2, 1, (od.Revolute("z"),), np.random.default_rng(1))
+    f = od.function(od.inverse_dynamics, model)
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+    assert describe(f).derivatives.of(f, "jac") is not None
+
+
+def test_joints_whose_velocities_are_not_rates():
+    class Geared(od.Revolute):
+        """Its velocity is twice the rate of its q."""
+
+        def q_dot(self, q, qd):
+            return qd / 2
+
+    builder = od.ModelBuilder()
+    builder.add_body("a", Geared("z"), mass=1, com=(1, 0, 0))
+    f = od.function(od.forward_dynamics, builder.build())
+    assert describe(f).derivatives.of(f, "jac") is None
+    assert differentiated(f, "jac").name() == "jac_FD"
+
+
+# Estimates
+
+
+def test_estimates_are_near(rng):
+    """Within a factor of three of what automatic differentiation gives."""
+    f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
+    for kind in ("jac", "adj1", "fwd1", "jac_adj1"):
+        size = effort.derivative_instructions(f, kind)
+        assert 0.6 < size / by_casadi(f, kind).n_instructions() < 3, kind
+
+
+def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
+    f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
+    monkeypatch.setattr(effort, "LARGE", 20_000)
+    message = r"derivatives jac_adj1 of FDc have about 0\.\d million instructions.*about \d+ MB.*derivatives=\('jac', 'fwd1', 'adj1'\)"
+    with pytest.warns(effort.EffortWarning, match=message):
+        od.codegen.generate([f], "robot", derivatives=True)
+    monkeypatch.setattr(export, "entries", None)
+    with pytest.raises(TypeError), pytest.warns(effort.EffortWarning):  # before anything is differentiated
+        od.codegen.generate([f], "robot", derivatives=True)
+
+
+def test_short_derivatives_are_not_told(monkeypatch, recwarn):
+    monkeypatch.setattr(effort, "LARGE", 20_000)
+    fs = [od.function(od.inverse_dynamics, MODEL), od.function(od.constrained_dynamics, MODEL, FEW_ROWS)]
+    od.codegen.generate(fs, "robot", derivatives=("jac", "fwd1", "adj1"))
+    assert not recwarn.list
+
+
+@pytest.mark.slow
+def test_a_humanoids_jacobian_takes_megabytes():
+    human = od.models.human(mass=73, height=1.741, sex="male")
+    feet = (od.Contact(human.frame("sole_l")), od.Contact(human.frame("sole_r"), axes="xyz"))
+    f = od.function(od.constrained_dynamics, human, feet)
+    assert effort.derivative_instructions(f, "jac") > 700_000, "by CasADi"
+    assert differentiated(f, "jac").n_instructions() < 120_000
+
+
+# Progress
+
+
+def test_progress_of_long_exports(capsys, monkeypatch):
+    f = od.function(od.mass_matrix, MODEL)
+    od.codegen.generate([f], "robot")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(effort, "REPORT_INTERVAL", -1.0)
+    od.codegen.generate([f], "robot", derivatives=("jac",))
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "ocp_dyn: differentiating H: jac"
+    assert said[1].startswith(f"ocp_dyn: writing H ({f.n_instructions()} instructions); 0 of 2 functions, ")
+    assert said[2].startswith("ocp_dyn: writing jac_H (")
+    od.codegen.generate([f], "robot", derivatives=("jac",), progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_long_function_is_told_before_it_is_written(capsys, monkeypatch):
+    monkeypatch.setattr(effort, "SECONDS_PER_INSTRUCTION", 1.0)
+    od.codegen.generate([od.function(od.mass_matrix, MODEL)], "robot")
+    assert "writing H" in capsys.readouterr().err
+
+
+# Interruptions
+
+
+def test_an_interrupted_export_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(export, "_kernel", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        od.codegen.export([od.function(od.mass_matrix, MODEL)], tmp_path / "robot")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("after", [0, 1, 4, 9])
+def test_earlier_files_come_back(tmp_path, monkeypatch, after):
+    """An export into a folder with an earlier one, interrupted while it replaces files."""
+    target = tmp_path / "robot"
+    od.codegen.export([od.function(od.mass_matrix, MODEL)], target)
+    (target / "simulink" / "sfun_robot.c").unlink()
+    (target / "notes.txt").write_text("mine")
+    before = {path.relative_to(target): path.read_text() for path in target.rglob("*") if path.is_file()}
+    moves = Path.replace
+    count = 0
+
+    def interrupted(path: Path, to: Path) -> Path:
+        nonlocal count
+        if path.parent.name in ("files", "simulink") and "files" in path.parts:
+            count += 1
+            if count > after:
+                monkeypatch.setattr(Path, "replace", moves)
+                raise KeyboardInterrupt
+        return moves(path, to)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        od.codegen.export([od.function(od.bias_force, MODEL)], target)
+    assert {path.relative_to(target): path.read_text() for path in target.rglob("*") if path.is_file()} == before
+    assert sorted(tmp_path.iterdir()) == [target]
+    od.codegen.export([od.function(od.bias_force, MODEL)], target)
+    assert (target / "robot_C.c").exists()
+
+
+def test_a_file_where_a_folder_must_be(tmp_path):
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "robot" / "simulink").write_text("mine")
+    with pytest.raises(ValueError, match="writes a directory 'simulink'"):
+        od.codegen.export([od.function(od.mass_matrix, MODEL)], tmp_path / "robot")
+    assert [path.name for path in (tmp_path / "robot").iterdir()] == ["simulink"]
+    assert writing.check_target(tmp_path / "other", ["a"]) is None

@@ -1,0 +1,127 @@
+"""An export's header says where it comes from, and what its numbers mean."""
+
+from __future__ import annotations
+
+import re
+
+import casadi as ca
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.casadi_functions.conventions import force_text, joint_text
+from ocp_dyn.spatial_algebra.rotations import rotation_about
+
+
+def header(*functions: ca.Function) -> str:
+    """The header's first comment, on one line per paragraph."""
+    text = od.codegen.generate(functions, "robot")["robot.h"].split("*/")[0]
+    return re.sub(r"\n \*  +", " ", text)
+
+
+def robot(gravity: tuple[float, float, float] = (0, 0, -9.81), **turned: object) -> od.Model:
+    builder = od.ModelBuilder("robot", gravity=gravity)
+    builder.add_body("base", od.FloatingBase(), mass=1, inertia=(1, 1, 1), **turned)
+    builder.add_body("arm", od.Revolute("y"), "base", mass=1, inertia=(1, 1, 1))
+    return builder.build()
+
+
+def test_generator_model_and_gravity():
+    model = robot(gravity=(0, -1.62, 0))
+    text = header(od.function(od.inverse_dynamics, model))
+    assert f"* Generator: ocp_dyn {od.__version__}, CasADi {ca.CasadiMeta.version()}\n" in text
+    assert f"* Model: robot (digest of its data: {od.codegen.model_digest(model)})\n" in text
+    assert "* Gravity: (0, -1.62, 0) m/s^2 in world axes\n" in text
+    files = od.codegen.generate([od.function(od.inverse_dynamics, model)], "robot")
+    assert f'#define ROBOT_MODEL_DIGEST "{od.codegen.model_digest(model)}"\n' in files["robot.h"]
+    assert f'#define ROBOT_GENERATOR "ocp_dyn {od.__version__}, CasADi {ca.CasadiMeta.version()}"\n' in files["robot.h"]
+
+
+def test_gravity_as_an_input():
+    assert "* Gravity: an input of the function\n" in header(
+        od.function(od.inverse_dynamics, robot(), parameters=("gravity",))
+    )
+
+
+def test_digests_tell_models_apart():
+    digests = [
+        od.codegen.model_digest(m)
+        for m in (robot(), robot().with_inertia("arm", mass=1 + 1e-15), robot().with_gravity((0, 0, -9.8)))
+    ]
+    assert len(set(digests)) == 3
+    assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests)
+    assert od.codegen.model_digest(robot()) == digests[0], "the same data"
+    two = [od.function(od.inverse_dynamics, robot()), od.function(od.mass_matrix, robot().with_gravity((0, 0, 0)))]
+    text = od.codegen.generate(two, "robot")["robot.h"]
+    assert text.count("* Gravity:") == 2
+    assert "MODEL_DIGEST" not in text
+
+
+def test_models_of_code_have_no_digest():
+    builder = od.ModelBuilder()
+    builder.add_body("a", od.CustomJoint(lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), ("x",)), mass=1)
+    model = builder.build()
+    assert od.codegen.model_digest(model) == ""
+    assert "digest" not in header(od.function(od.inverse_dynamics, model))
+
+
+def test_the_base_and_its_velocity():
+    text = header(od.function(od.inverse_dynamics, robot()))
+    assert (
+        "root: q = [x, y, z of the origin in world axes; quaternion x, y, z, w of the rotation of the body axes]; "
+        "qd = [velocity of the origin in world axes; angular velocity in body axes]" in text
+    )
+    turned = header(od.function(od.inverse_dynamics, robot(rotation=rotation_about((0, 0, 1), 0.3))))
+    assert "x, y, z of the origin in axes of the joint's frame, which is fixed in the world" in turned
+
+
+@pytest.mark.parametrize(
+    ("joint", "text"),
+    [
+        (od.Revolute("z"), ""),
+        (od.Spherical(), "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"),
+        (od.Euler("yxz"), "q = [angles a, b, c of the rotation Ry(a) Rx(b) Rz(c)]; qd = dq/dt"),
+        (od.FloatingBase("euler_zyx"),
+         "q = [x, y, z of the origin in HERE; angles a, b, c of the rotation Rz(a) Ry(b) Rx(c)]; qd = dq/dt"),
+        (od.Planar(), "q = [x, y of the origin in HERE; angle about z]; qd = dq/dt"),
+        (od.Translation(), "q = [x, y, z of the origin in HERE]; qd = dq/dt"),
+        (od.Cylindrical("x"), "q = [angle about the axis; displacement along it]; qd = dq/dt"),
+        (od.Universal("z", "x"),
+         "q = [angle about the first axis; angle about the second, which the first turns]; qd = dq/dt"),
+        (od.MultiDof([(0, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0)]),
+         "q and qd = dq/dt of its single motions, one after the other"),
+    ],
+)  # fmt: skip
+def test_joints(joint, text):
+    assert joint_text(joint, "HERE") == text
+
+
+def test_rows_of_forces():
+    model = robot()
+    sets = [(od.Contact("arm", point=(0, 0, -0.5), axes=[(0, 0, 2)]), od.Contact("base")), (od.LockedJoint("joint2"),)]
+    sets[1] = (od.LockedJoint(model.joint_names[1]),)
+    one = od.function(od.constrained_dynamics, model, sets[0])
+    other = od.function(od.impact, model, sets[1])
+    text = header(one, od.function(od.constraint_jacobian, model, sets[0]), other)
+    assert (
+        "Rows of lam in robot_FDc: arm: force [N] at the point (0, 0, -0.5) m of the frame along each of (0, 0, 1), in "
+        "world axes; it acts on the robot" in text
+    )
+    assert (
+        "base: couple x, y, z [N m], then force x, y, z [N], at the point (0, 0, 0) m of the frame; world axes;" in text
+    )
+    assert "Rows of G in robot_G:" in text
+    assert f"Rows of Lam in robot_impact: {model.joint_names[1]}: generalized forces" in text
+
+
+@pytest.mark.parametrize(
+    ("constraint", "text"),
+    [
+        (od.Loop("arm", "base", "ball"), "along axes of arm; they act on base, and the opposite on arm"),
+        (od.RollingContact("arm", 0.1), "along the plane's normal and two directions across it"),
+        (od.JointCoupling("a", "b"), "generalized force [N m, N] on joint a; joint b feels its reaction"),
+        (od.CustomConstraint(lambda q: q[0], 1), "work per change of phi"),
+        (od.Baumgarte(od.LockedJoint("a"), 0.1), "generalized forces"),
+    ],
+)
+def test_forces(constraint, text):
+    assert text in force_text(constraint)

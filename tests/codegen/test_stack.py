@@ -1,0 +1,143 @@
+"""Bounds of stack memory in an export's manual, compared with the memory that calls change on a painted stack."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import casadi as ca
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn.codegen.c_export import stack
+from ocp_dyn.codegen.kernels.differentiated import differentiated
+from ocp_dyn.codegen.kernels.pressure import pressure
+from tests.codegen.test_codegen import plain_functions
+from tests.helpers import mostly_slow, tree
+
+GCC = shutil.which("gcc")
+SLACK = 1500
+"""Bytes by which a bound may exceed twice the memory used: frames, and libm with large angles."""
+
+pytestmark = pytest.mark.skipif(GCC is None, reason="no gcc")
+
+ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (\d+) \|$", re.MULTILINE)
+
+
+def run(*command: object) -> str:
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def painter(tmp_path_factory) -> Path:
+    program = tmp_path_factory.mktemp("paint") / "painted_stack"
+    run(GCC, "-O1", Path(__file__).with_name("painted_stack.c"), "-o", program, "-lpthread", "-ldl")
+    return program
+
+
+def measured(painter: Path, directory: Path, functions: list[ca.Function], level: str, lanes: bool) -> dict[str, int]:
+    """Bytes that every function of an export changes, by name; of batches the most of several instruction sets."""
+    prefix = directory.name
+    sources = [path for path in directory.glob("*.c") if path.name not in ("example.c", f"{prefix}_sfun.c")]
+    flags = ("-std=gnu99", "-ffp-contract=fast", "-fno-math-errno", "-fno-tree-slp-vectorize", "-w")
+    found: dict[str, int] = {}
+    for kind in ((), (f"-D{prefix.upper()}_ONE_SET",)) if lanes else ((),):
+        made = directory / f"lib{level}{len(kind)}.so"
+        run(GCC, level, *flags, *kind, "-shared", "-fPIC", *sources, "-o", made, "-lm", "-Wl,-z,now")
+        for f in functions:
+            sizes = [f.numel_in(i) for i in range(f.n_in())] + [f.numel_out(j) for j in range(f.n_out())]
+            names = [f"{prefix}_{f.name()}", *([f"{prefix}_{f.name()}_batch"] if lanes else [])]
+            for many, name in enumerate(names):
+                found[name] = max(found.get(name, 0), int(run(painter, made, name, many, *sizes)))
+    return found
+
+
+def compare(painter: Path, directory: Path, functions: list[ca.Function], levels: tuple[str, ...], lanes: bool) -> None:
+    stated = {name: (int(o), int(p)) for name, o, p in ROW.findall((directory / "README.md").read_text())}
+    found = {level: measured(painter, directory, functions, level, lanes) for level in levels}
+    assert set(stated) == set(found[levels[0]])
+    for name, bounds in stated.items():
+        for kinds, bound in ((("-O2", "-O3"), bounds[0]), (("-O0",), bounds[1])):
+            used = [found[level][name] for level in kinds if level in found]
+            assert max(used, default=0) <= bound, (name, kinds)
+            assert not used or bound <= 2 * max(used) + SLACK, (name, kinds)
+
+
+def library_calls() -> ca.Function:
+    """Functions of libm, comparisons and selections."""
+    x = ca.SX.sym("x", 3)
+    one = (ca.exp, ca.log, ca.sqrt, ca.tan, ca.asin, ca.acos, ca.atan, ca.sinh, ca.tanh, ca.erf, ca.floor, ca.log1p)
+    two = (ca.fmax, ca.atan2, ca.hypot, ca.power, ca.fmod)
+    values = [f(x[k % 3] * (1 + k)) for k, f in enumerate(one)] + [f(x[0], x[1]) for f in two]
+    return ca.Function("calls", [x], [ca.vertcat(*values, ca.if_else(x[0] > x[1], x[2], x[0]))])
+
+
+def functions_of(model: od.Model) -> list[ca.Function]:
+    algorithms = (od.inverse_dynamics, od.forward_dynamics, od.mass_matrix)
+    return [*(od.function(algorithm, model) for algorithm in algorithms), library_calls()]
+
+
+@mostly_slow("levels", (("-O0", "-O2"), ("-O0", "-O2", "-O3")), (("-O0", "-O2"),), ids=len)
+def test_one_state(painter, tmp_path, levels):
+    functions = functions_of(tree("chain"))
+    compare(painter, od.codegen.export(functions, tmp_path / "robot"), functions, levels, False)
+
+
+@mostly_slow("levels", (("-O0", "-O2"), ("-O0", "-O2", "-O3")), (("-O0", "-O2"),), ids=len)
+def test_functions_of_casadis_generator(painter, tmp_path, levels):
+    functions = plain_functions()
+    compare(painter, od.codegen.export(functions, tmp_path / "plain"), functions, levels, False)
+
+
+@pytest.mark.slow
+def test_a_human_and_derivatives(painter, tmp_path):
+    human = od.models.human(mass=73, height=1.741, sex="male")
+    feet = (od.Contact(human.frame("sole_l")), od.Contact(human.frame("sole_r"), axes="xyz"))
+    functions = [*functions_of(human), od.function(od.constrained_dynamics, human, feet)]
+    directory = od.codegen.export(functions[3:], tmp_path / "human")
+    compare(painter, directory, functions[3:], ("-O0", "-O2", "-O3"), False)
+    directory = od.codegen.export(functions[:1], tmp_path / "derivatives", derivatives=("jac", "adj1"))
+    every = [functions[0], *(differentiated(functions[0], kind) for kind in ("jac", "adj1"))]
+    compare(painter, directory, every, ("-O0", "-O2"), False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lanes", "precision"), [(8, "double"), (2, "double"), (16, "single")])
+def test_batches(painter, tmp_path, lanes, precision):
+    """With every instruction set that this processor has."""
+    functions = [od.function(od.inverse_dynamics, tree("chain")), library_calls()]
+    directory = od.codegen.export(functions, tmp_path / "robot", lanes=lanes, precision=precision)
+    compare(painter, directory, functions, ("-O0", "-O2"), True)
+
+
+def test_pressure():
+    """Values 0, 1: inputs; 2 = sin 0, 3 = 0 + 1, 4 = 2 * 3 with an earlier 5, 6: a constant."""
+    arguments = {2: (0,), 3: (0, 1), 4: (2, 3), 7: (4, 6), 8: (5, 7)}
+    kinds = {2: "angle", 3: "call"}
+    found = pressure([(2,), (3,), (4,), (7,), (8,)], lambda v: arguments.get(v, ()), lambda v: v == 6,
+                     lambda v: kinds.get(v, ""))  # fmt: skip
+    # named: five statements, one of them with two results, and the values 0, 1 and 5
+    assert found == (9, 4, 1, 1, 1)
+
+
+def test_frames_of_casadis_code():
+    code = """
+#define casadi_inner CASADI_PREFIX(inner)
+static double casadi_inner(const casadi_real* x, casadi_int n) {
+  casadi_real r[3], *s;
+  return exp(x[0]);
+}
+
+int outer(const casadi_real** arg) {
+  struct casadi_mem m;
+  const struct casadi_mem* p;
+  casadi_int i, j=3;
+  return casadi_inner(arg[0], 1) + casadi_inner(arg[1], 2);
+}
+"""
+    inner = 8 * (2 + 4) + stack.FRAME + stack.LIBM
+    assert stack.frames_of(code) == {"casadi_inner": inner, "outer": 8 * (1 + 64 + 1 + 2) + stack.FRAME + inner}

@@ -1,0 +1,125 @@
+"""A misspelled word is answered with the nearest one: in every option that takes a word, and in every name."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+from ocp_dyn._types import meant
+
+ROD = od.models.pendulum()
+HUMAN = od.models.human()
+STATE = ([0.1], [0.0], [0.0])
+TIP = od.Contact("tip", axes="x")
+COSTS = [ocp.TorqueSquared()]
+DRONE = "<robot name='drone'><link name='body'/></robot>"
+
+
+def problem(**options):
+    return ocp.Problem(ROD, [ocp.Phase("swing", 2, 1.0, objective=COSTS)], **options)
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return problem().solve(progress=False)
+
+
+ID = od.function(od.inverse_dynamics, ROD)
+FORMULATIONS = od.formulations
+NATURAL = FORMULATIONS.natural(ROD)
+X = FORMULATIONS.natural_from_q(ROD, NATURAL, [0.1])
+LOOP = [od.Loop("tip", "link1", "ball")]
+
+WORDS = {
+    "male": lambda: od.models.human(sex="mal"),
+    "female": lambda: od.models.human_dimensions(sex="femal"),
+    "pinned": lambda: od.models.compass_walker(root="pined"),
+    "planar": lambda: od.models.five_link_biped(root="plannar"),
+    "quaternion": lambda: od.FloatingBase("quaternions"),
+    "revolute": lambda: od.Loop("a", "b", "revolut"),
+    "local": lambda: od.frame_velocity(ROD, "tip", [0.0], [0.0], reference="locl"),
+    "ltdl": lambda: od.forward_dynamics_crba(ROD, *STATE, method="ltd"),
+    "range": lambda: od.constrained_dynamics(ROD, [TIP], *STATE, solver="rang"),
+    "couple": lambda: od.parse_urdf(DRONE, mimic="coupl"),
+    "keep": lambda: od.parse_urdf(DRONE, inertia="kep"),
+    "mujoco": lambda: od.Layout(ROD, "mujoko"),
+    "gravity": lambda: od.function(od.inverse_dynamics, ROD, parameters=("gravty",)),
+    "link1": lambda: od.function(od.inverse_dynamics, ROD, parameters=("mass:lnk1",)),
+    "tip": lambda: ROD.frame("tib"),
+    "joint1": lambda: ROD.q_slice("jont1"),
+    "dofs": lambda: od.Quantity("a", rows="dof"),
+    "stiffness": lambda: od.ModelBuilder().add_body("a", od.Revolute("z"), stifness=1),
+    "passive": lambda: od.Loads(pasive=True),
+    "penalty": lambda: FORMULATIONS.closed_chain_dynamics(ROD, LOOP, *STATE, method="penalti"),
+    "multipliers": lambda: FORMULATIONS.natural_forward_dynamics(ROD, NATURAL, X, X, [0.0], method="multiplier"),
+    "augmented": lambda: FORMULATIONS.trapezoidal_motion(ROD, NATURAL, [0.1], h=0.1, duration=1, method="augmentd"),
+    "rk4": lambda: FORMULATIONS.runge_kutta_motion(ROD, lambda q, qd, tau: q, [0.0], [0.0], h=1, duration=1, method="rk5"),
+    "auto": lambda: FORMULATIONS.natural(ROD, plane="aut"),
+    "double": lambda: od.codegen.compile([ID], precision="duble"),
+    "single": lambda: od.codegen.generate([ID], "rod", precision="singel"),
+    "jac": lambda: od.codegen.generate([ID], "rod", derivatives=["jaco"]),
+    "implicit": lambda: problem(form="implicite"),
+    "midpoint": lambda: problem(integrator="midpont"),
+    "linear": lambda: problem(torque="linar"),
+    "velocity": lambda: problem(contact_level="velocty"),
+    "integrator": lambda: problem(itegrator="midpoint"),
+    "unactuated": lambda: problem(unactuatd=[]),
+    "ipopt": lambda: problem().solve(solver="ipop"),
+    "tolerance": lambda: problem().solve(tolerence=1e-3, progress=False),
+    "piqp": lambda: problem().solve(solver="sqp", qp="piq", progress=False),
+    "gauss-newton": lambda: problem().solve(solver="sqp", hessian="gaus-newton", progress=False),
+    "stages": lambda: problem().kkt_pattern("stage"),
+    "interval": lambda: ocp.Path(lambda instant: instant.q, where="intervall"),
+    "positive": lambda: ocp.MechanicalWork(kind="positiv"),
+    "absolute": lambda: ocp.Peak(lambda instant: instant.q, kind="abs"),
+    "angle": lambda: problem(parameters=[ocp.Parameter("angle", 1.0)]).solve(values={"angel": 1}, progress=False),
+}  # fmt: skip
+
+OF_A_SOLUTION = {
+    "side": lambda motion: od.viz.animate(motion, "walk.gif", view="sid"),
+    ".gif": lambda motion: od.viz.animate(motion, "walk.gf"),
+    ".png": lambda motion: od.viz.plot(motion, "walk.pgn"),
+    "torques": lambda motion: od.viz.plot_motion(motion, quantities=["torqe"]),
+    "joint1": lambda motion: od.viz.plot_motion(motion, joints=["jont1"]),
+    "swing": lambda motion: motion.active().where(phase="swng"),
+    "bound": lambda motion: motion.active().where(kind="bond"),
+    "pinocchio": lambda motion: motion.table("pinochio"),
+    "riccati": lambda motion: problem().rti(motion, qp="ricati"),
+    "qrqp": lambda motion: problem().rti(motion, qp="qrq"),
+    "exact": lambda motion: problem().rti(motion, hessian="exct"),
+    "auto": lambda motion: problem().solve(compile="aut", progress=False),
+    "top": lambda motion: od.viz.plot_model(ROD, view="tpo"),
+    "frames": lambda motion: od.viz.plot_model(ROD, labels="frame"),
+    "kkt": lambda motion: od.viz.spy(problem(), order="kk"),
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_options_suggest_the_nearest_word(word: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError), match=f"did you mean .*'{word}'") as error:
+        WORDS[word]()
+    assert len(str(error.value)) < 600
+
+
+@pytest.mark.parametrize("word", OF_A_SOLUTION)
+def test_options_of_motions_suggest_the_nearest_word(word: str, solution: ocp.Solution) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError), match=f"did you mean .*'{word}'"):
+        OF_A_SOLUTION[word](solution)
+
+
+def test_names_of_the_same_words_are_near() -> None:
+    assert meant("left_sole", HUMAN.frame_names) == ": did you mean 'sole_l'?"
+    assert meant("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
+    assert meant("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
+    assert meant("uppe", HUMAN.frame_names).startswith(": did you mean 'upper_trunk'")
+    for name in ("", "wheel", None, 3, np.zeros(3), ca.SX.sym("x")):
+        assert meant(name, HUMAN.joint_names) == ""
+
+
+@pytest.mark.parametrize("kinds", [np.array([1, 2]), np.array([[1, 2], [3, 4]]), [["jac"]], [{}]])
+def test_kinds_of_derivatives_are_words(kinds: object) -> None:
+    with pytest.raises(ValueError, match="derivatives are 'jac', 'fwd1', 'adj1', 'jac_adj1', got"):
+        od.codegen.generate([ID], "rod", derivatives=kinds)
