@@ -75,6 +75,7 @@ def test_a_walk_plays(browser, walk):
     """The body, its controls and its forces are there; playing changes the picture, stopping keeps it."""
     with od.viz.show(walk, play=False) as viewer:
         viewer._stage.server.scene.configure_default_lights(True, cast_shadow=False)  # slow without a graphics card
+        viewer.layer("ground", False)
         page, said = opened(browser, viewer.url)
         page.get_by_text("Footholds").wait_for(timeout=20000)
         assert page.get_by_text("0.00 s").count() == 1

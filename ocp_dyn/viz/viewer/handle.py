@@ -47,7 +47,7 @@ class Viewer:
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._time, self._speed, self._playing, self._follows, self._loops = scenery.start, 1.0, False, True, True
-        self._frames = 0
+        self.frames = 0  # number of frames sent
         self._motion: MotionPanel | None = None
         self._joints: JointPanel | None = None
         self._view: ViewPanel | None = None
@@ -307,7 +307,7 @@ class Viewer:
                 first = self.actors[0]
                 self._stage.follow(first.track.way(self._time) if self._follows else np.zeros(3))
             server.flush()
-            self._frames += 1
+            self.frames += 1
 
     def _tell(self, sparing: bool = False) -> None:
         if self._motion is not None:
