@@ -10,6 +10,9 @@ a structural zero as 00.
 >>> rod = od.models.pendulum()  # a uniform rod of 1 kg and 1 m, hinged about y at its upper end; it hangs at q = 0
 >>> arm = od.models.pendulum(2)  # two such rods in a chain
 
+In signatures M is one of CasADi's matrix types, DM, SX or MX: results are of the type of the arguments. Numbers are
+arrays, lists and tuples, which stand for a DM.
+
 The names are those of `ocp_dyn/_names.py`. They are loaded together, with CasADi and NumPy, when one of them is used for
 the first time: commands that need none of them, such as `ocp-dyn --help`, start at once. Type checkers read the names in
 `__init__.pyi`.
