@@ -39,6 +39,9 @@ def __getattr__(name: str) -> Any:
         return globals()[name]
     from ._types import meant
 
+    if name in _names._ELSEWHERE:
+        ours = _names._ELSEWHERE[name]
+        raise AttributeError(f"ocp_dyn has no {name!r}, the name in another library: it is called {ours!r} here")
     raise AttributeError(f"ocp_dyn has no {name!r}{meant(name, names)}")
 
 

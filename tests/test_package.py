@@ -58,6 +58,18 @@ def test_unknown_names_get_the_nearest() -> None:
     assert not hasattr(od, "__wrapped__")
 
 
+def test_names_of_other_libraries_lead_to_ours():
+    from ocp_dyn import _names
+
+    with pytest.raises(
+        AttributeError, match="no 'rnea', the name in another library: it is called 'inverse_dynamics' here"
+    ):
+        od.rnea  # noqa: B018
+    for theirs, ours in _names._ELSEWHERE.items():
+        assert hasattr(od, ours)
+        assert not hasattr(od, theirs)
+
+
 def test_the_import_loads_nothing_until_a_name_is_used() -> None:
     """A room that is imported alone loads what it needs, and its objects still have pictures in notebooks."""
     code = """

@@ -65,6 +65,14 @@ def public_names() -> dict[str, str]:
 
 NAMES = public_names()
 
+RESULTS = {
+    "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
+    "Active", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
+    "Compiled", "CompiledFunction", "Buffer", "Viewer", "HumanDimensions", "NaturalCoordinates", "NaturalElement",
+    "NaturalMotion", "Trajectory", "Stages", "OpenedChain", "IndependentCoordinates"
+}  # fmt: skip
+"""Classes that users receive and do not make: their entries show no arguments."""
+
 
 # Text: one line of a docstring to reStructuredText
 
@@ -268,12 +276,16 @@ def _signature(app: Sphinx, what: str, name: str, documented: Any, options: Any,
     """Signatures without what only a type checker needs; records and enumerations that have no arguments show none."""
     if args is None:
         return None
+    if what == "class" and documented.__name__ in RESULTS:
+        return "", None
     args = re.sub(r"~?\b(?:ocp_dyn|casadi|numpy|np|ca|typing|collections\.abc)(?:\.\w+)*\.(?=\w)", "", args)
     args = re.sub(r"(\b\w+): (?:M|Any|Expr|Model|Array|Numbers?|Constraints)(?: \| None)?(?=[,)]| =)", r"\1", args)
+    args = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "Array", args)
     args = args.replace("<factory>", "...").replace(" | None = None", " = None")
     args = args.replace("NO_LOADS", "Loads()").replace("JOINT_LOADS", "Loads(passive=True, armature=True)")
     args = args.replace(", external=(), slip_speed=0.01)", ")")
     result = re.sub(r"~?\b(?:\w+\.)+(?=\w)", "", result or "")
+    result = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "Array", result)
     plain = result in ("", "None", "Any", "Expr") or re.search(r"\bM\b", result)
     return args, None if plain else result
 

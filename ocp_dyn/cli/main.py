@@ -21,7 +21,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> from ocp_dyn.cli import main
     >>> main(["info", "pendulum"])
     pendulum_1: 1 bodies, nq = 1, nv = 1, mass = 1 kg
-    ...
+    body   joint   kind      q  qd  mass [kg]
+    link1  joint1  Revolute  0  0   1
+    <BLANKLINE>
+    frames, by body
+    body   frames
+    link1  tip
     0
     """
     options, rest = make_parser().parse_known_args(argv)

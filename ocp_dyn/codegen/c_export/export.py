@@ -56,8 +56,8 @@ def export(
         vector. The instruction set is chosen when the library is built, or when it runs.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
-        3 to 10 times the size of the function itself where recursions give them (up to the second order of `ID` and
-        `FD`; "jac" of `FDc` and `impact`), up to hundreds of times where CasADi differentiates the graph. An
+        3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
+        and `FDc`, the first of `impact`), up to hundreds of times where CasADi differentiates the graph. An
         `EffortWarning` tells size and time before it begins, if they would be more than a million instructions.
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
