@@ -116,7 +116,7 @@ def setup(app: Sphinx) -> None:
 
 
 class _Empty(logging.Filter):
-    """Sections of the index whose pages are not written yet."""
+    """Silent about patterns of the index that match no page: they stand for pages that are added later."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return "toctree glob pattern" not in str(record.msg)

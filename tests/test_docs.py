@@ -145,6 +145,17 @@ def test_docstrings_become_restructured_text(extension):
     assert lines[0] == ".. code-block:: pycon"
 
 
+def test_signatures_hold_what_users_need(extension):
+    shown = extension._signature
+    human = "(mass: float = MASS['male'], root: ~ocp_dyn.joints.Joint = _FLOATING)"
+    args, result = shown(None, "function", "", extension.ocp_dyn.models.human, None, human, "~ocp_dyn.mechanism.Model")
+    assert (args, result) == ("(mass: float = 73.0, root: Joint = FloatingBase())", "Model")
+    energy = "(model: ~ocp_dyn.mechanism.Model, q: M, loads: Loads = NO_LOADS)"
+    found = shown(None, "function", "", extension.ocp_dyn.inverse_dynamics, None, energy, "M")
+    assert found == ("(model, q, loads: Loads = Loads())", None)
+    assert shown(None, "class", "", extension.ocp_dyn.Model, None, "(name: str)", None) == ("", None)
+
+
 def test_arguments_are_emphasized_and_summaries_are_sentences(extension):
     lines = extension.emphasized(["q: a state. h [s]: a step, q is used"], ["q", "h"])
     assert lines[0] == "\ue000q\ue001: a state. \ue000h\ue001 [s]: a step, q is used"

@@ -293,8 +293,12 @@ def _process(app: Sphinx, what: str, name: str, documented: Any, options: Any, l
 
 
 def _default(documented: Any, found: re.Match[str]) -> str:
-    """A default that the source names by a constant: its value if that is short."""
-    value = inspect.signature(documented).parameters[found[1]].default
+    """A default that the source names by a constant of its module, as `loads=NO_LOADS`: its value if that is short."""
+    constant, _, key = found[3].rstrip("]").partition("[")
+    value = getattr(sys.modules[inspect.unwrap(documented).__module__], constant, None)
+    value = value[key.strip("'")] if key and value else value
+    if value is None:
+        return found[0]
     text = repr(value).replace(", external=(), slip_speed=0.01)", ")").replace("passive=False, armature=False)", ")")
     text = "FloatingBase()" if isinstance(value, ocp_dyn.FloatingBase) else text
     return found[1] + found[2] + (text if len(text) < 40 else "...")
@@ -309,7 +313,9 @@ def _signature(app: Sphinx, what: str, name: str, documented: Any, options: Any,
     args = re.sub(r"~?\b(?:ocp_dyn|casadi|numpy|np|ca|typing|collections\.abc)(?:\.\w+)*\.(?=\w)", "", args)
     args = re.sub(r"(\b\w+): (?:M|Any|Expr|Model|Array|Numbers?|Constraints)(?: \| None)?(?=[,)]| =)", r"\1", args)
     args = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "Array", args)
-    args = re.sub(r"(\w+)(: [^=]*? = |=)_?[A-Z][A-Z_]+(\['\w+'\])?(?=[,)])", lambda m: _default(documented, m), args)
+    args = re.sub(
+        r"(\w+)(: [^=]*? = |=)(_?[A-Z][A-Z_]+(?:\['\w+'\])?)(?=[,)])", lambda m: _default(documented, m), args
+    )
     args = args.replace("<factory>", "...").replace(" | None = None", " = None")
     args = args.replace(", external=(), slip_speed=0.01)", ")")
     result = re.sub(r"~?\b(?:\w+\.)+(?=\w)", "", result or "")
