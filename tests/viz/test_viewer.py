@@ -244,6 +244,25 @@ def test_missing_meshes_are_named_once(tmp_path):
     assert find_mesh("package:///nowhere/tip.stl", tmp_path / "r.urdf") is None
 
 
+def test_collada_files_are_brought_to_meters_and_z_up(tmp_path):
+    path = tmp_path / "a.dae"
+    path.write_text('<COLLADA><asset><unit name="cm" meter="0.01"/><up_axis>Y_UP</up_axis></asset></COLLADA>')
+    np.testing.assert_allclose(meshes._collada_axes(path) @ [0, 1, 0], [0, 0, 0.01])
+    path.write_text("<COLLADA><asset><up_axis>Z_UP</up_axis></asset></COLLADA>")
+    np.testing.assert_array_equal(meshes._collada_axes(path), np.eye(3))
+
+
+def test_meshes_are_searched_in_packages(tmp_path, monkeypatch):
+    write_stl(tmp_path / "else" / "share" / "pkg" / "a.stl")
+    urdf = tmp_path / "here" / "r.urdf"
+    urdf.parent.mkdir()
+    assert find_mesh("package://pkg/a.stl", urdf) is None
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "else"))
+    assert find_mesh("package://pkg/a.stl", urdf) == tmp_path / "else" / "share" / "pkg" / "a.stl"
+    assert find_mesh("../else/share/pkg/a.stl", urdf).samefile(tmp_path / "else" / "share" / "pkg" / "a.stl")
+    assert find_mesh(f"file://{tmp_path}/else/share/pkg/a.stl", urdf) is not None
+
+
 def test_damaged_shapes_are_refused(tmp_path):
     path = tmp_path / "r.urdf"
     for text, message in (
@@ -375,6 +394,7 @@ def test_several_stand_side_by_side_or_over_each_other(walk):
 def test_a_page_holds_the_motion(shown, tmp_path):
     path = shown.save(tmp_path / "walk.html", fps=20)
     text = path.read_text()
+    assert "iframe" in path._repr_html_()
     assert "<title>human" in text
     assert "__VISER_EMBED_DATA__" in text
     assert len(text) < 1_500_000

@@ -74,7 +74,9 @@ class Compiled(Mapping[str, CompiledFunction]):
 
     def _repr_html_(self) -> str:
         by = f"by {self.compiler}" if self.compiler else "no compiler was found: evaluated by CasADi's virtual machine"
-        return heading("Compiled", f": {len(self)} functions, {by}") + table(HEAD, [f.cells() for f in self.values()])
+        return heading("Compiled", f": {len(self)} function{'s' * (len(self) != 1)}, {by}") + table(
+            HEAD, [f.cells() for f in self.values()]
+        )
 
 
 def _unknown(name: object, functions: Iterable[str]) -> str:

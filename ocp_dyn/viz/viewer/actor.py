@@ -170,17 +170,6 @@ class Actor:
             self.arrows.points = arrows + shift
         self.arrows.visible = self.forces_shown and len(arrows) > 0
 
-    def way(self, time: float) -> Array:
-        """The distance by which the camera follows at a time: evenly, if the motion repeats, else with the center of
-        mass."""
-        track = self.track
-        if track.repeats:
-            found: Array = track.advance * (time - track.t[0]) / track.duration
-            return found
-        moved = track.center(track.local(time)[1]) - track.center(float(track.t[0]))
-        level: Array = moved * np.array([1.0, 1.0, 0.0])
-        return level
-
 
 def bytes_of(color: Color) -> tuple[int, int, int]:
     """Red, green and blue from 0 to 255."""

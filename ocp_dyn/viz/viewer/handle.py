@@ -13,6 +13,7 @@ import numpy as np
 from ..._files import path_of
 from ..._types import Array, finite, finite_vector, meant, shown, truth
 from ..drawing import picture_file
+from ..shown.path import AnimationPath
 from . import track as tracks
 from .actor import LAYERS
 from .panel import JointPanel, MotionPanel, ViewPanel
@@ -46,7 +47,7 @@ class Viewer:
         self._lock = threading.RLock()
         self._ended = threading.Event()
         self._time, self._speed, self._playing, self._follows, self._loops = scenery.start, 1.0, False, True, True
-        self._frames = 0
+        self.frames = 0  # number of frames sent
         self._motion: MotionPanel | None = None
         self._joints: JointPanel | None = None
         self._view: ViewPanel | None = None
@@ -206,8 +207,11 @@ class Viewer:
 
     # Ends
 
-    def save(self, path: str | Path, *, fps: float = 30.0, cycles: int | None = None, dark: bool | None = None) -> Path:
-        """Writes a page that plays the motion in any browser, without Python and without a network; returns its path.
+    def save(
+        self, path: str | Path, *, fps: float = 30.0, cycles: int | None = None, dark: bool | None = None
+    ) -> AnimationPath:
+        """Writes a page that plays the motion in any browser, without Python and without a network; returns its path,
+        which a notebook shows as the page, also after the viewer has ended.
 
         fps: frames per second of the page. cycles: number of cycles of a motion that repeats (default: enough for some
         seconds, after which the page starts again). dark: dark page; None:
@@ -222,7 +226,7 @@ class Viewer:
         text = page(self.scenery, _positive(fps, "fps"), cycles, self.scenery.dark if dark is None else dark)
         with picture_file(file) as partial:
             partial.write_text(text, encoding="utf-8")
-        return file
+        return AnimationPath(file)
 
     def block(self) -> None:
         """Waits until Ctrl-C is pressed or the viewer is closed elsewhere; prints the address first."""
@@ -301,9 +305,9 @@ class Viewer:
                 for actor in self.actors:
                     actor.draw(self._time)
                 first = self.actors[0]
-                self._stage.follow(first.way(self._time) if self._follows else np.zeros(3))
+                self._stage.follow(first.track.way(self._time) if self._follows else np.zeros(3))
             server.flush()
-            self._frames += 1
+            self.frames += 1
 
     def _tell(self, sparing: bool = False) -> None:
         if self._motion is not None:

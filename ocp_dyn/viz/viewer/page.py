@@ -52,4 +52,4 @@ def page(scenery: Scenery, fps: float, cycles: int | None, dark: bool) -> str:
 def _draw(stage: Stage, actors: list[Any], time: float) -> None:
     for actor in actors:
         actor.draw(time)
-    stage.follow(actors[0].way(time) if actors else np.zeros(3))
+    stage.follow(actors[0].track.way(time) if actors else np.zeros(3))

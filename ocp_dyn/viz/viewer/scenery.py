@@ -13,12 +13,16 @@ from ...io.visuals import Color
 from ...mechanism import Model
 from ..skeleton import size
 from .actor import GHOST, SEE_THROUGH, Actor
-from .bodies import Piece, _hex
+from .bodies import Piece, _hex, vertices_of
 from .stage import upright
 from .track import Track, world_pose
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Colors of several robots, of Okabe and Ito's palette."""
+
+
+LOOKS = 9
+"""Number of times at which the place of a moving robot is looked at, for the camera."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +100,7 @@ class Scenery:
 
     @property
     def boxes(self) -> list[Array]:
-        """Corners (2, 3) [m] of the boxes around the robots at the start."""
+        """Corners (2, 3) [m] of the boxes around the robots."""
         return [_box(robot) for robot in self.robots]
 
     def space(self) -> tuple[Array, float, Array, Array]:
@@ -141,16 +145,21 @@ class Scenery:
 
 
 def _box(robot: Robot) -> Array:
-    """Corners (2, 3) [m] of the box around a robot at the start, ground parts left out."""
-    placement, model = robot.track.placement(float(robot.track.t[0])), robot.track.model
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    """Corners (2, 3) [m] of the box that a robot fills during its motion, as a camera sees it that follows."""
+    track, model = robot.track, robot.track.model
+    corners = {}
     for body in {piece.body for piece in robot.shapes}:
-        R, p = world_pose(placement, model, body)
-        for piece in robot.shapes:
-            if piece.body == body:
-                world = piece.mesh.vertices @ R.T + p
-                low, high = np.minimum(low, world.min(axis=0)), np.maximum(high, world.max(axis=0))
-    if not np.all(np.isfinite(low)):
+        vertices = vertices_of(robot.shapes, body)
+        ends = np.array([vertices.min(axis=0), vertices.max(axis=0)])
+        corners[body] = np.array([[x, y, z] for x in ends[:, 0] for y in ends[:, 1] for z in ends[:, 2]])
+    found = []
+    for time in np.linspace(track.t[0], track.t[-1], LOOKS if track.duration else 1):
+        placement = track.placement(float(time))
+        for body, points in corners.items():
+            R, p = world_pose(placement, model, body)
+            found.append(points @ R.T + p - (track.way(float(time)) if body else 0.0))
+    if not found:
         half = 0.5 * size(model) * np.ones(3)
         return np.array([-half, half])
-    return np.array([low, high])
+    points = np.concatenate(found)
+    return np.array([points.min(axis=0), points.max(axis=0)])

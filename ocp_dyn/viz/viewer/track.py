@@ -131,6 +131,16 @@ class Track:
         found = [(start, start + meters * force) for start, force in filter(None, loaded)]
         return np.array(found).reshape(-1, 2, 3)
 
+    def way(self, time: float) -> Array:
+        """The distance (3) [m] by which a camera follows at a time: evenly, if the motion repeats, else with the center
+        of mass over the ground."""
+        if self.repeats:
+            even: Array = self.advance * (time - self.t[0]) / self.duration
+            return even
+        moved: Array = self.center(self.local(time)[1]) - self.com[0]
+        level: Array = moved * np.array([1.0, 1.0, 0.0])
+        return level
+
     def phase(self, local: float) -> str:
         """The name of the phase at a time of the cycle, "" if there is none."""
         return next((name for name, start, end in self.phases if start <= local < end), "")
