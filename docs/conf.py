@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
 # The kernels that execute the pages import this checkout too, use one thread each, and do not warn of frozen modules.
-# _pages holds what several pages use: drawings of frames, the display of code of the library.
+# _pages holds what several pages use: drawings of frames, the display of code, checks by numbers.
 for_pages = [str(HERE.parent), str(HERE / "_pages"), os.environ.get("PYTHONPATH")]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, for_pages))
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -10,6 +10,9 @@ a structural zero as 00.
 >>> rod = od.models.pendulum()  # a uniform rod of 1 kg and 1 m, hinged about y at its upper end; it hangs at q = 0
 >>> arm = od.models.pendulum(2)  # two such rods in a chain
 
+In signatures M is one of CasADi's matrix types, DM, SX or MX: results are of the type of the arguments. Numbers are
+arrays, lists and tuples, which stand for a DM.
+
 The names are those of `ocp_dyn/_names.py`. They are loaded together, with CasADi and NumPy, when one of them is used for
 the first time: commands that need none of them, such as `ocp-dyn --help`, start at once. Type checkers read the names in
 `__init__.pyi`.
@@ -36,6 +39,9 @@ def __getattr__(name: str) -> Any:
         return globals()[name]
     from ._types import meant
 
+    if name in _names._ELSEWHERE:
+        ours = _names._ELSEWHERE[name]
+        raise AttributeError(f"ocp_dyn has no {name!r}, the name in another library: it is called {ours!r} here")
     raise AttributeError(f"ocp_dyn has no {name!r}{meant(name, names)}")
 
 

@@ -9,15 +9,21 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import casadi as ca
 import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-M = TypeVar("M", SX, MX, DM)
-"""One of CasADi's matrix types; an algorithm returns the type it is given."""
+M = TypeVar("M", DM, SX, MX)
+"""One of CasADi's matrix types. An algorithm returns the type that it is given, and a DM for numbers alone."""
+
+Numbers = NDArray[Any] | Sequence[float] | Sequence[Sequence[float]]
+"""Numbers that may stand for a matrix of an algorithm: arrays, lists and tuples."""
+
+MatrixLike = DM | SX | MX | Numbers
+"""Any matrix, as numbers or as an expression."""
 
 Expr = Any
 """A DM, SX or MX. A union would not type-check: SX and MX never meet in one expression."""
@@ -76,13 +82,19 @@ def split(x: Expr, *sizes: int) -> list[Expr]:
     return list(parts)
 
 
-def as_type(x: Expr, like: M) -> M:
-    """x converted to the type of `like` if x holds numbers; expressions are returned unchanged.
+def as_type(x: Expr, like: M | Numbers) -> M:
+    """x converted to the type of `like` if x holds numbers; expressions are returned unchanged. like: a matrix, as the
+    boundary of the algorithms makes it of numbers.
 
     This allows numbers for q together with symbols for qd: to convert the SX result to q's type, DM, would give nan.
     """
-    typed: M = type(like)(x) if isinstance(x, DM) else x
+    typed: M = type(converted(like))(x) if isinstance(x, DM) else x
     return typed
+
+
+def converted(x: M | Numbers) -> M:
+    """x, of which the boundary of the algorithms has made a matrix: a statement for type checkers, without any effect."""
+    return cast(M, x)
 
 
 def matrix(values: Any, what: str) -> Expr:
@@ -257,10 +269,17 @@ class ModelError(ValueError):
 
 
 def only_names(package: dict[str, Any]) -> None:
-    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out.
+    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out. The
+    AttributeError of a name that it does not have suggests the nearest.
 
     package: `globals()` of the package, at the end of its `__init__.py`.
     """
     names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
     package["__all__"] = sorted(names)
     package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]
+
+    def missing(name: str) -> Any:
+        hint = "" if name.startswith("__") else meant(name, names)
+        raise AttributeError(f"{package['__name__']} has no {name!r}{hint}")
+
+    package["__getattr__"] = missing

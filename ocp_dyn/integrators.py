@@ -238,7 +238,7 @@ def _collocation(name: str, family: str, s: int) -> Scheme:
         x = np.append((P - Legendre.basis(s - 1)).roots()[:-1], 1.0)
     else:
         x = np.concatenate([[-1.0], Legendre.basis(s - 1).deriv().roots(), [1.0]])
-    c: Array = (np.asarray(x, dtype=float) + 1) / 2
+    c: Array = (np.asarray(np.real(x), dtype=float) + 1) / 2  # NumPy 2.5 gives real roots as complex numbers
     A, b = np.zeros((s, s)), np.zeros(s)
     for j in range(s):
         others = np.delete(c, j)

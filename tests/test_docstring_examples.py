@@ -29,6 +29,8 @@ SPACES = (od, od.codegen, od.formulations, od.models, ocp, od.viz)
 
 WITHOUT_EXAMPLE = {
     "SweepPoint": "a protocol for classes of the user; GridPoint is one and has an example",
+    "show": "opens a viewer in the browser; the tutorials show it",
+    "Viewer": "a running viewer, see show",
     "plot_gait_cycle": "needs a walking motion, which takes longer to solve than all examples together",
 }
 """Names that users call and that have no example, with the reason."""

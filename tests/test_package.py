@@ -56,6 +56,21 @@ def test_unknown_names_get_the_nearest() -> None:
     with pytest.raises(ImportError, match="cannot import name 'mas_matrix'"):
         exec("from ocp_dyn import mas_matrix")  # noqa: S102
     assert not hasattr(od, "__wrapped__")
+    with pytest.raises(AttributeError, match=r"ocp_dyn\.ocp has no 'TorqueSquare': did you mean 'TorqueSquared'"):
+        od.ocp.TorqueSquare  # noqa: B018
+    assert not hasattr(od.ocp, "__wrapped__")
+
+
+def test_names_of_other_libraries_lead_to_ours():
+    from ocp_dyn import _names
+
+    with pytest.raises(
+        AttributeError, match="no 'rnea', the name in another library: it is called 'inverse_dynamics' here"
+    ):
+        od.rnea  # noqa: B018
+    for theirs, ours in _names._ELSEWHERE.items():
+        assert hasattr(od, ours)
+        assert not hasattr(od, theirs)
 
 
 def test_the_import_loads_nothing_until_a_name_is_used() -> None:

@@ -120,20 +120,26 @@ def test_wrong_robots_are_refused(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_urdf_and_a_name_give_the_same_walk():
+G1 = (
+    "--left-foot", "left_ankle_roll_link", "--right-foot", "right_ankle_roll_link", "--sole-height", "0.035", "--sole",
+    "0.08", "0.03",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options"), [("talos", TALOS), ("g1", G1)])
+def test_a_urdf_and_a_name_give_the_same_walk(name, options, monkeypatch):
     """The table holds the feet of robots by name; a URDF needs their names."""
-    path = str(od.robots.path("talos"))
+    made = []
+    monkeypatch.setattr(robot_walk, "problem", lambda *a, **b: made.append((a, b)) or _stop())
 
     def walk(*arguments):
-        made = []
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(robot_walk, "problem", lambda *a, **b: made.append((a, b)) or _stop())
-            with pytest.raises(KeyboardInterrupt):
-                robot_walk.main([*arguments, "--quick"])
-        (((speed, model), options),) = made
-        return speed, model.frame_names, model.mass, options
+        with pytest.raises(KeyboardInterrupt):
+            robot_walk.main([*arguments, "--quick"])
+        (speed, model), settings = made.pop()
+        return speed, model.frame_names, model.mass, str(model.frame("left_sole").X), settings
 
-    assert walk("talos") == walk("--urdf", path, *TALOS) == walk(path, *TALOS)
+    path = str(od.robots.path(name))
+    assert walk(name) == walk("--urdf", path, *options) == walk(path, *options)
 
 
 def _stop():

@@ -65,6 +65,14 @@ def public_names() -> dict[str, str]:
 
 NAMES = public_names()
 
+RESULTS = {
+    "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
+    "Active", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
+    "Compiled", "CompiledFunction", "Buffer", "Viewer", "HumanDimensions", "NaturalCoordinates", "NaturalElement",
+    "NaturalMotion", "Trajectory", "Stages", "OpenedChain", "IndependentCoordinates"
+}  # fmt: skip
+"""Classes that users receive and do not make: their entries show no arguments."""
+
 
 # Text: one line of a docstring to reStructuredText
 
@@ -115,7 +123,10 @@ def _indent(line: str) -> int:
 
 
 def _blocks(lines: list[str]) -> Iterable[tuple[str, list[str]]]:
-    """The blocks of a docstring: "text", "table", "list", "doctest" and "indented", in order; blank lines separate blocks."""
+    """The blocks of a docstring: "text", "hanging", "table", "list", "doctest" and "indented", in order.
+
+    Blank lines separate blocks. "hanging": descriptions whose later lines are indented.
+    """
     kind, block = "", []
     for line in [*lines, ""]:
         mark = line.lstrip()
@@ -123,6 +134,10 @@ def _blocks(lines: list[str]) -> Iterable[tuple[str, list[str]]]:
             now = "indented" if kind == "indented" else ""
         elif (mark.startswith(">>>") and not _indent(line)) or kind == "doctest":
             now = "doctest"
+        elif _indent(line) >= 2 and kind in ("text", "hanging") and not block[-1].endswith(":"):
+            now = kind = "hanging"
+        elif kind == "hanging":
+            now = "hanging"
         elif _indent(line) >= 2 and kind != "list":
             now = "indented"
         elif _indent(line) >= 2:
@@ -176,6 +191,17 @@ def _fields(lines: list[str], here: str) -> list[str]:
     return ["", *("* " + inline(item, here) for item in items), ""]
 
 
+def _hanging(lines: list[str], here: str) -> list[str]:
+    """Descriptions with indented later lines: an item for each, after the text before the first."""
+    items: list[str] = []
+    for line in lines:
+        if not _indent(line) and (not items or FIELD.match(re.sub("[\ue000\ue001]", "", line))):
+            items.append(line.strip())
+        else:
+            items[-1] += " " + line.strip()
+    return ["", *("* " + inline(item, here) for item in items), ""]
+
+
 def _table(lines: list[str], here: str) -> list[str]:
     """A table of markdown as a list-table."""
     rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in lines]
@@ -210,7 +236,9 @@ def to_rst(lines: list[str], here: str = "ocp_dyn") -> list[str]:
         if kind == "text":
             made += [*inline("\n".join(block), here).splitlines(), ""]
         else:
-            made += {"indented": _indented, "doctest": _indented, "table": _table, "list": _list}[kind](block, here)
+            made += {"indented": _indented, "doctest": _indented, "hanging": _hanging, "table": _table, "list": _list}[
+                kind
+            ](block, here)
     return made
 
 
@@ -251,7 +279,7 @@ def emphasized(lines: list[str], names: list[str]) -> list[str]:
     )
     found = []
     for kind, block in _blocks(lines):
-        if kind == "text":
+        if kind in ("text", "hanging"):
             block = start.sub(lambda m: m[1] + re.sub(some, "\ue000\\g<0>\ue001", m[2]), "\n".join(block)).splitlines()
         found += [*block, ""]
     return found
@@ -264,16 +292,28 @@ def _process(app: Sphinx, what: str, name: str, documented: Any, options: Any, l
     lines[:] = text.replace("\ue000", "**").replace("\ue001", "**").splitlines()
 
 
+def _default(documented: Any, found: re.Match[str]) -> str:
+    """A default that the source names by a constant: its value if that is short."""
+    value = inspect.signature(documented).parameters[found[1]].default
+    text = repr(value).replace(", external=(), slip_speed=0.01)", ")").replace("passive=False, armature=False)", ")")
+    text = "FloatingBase()" if isinstance(value, ocp_dyn.FloatingBase) else text
+    return found[1] + found[2] + (text if len(text) < 40 else "...")
+
+
 def _signature(app: Sphinx, what: str, name: str, documented: Any, options: Any, args: str, result: str) -> Any:
     """Signatures without what only a type checker needs; records and enumerations that have no arguments show none."""
     if args is None:
         return None
+    if what == "class" and documented.__name__ in RESULTS:
+        return "", None
     args = re.sub(r"~?\b(?:ocp_dyn|casadi|numpy|np|ca|typing|collections\.abc)(?:\.\w+)*\.(?=\w)", "", args)
     args = re.sub(r"(\b\w+): (?:M|Any|Expr|Model|Array|Numbers?|Constraints)(?: \| None)?(?=[,)]| =)", r"\1", args)
+    args = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "Array", args)
+    args = re.sub(r"(\w+)(: [^=]*? = |=)_?[A-Z][A-Z_]+(\['\w+'\])?(?=[,)])", lambda m: _default(documented, m), args)
     args = args.replace("<factory>", "...").replace(" | None = None", " = None")
-    args = args.replace("NO_LOADS", "Loads()").replace("JOINT_LOADS", "Loads(passive=True, armature=True)")
     args = args.replace(", external=(), slip_speed=0.01)", ")")
     result = re.sub(r"~?\b(?:\w+\.)+(?=\w)", "", result or "")
+    result = re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "Array", result)
     plain = result in ("", "None", "Any", "Expr") or re.search(r"\bM\b", result)
     return args, None if plain else result
 

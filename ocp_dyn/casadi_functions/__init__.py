@@ -11,7 +11,7 @@
 | `checked` | `CheckedFunction`: a Function that checks the arguments of every call |
 | `cheapest_equivalent` | choice of the dynamically equivalent model with the fewest operations |
 | `attached_derivatives` | analytic derivatives of a Function, where CasADi finds them |
-| `analytic_derivatives` | derivatives by recursions for exports |
+| `analytic_derivatives`, `constrained_second_order` | derivatives by recursions for exports |
 | `differentiated_dynamics` | inverse dynamics with its derivatives as one Function |
 | `raw_coordinates` | derivatives by the entries of q, quaternions included |
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -41,17 +42,28 @@ class AnalyticDerivatives:
     options: Mapping[str, Any]
 
     def knows(self, kind: str) -> bool:
-        """Whether recursions give the derivative `kind`, unless a joint's velocities are not rates of its q."""
-        return kind == "jac" or (kind != "fwd1" and self.spec.derivatives is not None)
+        """Whether recursions give the derivative `kind`, "jac", "fwd1", "adj1" or "jac_adj1"."""
+        if self.spec.derivatives is not None:
+            return kind != "fwd1" and self._by_entries
+        second = self.spec.jacobian_of_adjoint is not None and not self.loads.passive
+        return (kind == "jac" or (kind == "jac_adj1" and second)) and self._by_entries
+
+    @cached_property
+    def _by_entries(self) -> bool:
+        """Whether derivatives by the entries of q are known: not if a joint's velocities are no rates of its q."""
+        try:
+            tangent_map(split_joints(self.model), SX.sym("q", self.model.nq))
+        except ValueError:
+            return False
+        return True
 
     def of(self, f: ca.Function, kind: str) -> ca.Function | None:
-        """The derivative `kind` of f, "jac", "adj1" or "jac_adj1"; None where only CasADi can find it."""
-        try:
-            if not self.knows(kind):
-                return None
-            return self._of_dynamics(f, kind) if self.spec.derivatives else self._jacobian(f)
-        except ValueError:  # velocities of a joint are not rates of its q: no derivatives by its entries are known
+        """The derivative `kind` of f; None where only CasADi can find it."""
+        if not self.knows(kind):
             return None
+        if self.spec.derivatives is not None:
+            return self._of_dynamics(f, kind)
+        return self._jacobian(f) if kind == "jac" else self._jacobian_of_adjoint(f)
 
     def _of_dynamics(self, f: ca.Function, kind: str) -> ca.Function | None:
         """Derivatives of inverse or forward dynamics, up to the second order."""
@@ -79,6 +91,13 @@ class AnalyticDerivatives:
         outputs = [f"jac_{y}_{x}" for y in f.name_out() for x in symbols]
         inputs = [*symbols.values(), *empty]
         return ca.Function(f"jac_{f.name()}", inputs, [SX(r) for r in results], names, outputs, {"cse": True})
+
+    def _jacobian_of_adjoint(self, f: ca.Function) -> ca.Function | None:
+        """Derivatives of the adjoint of constrained dynamics."""
+        if self.spec.jacobian_of_adjoint is None:
+            return None
+        (constraints,) = self.static
+        return self.spec.jacobian_of_adjoint(f.name(), _symbols(f), self.model, constraints, self.loads, self.options)
 
 
 def _symbols(f: ca.Function) -> dict[str, SX]:

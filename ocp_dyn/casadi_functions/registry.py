@@ -24,6 +24,7 @@ from ..formulations.closed import by_cut_joints, by_removed_bodies, independent_
 from ..formulations.simulation import trapezoidal_rule
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
+from .constrained_second_order import jacobian_of_adjoint
 from .signature import Algorithm, Alternative, Options, Signature, always, registered
 
 Trait = Mapping[str, Any]
@@ -106,7 +107,7 @@ REGISTRY: dict[Algorithm, Signature] = {
 
     constrained.constrained_dynamics: _entry(
         "FDc: q qd tau t? f_ext? -> qdd lam residual?", JOINT_SPACE, SOLVED,
-        {"jacobian": constrained.constrained_dynamics_derivatives}),
+        {"jacobian": constrained.constrained_dynamics_derivatives, "jacobian_of_adjoint": jacobian_of_adjoint}),
     constrained.impact: _entry(
         "impact: q qd e? t? -> qd_plus Lam residual?", JOINT_SPACE, SOLVED, {"jacobian": constrained.impact_derivatives}),
     constrained.constrained_equations: _entry("EoMc: q qd t? f_ext? -> H C G gamma", JOINT_SPACE),

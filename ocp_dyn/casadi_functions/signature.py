@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any, NamedTuple, TypeVar
 
+import casadi as ca
+
 from .._types import listed, meant, shown, truth
 from ..mechanism import Model
 from .attached_derivatives import Derivatives
@@ -52,7 +54,7 @@ class Signature:
     needs_inverse: from the options, whether H^-1 is needed. alternatives: other algorithms with an equal result; the
     one with the fewest operations is used. derivatives: the analytic derivatives, if there are any; jacobian: else
     an algorithm with the same arguments whose results are the blocks of the Jacobian, those of the first output first,
-    with columns along tangent directions of q.
+    with columns along tangent directions of q; jacobian_of_adjoint: for their second derivatives.
 
     >>> od.Signature.parse("E: q qd -> E").input_names()
     ('q', 'qd')
@@ -70,6 +72,7 @@ class Signature:
     alternatives: tuple[Alternative, ...] = ()
     derivatives: Derivatives | None = None
     jacobian: Algorithm | None = None
+    jacobian_of_adjoint: Callable[..., ca.Function] | None = None
 
     def __post_init__(self) -> None:
         for trait in ("joint_space", "joint_names"):

@@ -18,9 +18,15 @@ FINE, FAULTY, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ocp-dyn` with arguments, by default those of the process; the exit status.
 
-    >>> ocp_dyn.cli.main(["info", "pendulum"])
+    >>> from ocp_dyn.cli import main
+    >>> main(["info", "pendulum"])
     pendulum_1: 1 bodies, nq = 1, nv = 1, mass = 1 kg
-    ...
+    body   joint   kind      q  qd  mass [kg]
+    link1  joint1  Revolute  0  0   1
+    <BLANKLINE>
+    frames, by body
+    body   frames
+    link1  tip
     0
     """
     options, rest = make_parser().parse_known_args(argv)

@@ -2,6 +2,7 @@
 
 from .._types import only_names as _only_names
 from ..casadi_functions.conventions import model_digest as model_digest
+from .c_export.effort import EffortWarning as EffortWarning
 from .c_export.export import export as export
 from .c_export.export import generate as generate
 from .kernels.emit import emit as emit

@@ -11,7 +11,7 @@ If rows of a constraint set depend on others (a flat foot held at four points), 
 | `solvers` | five solvers of the linear equations of constrained motion |
 | `reflections` | orthogonal factors of small dense matrices |
 | `inverse` | constrained inverse dynamics; rank of G, and whether a system is fully actuated |
-| `derivatives` | derivatives of constrained dynamics and of impacts |
+| `derivatives`, `second_derivatives` | derivatives of constrained dynamics, also second ones, and of impacts |
 | `frames`, `rows` | derivatives of the motion of frames, and of the rows of each kind of constraint |
 | `assembly` | states q, qd that satisfy the constraints, in numbers |
 """

@@ -23,7 +23,7 @@ from typing import Any
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type
+from .._types import Expr, M, Numbers, as_type
 from ..constraints import Constraints, as_set, constraint_hessian, constraint_velocity
 from ..constraints.sets import Constraint
 from ..derivatives.first import inverse_dynamics_derivatives
@@ -42,10 +42,10 @@ from .solvers import RangeSpace, Rows
 def constrained_dynamics_derivatives(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     t: Any = None,
     loads: Loads = NO_LOADS,
@@ -88,8 +88,8 @@ def constrained_dynamics_derivatives(
 def impact_derivatives(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
+    q: M | Numbers,
+    qd: M | Numbers,
     e: Any = 0.0,
     *,
     t: Any = None,

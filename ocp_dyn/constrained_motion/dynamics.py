@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, numbers, shown
+from .._types import Expr, M, Numbers, numbers, shown
 from ..constraints import Constraints, constraint_hessian, constraint_jacobian, constraint_velocity
 from ..dynamics.rnea_crba_aba import bias_force, mass_matrix
 from ..mechanism import Model
@@ -22,10 +22,10 @@ from .solvers import Rows, solver_of
 def constrained_dynamics(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     residual: bool = False,
     solver: str = "range",
@@ -55,8 +55,8 @@ def constrained_dynamics(
 def impact(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
+    q: M | Numbers,
+    qd: M | Numbers,
     e: Any = 0.0,
     *,
     residual: bool = False,
@@ -88,9 +88,9 @@ def impact(
 def constrained_equations(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     t: Any = None,
     loads: Loads = NO_LOADS,

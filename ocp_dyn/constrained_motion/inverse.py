@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import ROUNDING, Expr, M, finite, sequence, shown
+from .._types import ROUNDING, Expr, M, Numbers, finite, sequence, shown
 from ..constraints import Constraints, constraint_hessian
 from ..dynamics.rnea_crba_aba import bias_force, mass_matrix
 from ..mechanism import Model
@@ -27,10 +27,10 @@ Actuated = Sequence[bool] | Sequence[str] | None
 def constrained_inverse_dynamics(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
-    qdd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     actuated: Actuated = None,
     relaxed: bool | None = None,

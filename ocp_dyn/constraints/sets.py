@@ -12,7 +12,7 @@ from casadi import MX, SX
 
 from .._autodiff import rounding_error
 from .._display import Displayed, heading, table
-from .._types import Expr, M, as_type, check_kind, listed, matrix, sequence, shown
+from .._types import Expr, M, Numbers, as_type, check_kind, listed, matrix, sequence, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 
@@ -84,7 +84,7 @@ Constraints = Sequence[Constraint]
 
 
 @boundary()
-def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+def constraint_position(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """phi(q) (m): position-level error of every constraint, stacked [m; sine of an angle]. t: time [s].
 
     >>> pin = od.Contact("tip", axes="xz", reference=(np.eye(3), (0.0, 0.0, -0.9)))
@@ -95,7 +95,7 @@ def constraint_position(model: Model, constraints: Constraints, q: M, *, t: Any 
 
 
 @boundary()
-def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+def constraint_jacobian(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """G(q) (m x nv): `G qd` is the velocity along every row; zero outside supporting paths [F16, eqs. 5 and 6].
 
     >>> od.constraint_jacobian(arm, [od.Contact("tip", axes="xz")], [0.0, 0.0])
@@ -107,7 +107,7 @@ def constraint_jacobian(model: Model, constraints: Constraints, q: M, *, t: Any 
 
 
 @boundary()
-def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
+def constraint_hessian(model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, *, t: Any = None) -> M:
     """gamma(q, qd) = -(dG/dt) qd (m): the right-hand side of `G qdd = gamma` [F16, eqs. 60, 61].
 
     Constraints on time add -(d/dt)(dphi/dt at fixed q); `Baumgarte` constraints add their stabilization.
@@ -119,7 +119,7 @@ def constraint_hessian(model: Model, constraints: Constraints, q: M, qd: M, *, t
 
 
 @boundary()
-def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, t: Any = None) -> M:
+def constraint_velocity(model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, *, t: Any = None) -> M:
     """Velocity error of every row (m): `G qd`, plus dphi/dt at fixed q for constraints on time [m/s, rad/s].
 
     >>> od.constraint_velocity(rod, [od.Contact("tip", axes="xz")], [0.0], [2.0])
@@ -129,7 +129,7 @@ def constraint_velocity(model: Model, constraints: Constraints, q: M, qd: M, *, 
 
 
 @boundary()
-def constraint_magnitudes(model: Model, constraints: Constraints, q: M, *, t: Any = None) -> M:
+def constraint_magnitudes(model: Model, constraints: Constraints, q: M | Numbers, *, t: Any = None) -> M:
     """The sizes of the terms that add up to each entry of G, before they cancel (m x nv).
 
     The rounding errors of G are in proportion to these sizes. A row whose terms cancel is zero up to rounding and
@@ -254,7 +254,9 @@ def split_forces(constraints: Constraints, lam: M) -> dict[str, M]:
 
 
 @boundary()
-def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *, t: Any = None) -> dict[str, M]:
+def constraint_wrenches(
+    model: Model, constraints: Constraints, q: M | Numbers, lam: M | Numbers, *, t: Any = None
+) -> dict[str, M]:
     """Wrenches of the constraint forces lam on bodies: {frame: [moment about the world origin; force]}, world axes.
 
     Wrenches of several constraints on a frame are added. Each can be a column of `f_ext`, its frame in
@@ -264,12 +266,12 @@ def constraint_wrenches(model: Model, constraints: Constraints, q: M, lam: M, *,
     >>> od.constraint_wrenches(rod, [od.Contact("tip", axes="x")], [0.0], [2.0])  # 2 N, 1 m below the origin
     {'tip': DM([00, -2, 00, 2, 00, 00])}
     """
-    lam = matrix(lam, "lam")
-    if lam.shape[1] != 1:
-        raise ValueError(f"lam must be one column, got shape {lam.shape}: call it for one column at a time")
-    check_kind(q, lam)
+    forces_of_rows: M = matrix(lam, "lam")
+    if forces_of_rows.shape[1] != 1:
+        raise ValueError(f"lam must be one column, got shape {forces_of_rows.shape}: call it for one column at a time")
+    check_kind(q, forces_of_rows)
     wrenches: dict[str, M] = {}
-    forces = split_forces(constraints, lam)
+    forces = split_forces(constraints, forces_of_rows)
     for (name, force), constraint in zip(forces.items(), as_set(constraints, t), strict=True):
         make = getattr(constraint, "wrenches", None)
         if make is None:

@@ -27,7 +27,7 @@ import casadi as ca
 from casadi import DM, SX
 
 from .._autodiff import templated
-from .._types import Expr, M, as_type
+from .._types import Expr, M, Numbers, as_type, converted
 from ..dynamics.coriolis import CoriolisInertia
 from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import passive_derivatives, with_armature
@@ -109,10 +109,10 @@ class Sweep(NamedTuple):
 @boundary()
 def inverse_dynamics_derivatives(
     model: Model,
-    q: M,
-    qd: M,
-    qdd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:
@@ -129,7 +129,7 @@ def inverse_dynamics_derivatives(
     buffer = type(ca.vertcat(q, qd, qdd, wrenches))  # numbers and symbols may mix
     dq, dqd, H = inverse_dynamics_blocks(model, sweep, buffer)
     if loads.passive:
-        passive_dq, passive_dqd = passive_derivatives(model, q, qd, slip_speed=loads.slip_speed)
+        passive_dq, passive_dqd = passive_derivatives(model, converted(q), converted(qd), slip_speed=loads.slip_speed)
         dq, dqd = dq - passive_dq, dqd - passive_dqd
     return dq, dqd, with_armature(model, H) if loads.armature else H
 
@@ -205,10 +205,10 @@ def _at_ancestor(X: Transform, carried: _Carried, columns: Columns) -> tuple[_Ca
 @boundary()
 def forward_dynamics_derivatives(
     model: Model,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M, M]:

@@ -32,7 +32,7 @@ import casadi as ca
 from casadi import DM, SX
 
 from .._autodiff import derivatives, templated
-from .._types import Expr, M, split
+from .._types import Expr, M, Numbers, split
 from ..dynamics.coriolis import CoriolisInertia
 from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import armature_force, with_armature
@@ -62,7 +62,9 @@ class SecondOrder(NamedTuple):
 
 
 @boundary()
-def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M) -> tuple[M, M, M, M]:
+def inverse_dynamics_second_derivatives(
+    model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers, mu: M | Numbers
+) -> tuple[M, M, M, M]:
     """(L_qq, L_q_qd, L_qd_qd, L_q_qdd): second derivatives of L = mu' ID(q, qd, qdd) at constant mu (nv).
 
     nv x nv each; the blocks qd-qdd and qdd-qdd vanish. Directions of q are tangent: derivatives by delta of L at
@@ -78,7 +80,7 @@ def inverse_dynamics_second_derivatives(model: Model, q: M, qd: M, qdd: M, mu: M
 
 @boundary()
 def forward_dynamics_second_derivatives(
-    model: Model, q: M, qd: M, tau: M, mu: M, *, loads: Loads = NO_LOADS
+    model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, mu: M | Numbers, *, loads: Loads = NO_LOADS
 ) -> tuple[M, M, M, M]:
     """(L_qq, L_q_qd, L_qd_qd, L_q_tau): second derivatives of L = mu' FD(q, qd, tau) at constant mu (nv).
 

@@ -15,7 +15,7 @@ from functools import partial
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type
+from .._types import Expr, M, Numbers, as_type
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
@@ -79,7 +79,7 @@ def motion_subspace_rates(model: Model, states: States, v: ByBody, q: Expr, qd: 
 
 
 @boundary()
-def coriolis_matrix(model: Model, q: M, qd: M) -> M:
+def coriolis_matrix(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """C(q, qd) (nv x nv) with `C qd = bias_force - gravity_force` and `dH/dt - 2 C` skew-symmetric.
 
     The rate dH/dt is along the motion, dq/dt = q_dot(q, qd). [Echeandia & Wensing 2021, alg. 1], here with any

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, is_one_of, listed, meant, shown
+from .._types import Expr, M, Numbers, as_type, is_one_of, listed, meant, shown
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.spatial import Transform, halves
@@ -29,7 +29,7 @@ ALIGNED = "local_world_aligned"
 
 
 @boundary()
-def frame_velocity(model: Model, frame: Frame | str, q: M, qd: M, *, reference: str = ALIGNED) -> M:
+def frame_velocity(model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, *, reference: str = ALIGNED) -> M:
     """v (6) = [angular velocity [rad/s]; linear velocity [m/s]] of a frame: `frame_jacobian qd`.
 
     reference: "local", "world" or "local_world_aligned", see this module. ValueError for another. O(depth).
@@ -49,9 +49,9 @@ def frame_velocity(model: Model, frame: Frame | str, q: M, qd: M, *, reference: 
 def frame_acceleration(
     model: Model,
     frame: Frame | str,
-    q: M,
-    qd: M,
-    qdd: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers | None = None,
     *,
     reference: str = ALIGNED,
     classical: bool = False,
@@ -77,7 +77,7 @@ def frame_acceleration(
 
 
 @boundary()
-def frame_jacobian(model: Model, frame: Frame | str, q: M, *, reference: str = ALIGNED) -> M:
+def frame_jacobian(model: Model, frame: Frame | str, q: M | Numbers, *, reference: str = ALIGNED) -> M:
     """J (6 x nv) with `frame_velocity = J qd`, in the same reference. Structurally zero outside the supporting path.
 
     O(depth).
@@ -101,7 +101,9 @@ def frame_jacobian(model: Model, frame: Frame | str, q: M, *, reference: str = A
 
 
 @boundary()
-def frame_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, *, reference: str = ALIGNED) -> M:
+def frame_jacobian_dot(
+    model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, *, reference: str = ALIGNED
+) -> M:
     """dJ/dt (6 x nv) of `frame_jacobian` along dq/dt = q_dot(q, qd), entry by entry.
 
     J qdd + dJ/dt qd is the rate of `frame_velocity`: `frame_acceleration` in "local" and "world", and with
@@ -133,7 +135,7 @@ def frame_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, *, referen
 
 
 @boundary()
-def body_poses(model: Model, q: M) -> tuple[M, M]:
+def body_poses(model: Model, q: M | Numbers) -> tuple[M, M]:
     """(R, p): rotations (3 x 3 nb) and origins [m] (3 x nb) of all moving bodies in the world, in the order of
     `body_names`.
 

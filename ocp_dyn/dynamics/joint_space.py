@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, is_whole, shown
+from .._types import Expr, M, Numbers, as_type, converted, is_whole, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import NO_LOADS, Loads
@@ -17,9 +17,9 @@ from .rnea_crba_aba import bias_force, factor, mass_matrix
 @boundary()
 def equations_of_motion(
     model: Model,
-    q: M,
-    qd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M]:
@@ -37,7 +37,7 @@ def equations_of_motion(
 
 @boundary(several=("tau",))
 def mass_matrix_inverse_product(
-    model: Model, q: M, tau: M, *, columns: int | None = None, loads: Loads = NO_LOADS
+    model: Model, q: M | Numbers, tau: M | Numbers, *, columns: int | None = None, loads: Loads = NO_LOADS
 ) -> M:
     """H^-1 tau (nv x k) for k right-hand sides tau (nv x k), by the articulated-body operator [RBDA, table 7.1].
 
@@ -48,8 +48,9 @@ def mass_matrix_inverse_product(
     >>> od.mass_matrix_inverse_product(rod, [0.0], [1.0])  # 3 / (m l^2)
     DM(3)
     """
-    if columns is not None and not (is_whole(columns, 1) and tau.shape[1] == columns):
-        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {tau.shape}")
+    shape = converted(tau).shape
+    if columns is not None and not (is_whole(columns, 1) and shape[1] == columns):
+        raise ValueError(f"tau must have columns={shown(columns)} columns, got shape {shape}")
     check_invertible(model, loads=loads)
     return as_type(articulated_answers(model, q, tau, loads=loads)[0], tau)
 
@@ -63,7 +64,7 @@ def articulated_answers(model: Model, q: Expr, tau: Expr, *, loads: Loads = NO_L
 
 
 @boundary()
-def mass_matrix_inverse(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
+def mass_matrix_inverse(model: Model, q: M | Numbers, *, loads: Loads = NO_LOADS) -> M:
     """H^-1 (nv x nv), symmetric, by the branch-sparse L'DL factor of H [RBDA, 6.5]. O(nb depth nv).
 
     >>> od.mass_matrix_inverse(rod, [0.0])  # 3 / (m l^2)

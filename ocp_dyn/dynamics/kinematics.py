@@ -14,7 +14,7 @@ import casadi as ca
 from casadi import DM
 
 from .._autodiff import as_function
-from .._types import Expr, M, Vector, as_type, finite_vector, shown, sparse_beside
+from .._types import Expr, M, Numbers, Vector, as_type, finite_vector, shown, sparse_beside
 from ..joints.derivatives import subspace_rate
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
@@ -104,7 +104,7 @@ def _of_numbers(model: Model) -> bool:
 
 
 @boundary()
-def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
+def pose(model: Model, frame: Frame | str, q: M | Numbers) -> tuple[M, M]:
     """(R, p): active rotation (3x3) and origin [m] of a frame in the world.
 
     >>> R, p = od.pose(rod, "tip", [0.0])
@@ -117,7 +117,7 @@ def pose(model: Model, frame: Frame | str, q: M) -> tuple[M, M]:
 
 
 @boundary()
-def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_position(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """World position [m] of a point given in frame coordinates.
 
     >>> od.point_position(arm, "link2", [np.pi / 2, -np.pi / 2], (0, 0, -0.5))  # the middle of the outer rod
@@ -129,7 +129,9 @@ def point_position(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 
 
 @boundary()
-def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_velocity(
+    model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
     """World velocity [m/s] of a material point.
 
     >>> od.point_velocity(rod, "tip", [0.0], [2.0])
@@ -139,7 +141,9 @@ def point_velocity(model: Model, frame: Frame | str, q: M, qd: M, point: Vector 
 
 
 @boundary()
-def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_velocity_6d(
+    model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
     """[angular velocity of the body [rad/s]; velocity of the point [m/s]], world axes.
 
     >>> od.point_velocity_6d(rod, "tip", [0.0], [2.0])
@@ -154,7 +158,12 @@ def point_velocity_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vect
 
 @boundary()
 def point_acceleration(
-    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+    model: Model,
+    frame: Frame | str,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers | None = None,
+    point: Vector | Expr = (0.0, 0.0, 0.0),
 ) -> M:
     """True (classical) world acceleration [m/s^2] of a material point; `qdd=None` means qdd = 0.
 
@@ -166,7 +175,12 @@ def point_acceleration(
 
 @boundary()
 def point_acceleration_6d(
-    model: Model, frame: Frame | str, q: M, qd: M, qdd: M | None = None, point: Vector | Expr = (0.0, 0.0, 0.0)
+    model: Model,
+    frame: Frame | str,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers | None = None,
+    point: Vector | Expr = (0.0, 0.0, 0.0),
 ) -> M:
     """[angular acceleration [rad/s^2]; classical acceleration of the point [m/s^2]], world axes.
 
@@ -181,7 +195,7 @@ def point_acceleration_6d(
 
 
 @boundary()
-def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_jacobian(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (3 x nv): velocity of the point = J qd. Structurally zero outside the supporting path.
 
     >>> od.point_jacobian(arm, "tip", [0.0, 0.0])  # 2 m and 1 m below the joints
@@ -194,7 +208,7 @@ def point_jacobian(model: Model, frame: Frame | str, q: M, point: Vector | Expr 
 
 
 @boundary()
-def point_jacobian_6d(model: Model, frame: Frame | str, q: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_jacobian_6d(model: Model, frame: Frame | str, q: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
     """J (6 x nv): [angular velocity; velocity of the point] = J qd, world axes.
 
     >>> od.point_jacobian_6d(rod, "tip", [0.0]).T
@@ -241,7 +255,9 @@ def _size(x: Expr) -> Expr:
 
 
 @boundary()
-def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_jacobian_dot(
+    model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
     """dJ/dt (3 x nv) of `point_jacobian` along dq/dt = q_dot(q, qd): acceleration of the point = J qdd + dJ/dt qd.
 
     >>> od.point_jacobian_dot(rod, "tip", [0.0], [2.0])
@@ -251,7 +267,9 @@ def point_jacobian_dot(model: Model, frame: Frame | str, q: M, qd: M, point: Vec
 
 
 @boundary()
-def point_jacobian_dot_6d(model: Model, frame: Frame | str, q: M, qd: M, point: Vector | Expr = (0.0, 0.0, 0.0)) -> M:
+def point_jacobian_dot_6d(
+    model: Model, frame: Frame | str, q: M | Numbers, qd: M | Numbers, point: Vector | Expr = (0.0, 0.0, 0.0)
+) -> M:
     """dJ/dt (6 x nv) of `point_jacobian_6d`: [d(omega)/dt; acceleration of the point] = J qdd + dJ/dt qd, world axes.
 
     A column s of S moves with its body, `ds/dt = v x s + apparent ds/dt`, and the point with velocity u adds

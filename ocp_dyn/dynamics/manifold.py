@@ -7,13 +7,13 @@ Jacobians are block diagonal.
 
 from __future__ import annotations
 
-from .._types import Expr, M
+from .._types import Expr, M, Numbers
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 
 
 @boundary()
-def integrate(model: Model, q: M, v: M) -> M:
+def integrate(model: Model, q: M | Numbers, v: M | Numbers) -> M:
     """q' (nq), reached from q by the tangent step v (nv) [rad, m]: every joint moves at constant velocity v for unit
     time.
 
@@ -27,7 +27,7 @@ def integrate(model: Model, q: M, v: M) -> M:
 
 
 @boundary()
-def difference(model: Model, q0: M, q1: M) -> M:
+def difference(model: Model, q0: M | Numbers, q1: M | Numbers) -> M:
     """v (nv) [rad, m], the tangent step with `integrate(q0, v) = q1`; rotations by the shorter way.
 
     >>> od.difference(arm, [0.1, 0.2], [0.3, 0.1])
@@ -38,7 +38,7 @@ def difference(model: Model, q0: M, q1: M) -> M:
 
 
 @boundary()
-def interpolate(model: Model, q0: M, q1: M, s: Expr) -> M:
+def interpolate(model: Model, q0: M | Numbers, q1: M | Numbers, s: Expr) -> M:
     """The configuration (nq) at the fraction s of the way from q0 to q1, `integrate(q0, s difference(q0, q1))`.
 
     Rotations turn at constant velocity by the shorter way. s = 0 gives q0, s = 1 gives q1.
@@ -51,7 +51,7 @@ def interpolate(model: Model, q0: M, q1: M, s: Expr) -> M:
 
 
 @boundary()
-def d_integrate(model: Model, q: M, v: M) -> tuple[M, M]:
+def d_integrate(model: Model, q: M | Numbers, v: M | Numbers) -> tuple[M, M]:
     """(dq'/dq, dq'/dv) (nv x nv each), the Jacobians of `q' = integrate(q, v)` by tangent steps of q and by v.
 
         integrate(integrate(q, e), v + w) = integrate(q', dq'/dq e + dq'/dv w)   to first order in e and w.
@@ -72,7 +72,7 @@ def d_integrate(model: Model, q: M, v: M) -> tuple[M, M]:
 
 
 @boundary()
-def d_difference(model: Model, q0: M, q1: M) -> tuple[M, M]:
+def d_difference(model: Model, q0: M | Numbers, q1: M | Numbers) -> tuple[M, M]:
     """(dv/dq0, dv/dq1) (nv x nv each), the Jacobians of `v = difference(q0, q1)` by tangent steps of q0 and of q1.
 
         difference(integrate(q0, e), integrate(q1, w)) = v + dv/dq0 e + dv/dq1 w   to first order in e and w.

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, Vector, as_type, finite_vector, matrix, numbers, shown
+from .._types import Expr, M, Numbers, Vector, as_type, converted, finite_vector, matrix, numbers, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..spatial_algebra.spatial import each, halves, largest, skew
@@ -19,7 +19,7 @@ from .recursions import accelerations, composite, composite_forces, joint_states
 
 
 @boundary()
-def center_of_mass(model: Model, q: M) -> M:
+def center_of_mass(model: Model, q: M | Numbers) -> M:
     """Position of the center of mass [m] (3). O(nb).
 
     >>> od.center_of_mass(rod, [0.0])
@@ -31,7 +31,7 @@ def center_of_mass(model: Model, q: M) -> M:
 
 
 @boundary()
-def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
+def center_of_mass_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Velocity of the center of mass [m/s] (3).
 
     >>> od.center_of_mass_velocity(rod, [0.0], [2.0])  # l/2 times 2 rad/s, towards -x
@@ -42,7 +42,7 @@ def center_of_mass_velocity(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
+def center_of_mass_acceleration(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """Acceleration of the center of mass [m/s^2] (3).
 
     >>> od.center_of_mass_acceleration(rod, [0.0], [2.0], [0.0])  # towards the hinge: l/2 qd^2
@@ -53,7 +53,7 @@ def center_of_mass_acceleration(model: Model, q: M, qd: M, qdd: M) -> M:
 
 
 @boundary()
-def momentum(model: Model, q: M, qd: M) -> M:
+def momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """[angular momentum about the world origin [N m s]; linear momentum [N s]] (6).
 
     >>> od.momentum(rod, [0.0], [3.0])
@@ -66,7 +66,7 @@ def momentum(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def linear_momentum(model: Model, q: M, qd: M) -> M:
+def linear_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Linear momentum [N s] (3).
 
     >>> od.linear_momentum(rod, [0.0], [3.0])
@@ -76,7 +76,7 @@ def linear_momentum(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def angular_momentum(model: Model, q: M, qd: M) -> M:
+def angular_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Angular momentum about the world origin [N m s] (3).
 
     >>> od.angular_momentum(rod, [0.0], [3.0])  # m l^2 / 3 qd
@@ -86,7 +86,7 @@ def angular_momentum(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def centroidal_momentum(model: Model, q: M, qd: M) -> M:
+def centroidal_momentum(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """h_com = [angular momentum about the center of mass [N m s]; linear momentum [N s]] (6).
 
     >>> od.centroidal_momentum(rod, [0.0], [12.0])  # m l^2 / 12 qd, m l/2 qd
@@ -96,7 +96,7 @@ def centroidal_momentum(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
+def centroidal_momentum_rate(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """d(h_com)/dt (6): the resultant of all external forces, gravity included, about the center of mass.
 
     >>> od.centroidal_momentum_rate(rod, [0.0], [2.0], [0.0])  # m l/2 qd^2 = hinge force - weight
@@ -106,7 +106,7 @@ def centroidal_momentum_rate(model: Model, q: M, qd: M, qdd: M) -> M:
 
 
 @boundary()
-def center_of_mass_jacobian(model: Model, q: M) -> M:
+def center_of_mass_jacobian(model: Model, q: M | Numbers) -> M:
     """J_com (3 x nv): velocity of the center of mass = J_com qd, world axes. O(nb).
 
     >>> od.center_of_mass_jacobian(arm, [0.0, 0.0])
@@ -120,7 +120,7 @@ def center_of_mass_jacobian(model: Model, q: M) -> M:
 
 
 @boundary()
-def momentum_matrix(model: Model, q: M) -> M:
+def momentum_matrix(model: Model, q: M | Numbers) -> M:
     """A_O (6 x nv): [angular momentum about the world origin; linear momentum] = A_O qd.
 
     Column k is `X0[i]' Ic[i] s_k`: the composite inertia of the joint's subtree in motion s_k. O(nb).
@@ -136,7 +136,7 @@ def momentum_matrix(model: Model, q: M) -> M:
 
 
 @boundary()
-def centroidal_momentum_matrix(model: Model, q: M) -> M:
+def centroidal_momentum_matrix(model: Model, q: M | Numbers) -> M:
     """A_G (6 x nv): h_com = A_G qd [D. Orin, A. Goswami & S.-H. Lee, Auton. Robots 35, 2013]. World axes. O(nb).
 
     >>> od.centroidal_momentum_matrix(rod, [0.0]).T
@@ -147,7 +147,7 @@ def centroidal_momentum_matrix(model: Model, q: M) -> M:
 
 
 @boundary()
-def momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
+def momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_O/dt (6 x nv) of `momentum_matrix` along dq/dt = q_dot(q, qd).
 
     Column k is `X0[i]' (dIc[i]/dt s_k + Ic[i] ds_k/dt)`, where `dIc/dt = Bc + Bc'` with the B of `coriolis_matrix`:
@@ -174,7 +174,7 @@ def momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def centroidal_momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
+def centroidal_momentum_matrix_dot(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_G/dt (6 x nv) of `centroidal_momentum_matrix` along dq/dt = q_dot(q, qd).
 
     d(h_com)/dt = A_G qdd + dA_G/dt qd; the last term is `centroidal_momentum_bias`. World axes. O(nb).
@@ -188,7 +188,7 @@ def centroidal_momentum_matrix_dot(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
+def centroidal_momentum_bias(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """dA_G/dt qd (6): d(h_com)/dt = A_G qdd + this [N m; N]. O(nb).
 
     >>> od.centroidal_momentum_bias(rod, [0.0], [2.0])
@@ -198,7 +198,7 @@ def centroidal_momentum_bias(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def kinetic_energy(model: Model, q: M, qd: M) -> M:
+def kinetic_energy(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """T = 1/2 qd' H qd = sum of 1/2 v[i]' I v[i] [J].
 
     >>> od.kinetic_energy(rod, [0.0], [6.0])  # m l^2 / 6 qd^2
@@ -210,7 +210,7 @@ def kinetic_energy(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def potential_energy(model: Model, q: M) -> M:
+def potential_energy(model: Model, q: M | Numbers) -> M:
     """V = -m g . com [J], zero when the center of mass is at the world origin.
 
     >>> od.potential_energy(rod, [0.0])  # -m g l/2
@@ -222,9 +222,9 @@ def potential_energy(model: Model, q: M) -> M:
 @boundary()
 def zero_moment_point(
     model: Model,
-    q: M,
-    qd: M,
-    qdd: M,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers,
     *,
     point: Vector | Expr = (0.0, 0.0, 0.0),
     normal: Vector | Expr = (0.0, 0.0, 1.0),
@@ -268,7 +268,7 @@ def center_of_pressure(
 
 
 @boundary(several=("qd", "tau"))
-def joint_power(model: Model, qd: M, tau: M) -> M:
+def joint_power(model: Model, qd: M | Numbers, tau: M | Numbers) -> M:
     """P = tau qd, dof by dof (nv) [W]: positive where the joint drives. The sum is the power of all joints.
 
     >>> od.joint_power(arm, [2.0, 1.0], [10.0, -3.0])  # the first joint drives, the second brakes
@@ -276,11 +276,11 @@ def joint_power(model: Model, qd: M, tau: M) -> M:
     """
     model.split_qd(tau, "tau")
     model.split_qd(qd)
-    return as_type(tau * qd, qd)
+    return as_type(converted(tau) * converted(qd), qd)
 
 
 @boundary(several=("qd", "tau"), own=("t",))
-def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
+def joint_work(model: Model, t: Vector, qd: M | Numbers, tau: M | Numbers) -> tuple[M, M]:
     """(W+, W-): work done and work absorbed by every joint over a motion (nv each) [J]; W- <= 0.
 
     t: N increasing times [s]. qd, tau (nv x N): a column per time. Trapezoidal rule on max(P, 0) and min(P, 0), so the
@@ -290,17 +290,18 @@ def joint_work(model: Model, t: Vector, qd: M, tau: M) -> tuple[M, M]:
     (DM(3), DM(-1))
     """
     steps = np.diff(finite_vector(t, numbers(t).size, "t"))
-    if qd.shape != tau.shape or qd.shape[1] != steps.size + 1 or np.any(steps <= 0):
+    shapes = converted(qd).shape, converted(tau).shape
+    if shapes[0] != shapes[1] or shapes[0][1] != steps.size + 1 or np.any(steps <= 0):
         raise ValueError(
             f"t must hold N increasing times and qd, tau a column for each, got {steps.size + 1} times, "
-            f"qd {qd.shape}, tau {tau.shape}"
+            f"qd {shapes[0]}, tau {shapes[1]}"
         )
     weights = DM((np.append(steps, 0) + np.append(0, steps)) / 2)
     P = joint_power(model, qd, tau)
     return as_type(ca.fmax(P, 0) @ weights, qd), as_type(ca.fmin(P, 0) @ weights, qd)
 
 
-def _momentum_rate(model: Model, q: M, qd: M, qdd: M) -> Expr:
+def _momentum_rate(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> Expr:
     """d/dt of [angular momentum about the world origin; linear momentum]."""
     states = joint_states(model, q, qd)
     v, _ = velocities(model, states)

@@ -15,14 +15,14 @@ import casadi as ca
 from casadi import DM
 
 from .._autodiff import derivatives
-from .._types import Expr, M, as_type, exact
+from .._types import Expr, M, Numbers, as_type, converted, exact
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import SLIP_SPEED, positive_speed
 
 
 @boundary()
-def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> M:
+def passive_force(model: Model, q: M | Numbers, qd: M | Numbers, *, slip_speed: float = SLIP_SPEED) -> M:
     """tau_p = -stiffness difference(rest, q) - damping qd - friction tanh(qd / slip_speed) (nv) [N m, N].
 
     Springs act along the tangent step from `rest` to q: for quaternions on the rotation vector, about body axes.
@@ -37,7 +37,8 @@ def passive_force(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) 
     slip_speed = positive_speed(slip_speed)
     damping, friction = exact(model.dofs.damping), exact(model.dofs.friction)
     springs = exact(model.dofs.stiffness) * _stretch(model, q)
-    return as_type(-springs - damping * qd - friction * ca.tanh(qd / slip_speed), q)
+    rates = converted(qd)
+    return as_type(-springs - damping * rates - friction * ca.tanh(rates / slip_speed), q)
 
 
 def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_SPEED) -> tuple[M, M]:
@@ -62,7 +63,7 @@ def passive_derivatives(model: Model, q: M, qd: M, *, slip_speed: float = SLIP_S
 
 
 @boundary()
-def spring_energy(model: Model, q: M) -> M:
+def spring_energy(model: Model, q: M | Numbers) -> M:
     """V_s = 1/2 difference(rest, q)' diag(stiffness) difference(rest, q) [J].
 
     `-dV_s/dq` is the springs' part of `passive_force`; for a spherical joint so where its three stiffnesses are equal.
@@ -82,9 +83,9 @@ def with_armature(model: Model, H: M) -> M:
     return as_type(H + ca.diag(exact(model.dofs.armature)), H)
 
 
-def armature_force(model: Model, qdd: M) -> M:
+def armature_force(model: Model, qdd: M | Numbers) -> M:
     """armature qdd (nv) [N m, N]: the forces that accelerate the motors' rotors."""
-    return as_type(exact(model.dofs.armature) * qdd, qdd)
+    return as_type(exact(model.dofs.armature) * converted(qdd), qdd)
 
 
 def _stretch(model: Model, q: Expr) -> Expr:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type
+from .._types import Expr, M, Numbers, as_type
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.parameters import MODEL_PARAMETERS, inertia_parameters
@@ -47,7 +47,7 @@ def parameter_names(model: Model) -> tuple[str, ...]:
 
 
 @boundary()
-def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
+def inverse_dynamics_regressor(model: Model, q: M | Numbers, qd: M | Numbers, qdd: M | Numbers) -> M:
     """Y (nv x 10 nb) with `ID(q, qd, qdd) = Y pi`, gravity included.
 
     A body's parameters act on the joints that support it: the other blocks are structurally zero. Y does not depend
@@ -70,7 +70,7 @@ def inverse_dynamics_regressor(model: Model, q: M, qd: M, qdd: M) -> M:
 
 
 @boundary()
-def kinetic_energy_regressor(model: Model, q: M, qd: M) -> M:
+def kinetic_energy_regressor(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Y_T (1 x 10 nb) with `kinetic_energy = Y_T pi` [J]; body by body, with w and v of its origin in body axes,
 
         T = 1/2 m v.v + h . (v x w) + 1/2 w' I w.
@@ -90,7 +90,7 @@ def kinetic_energy_regressor(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def potential_energy_regressor(model: Model, q: M) -> M:
+def potential_energy_regressor(model: Model, q: M | Numbers) -> M:
     """Y_V (1 x 10 nb) with `potential_energy = Y_V pi` [J]; body by body, with R, p its pose in the world,
 
         V = -g . (m p + R h).

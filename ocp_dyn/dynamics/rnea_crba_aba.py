@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, is_one_of, meant, shown
+from .._types import Expr, M, Numbers, as_type, converted, is_one_of, meant, shown
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
 from ..mechanism.loads import NO_LOADS, Loads
@@ -48,10 +48,10 @@ METHODS = ("ltdl", "ltl", "cholesky")
 @boundary()
 def inverse_dynamics(
     model: Model,
-    q: M,
-    qd: M,
-    qdd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    qdd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> M:
@@ -86,7 +86,9 @@ def inverse_dynamics(
 
 
 @boundary()
-def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
+def bias_force(
+    model: Model, q: M | Numbers, qd: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS
+) -> M:
     """C(q, qd) = ID(q, qd, 0): Coriolis, centrifugal and gravity terms [RBDA, 6.1]. C (nv) [N m, N]. O(nb).
 
     With loads.passive less `passive_force(q, qd)`.
@@ -98,7 +100,7 @@ def bias_force(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Load
 
 
 @boundary()
-def gravity_force(model: Model, q: M) -> M:
+def gravity_force(model: Model, q: M | Numbers) -> M:
     """tau_g(q) = ID(q, 0, 0): the forces that hold the model still [N m, N] (nv). O(nb).
 
     >>> od.gravity_force(rod, [np.pi / 2])  # m g l/2, held level
@@ -109,7 +111,7 @@ def gravity_force(model: Model, q: M) -> M:
 
 
 @boundary()
-def static_torque(model: Model, q: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> M:
+def static_torque(model: Model, q: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS) -> M:
     """tau = ID(q, 0, 0, f_ext) = tau_g(q) - J' f_ext: the forces that hold the model still under gravity and external
     wrenches [N m, N] (nv).
 
@@ -124,7 +126,7 @@ def static_torque(model: Model, q: M, f_ext: M | None = None, *, loads: Loads = 
 
 
 @boundary()
-def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
+def mass_matrix(model: Model, q: M | Numbers, *, loads: Loads = NO_LOADS) -> M:
     """H(q), joint-space inertia, by the composite-rigid-body algorithm [RBDA, table 6.2].
 
         Ic[p] = Ic[p] + X[i]' Ic[i] X[i],
@@ -141,7 +143,7 @@ def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
     """
     states = joint_states(model, q)
     Ic, Ip = composite(model, states, model.I)
-    H = type(q)(model.nv, model.nv)
+    H = type(converted(q))(model.nv, model.nv)
     for i, _ in model.edges:
         S = states[i].S
         F = each(Ic[i].apply, S)
@@ -162,10 +164,10 @@ def mass_matrix(model: Model, q: M, *, loads: Loads = NO_LOADS) -> M:
 @boundary()
 def forward_dynamics(
     model: Model,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> M:
@@ -198,10 +200,10 @@ def forward_dynamics(
 @boundary()
 def forward_dynamics_crba(
     model: Model,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
     method: str = "ltdl",

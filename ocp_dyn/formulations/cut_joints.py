@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, as_type, exact, shown, sparse
+from .._types import Expr, M, Numbers, as_type, exact, shown, sparse
 from ..constraints import Constraint, Constraints, Loop, as_set
 from ..constraints.loop import Pose
 from ..constraints.sets import velocity_of
@@ -100,7 +100,7 @@ class Closing:
 
 
 @boundary()
-def closing_jacobian(model: Model, constraints: Constraints, q: M) -> M:
+def closing_jacobian(model: Model, constraints: Constraints, q: M | Numbers) -> M:
     """Phi2_q (m x 6 nb): rows of cut joints in the velocities of the bodies, [center of gravity; angular] [GJB94, 8.108].
 
     constraints: loops. Structurally zero outside the columns of the two bodies that a loop connects. Phi2_q R is the

@@ -23,7 +23,7 @@ from casadi import DM, SX
 
 from .._arguments import choice, finite, not_negative, whole
 from .._autodiff import as_function, on_symbols
-from .._types import Expr, M, finite_vector, shown
+from .._types import Expr, M, Numbers, converted, finite_vector, shown
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
 from .joint_coordinates import natural_boundary
@@ -45,10 +45,10 @@ LEAST_PIVOT, DEPENDENT = 0.1, 1e-9
 def natural_forward_dynamics(
     model: Model,
     natural: NaturalCoordinates,
-    x: M,
-    xd: M,
-    tau: M,
-    f_ext: M | None = None,
+    x: M | Numbers,
+    xd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     method: str = "multipliers",
     alpha: Any = None,
@@ -95,7 +95,7 @@ def natural_forward_dynamics(
             return _by_penalty(equations.M, Q, Phi_x, c, equations.scales.penalties(alpha), iterations)
         return _by_multipliers(equations.M, Q, Phi_x, c, equations.scales.penalties(1.0))
 
-    xdd, lam = on_symbols(solved, x, xd, tau, type(x)(6, 0) if f_ext is None else f_ext)
+    xdd, lam = on_symbols(solved, x, xd, tau, type(converted(x))(6, 0) if f_ext is None else f_ext)
     return xdd, lam
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M, as_type, exact, shown
+from .._types import Expr, M, Numbers, as_type, converted, exact, shown
 from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import passive_force, with_armature
 from ..dynamics.rnea_crba_aba import factor
@@ -33,7 +33,7 @@ from .velocity_transformations import OpenChain, columns_at, open_chain, support
 
 
 @natural_boundary
-def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M) -> M:
+def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M | Numbers) -> M:
     """R(q) (n x nv) of Formulation A: xd = R qd for the natural coordinates of an open chain [GJB94, 8.34].
 
     Element by element, zero wherever a dof does not move the body of a point or vector. ValueError for natural
@@ -48,7 +48,7 @@ def velocity_transformation_a(model: Model, natural: NaturalCoordinates, q: M) -
 
 
 @natural_boundary
-def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M, qd: M) -> M:
+def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M | Numbers, qd: M | Numbers) -> M:
     """Sc(q, qd) (n) of Formulation A: accelerations of points [m/s^2] and unit vectors [1/s^2] at qdd = 0 [GJB94, 8.35].
 
     O(n).
@@ -65,9 +65,9 @@ def velocity_products_a(model: Model, natural: NaturalCoordinates, q: M, qd: M) 
 def projected_equations_a(
     model: Model,
     natural: NaturalCoordinates,
-    q: M,
-    qd: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> tuple[M, M]:
@@ -84,7 +84,7 @@ def projected_equations_a(
     open = open_chain(tree, q, qd)
     R, Sc, x = transformation(natural, tree, open), products(natural, open), natural.positions(tree, q)
     mass = natural_mass_matrix(model, natural, x)
-    none, external = type(q)(natural.n, 1), Loads(external=loads.external)
+    none, external = type(converted(q))(natural.n, 1), Loads(external=loads.external)
     Q = natural_force(model, natural, x, none, model.rest(q), f_ext, loads=external)
     H, C = symmetric(R.T @ (mass @ R)), R.T @ (mass @ Sc - Q)
     if loads.passive:
@@ -96,10 +96,10 @@ def projected_equations_a(
 def forward_dynamics_formulation_a(
     model: Model,
     natural: NaturalCoordinates,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> M:

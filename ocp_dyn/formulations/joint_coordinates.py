@@ -17,7 +17,7 @@ import numpy as np
 from casadi import DM
 
 from .._arguments import positive
-from .._types import Array, Expr, M, as_type, check_kind, matrix, shown
+from .._types import Array, Expr, M, Numbers, as_type, check_kind, matrix, shown
 from ..joints import (
     Cylindrical,
     Euler,
@@ -84,7 +84,7 @@ def _check(natural: Any, given: dict[str, Any]) -> None:
 
 
 @natural_boundary
-def natural_from_q(model: Model, natural: NaturalCoordinates, q: M) -> M:
+def natural_from_q(model: Model, natural: NaturalCoordinates, q: M | Numbers) -> M:
     """x(q) (n): world positions of the points [m] and unit vectors that are coordinates. O(nb).
 
     Where loops are not closed at q, points and vectors that they share are taken in the first of their bodies.
@@ -97,7 +97,7 @@ def natural_from_q(model: Model, natural: NaturalCoordinates, q: M) -> M:
 
 
 @natural_boundary
-def natural_velocity(model: Model, natural: NaturalCoordinates, q: M, qd: M) -> M:
+def natural_velocity(model: Model, natural: NaturalCoordinates, q: M | Numbers, qd: M | Numbers) -> M:
     """xd(q, qd) (n): the velocities of `natural_from_q`. O(nb).
 
     >>> natural = od.formulations.natural(rod)
@@ -108,7 +108,7 @@ def natural_velocity(model: Model, natural: NaturalCoordinates, q: M, qd: M) -> 
 
 
 @natural_boundary
-def q_from_natural(model: Model, natural: NaturalCoordinates, x: M) -> M:
+def q_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """q(x) (nq): joint by joint from the relative poses of bodies; the inverse of `natural_from_q`.
 
     Angles lie in (-pi, pi], the middle one of Euler angles in [-pi/2, pi/2]; quaternions have w >= 0. O(nb).
@@ -121,7 +121,7 @@ def q_from_natural(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
 
 @natural_boundary
-def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
+def qd_from_natural(model: Model, natural: NaturalCoordinates, x: M | Numbers, xd: M | Numbers) -> M:
     """qd = B(x) xd (nv), for velocities that keep the conditions; see `joint_rates`. O(nb).
 
     >>> natural = od.formulations.natural(rod)

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, as_type, exact
+from .._types import Expr, M, Numbers, as_type, exact
 from ..dynamics.passive import passive_force
 from ..mechanism import Model
 from ..mechanism.loads import NO_LOADS, Loads
@@ -24,7 +24,7 @@ from .natural_coordinates import NaturalCoordinates, RigidElement
 
 
 @natural_boundary
-def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M) -> M:
+def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """M (n x n), constant and sparse: the kinetic energy is xd' M xd / 2 [GJB94, 8.5.1; ch. 4].
 
     By bodies: W' (J kron 1) W with [O; D] = W x + w. Symbolic masses and inertias enter; x gives the type alone.
@@ -47,7 +47,7 @@ def natural_mass_matrix(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
 
 @natural_boundary
-def natural_constraints(model: Model, natural: NaturalCoordinates, x: M) -> M:
+def natural_constraints(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """Phi(x) (m) [m^2; m; 1]: inner products that stay constant, conditions of joints and loops, surplus elements.
 
     Names and order in `natural.constraint_names`. Quadratic in x. O(m).
@@ -62,7 +62,7 @@ def natural_constraints(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
 
 @natural_boundary
-def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M) -> M:
+def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M | Numbers) -> M:
     """Phi_x (m x n), sparse and linear in x. O(m).
 
     >>> natural = od.formulations.natural(rod)
@@ -75,7 +75,7 @@ def natural_jacobian(model: Model, natural: NaturalCoordinates, x: M) -> M:
 
 
 @natural_boundary
-def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M, xd: M) -> M:
+def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M | Numbers, xd: M | Numbers) -> M:
     """c = -d(Phi_x)/dt xd (m): accelerations keep the conditions if Phi_x xdd = c. x gives the type alone. O(m).
 
     >>> natural = od.formulations.natural(rod)
@@ -91,10 +91,10 @@ def natural_jacobian_rate(model: Model, natural: NaturalCoordinates, x: M, xd: M
 def natural_force(
     model: Model,
     natural: NaturalCoordinates,
-    x: M,
-    xd: M,
-    tau: M,
-    f_ext: M | None = None,
+    x: M | Numbers,
+    xd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     loads: Loads = NO_LOADS,
 ) -> M:

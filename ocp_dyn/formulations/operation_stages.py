@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 from casadi import DM
 
-from .._types import Expr, M
+from .._types import Expr, M, Numbers, converted
 from ..constrained_motion.solvers import RangeSpace, Rows
 from ..constraints import Constraints, constraint_magnitudes
 from ..dynamics.rnea_crba_aba import factor
@@ -53,7 +53,7 @@ class Stages(NamedTuple):
 
 
 @boundary()
-def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) -> Stages:
+def stages(model: Model, q: M | Numbers, qd: M | Numbers, tau: M | Numbers, *, constraints: Constraints = ()) -> Stages:
     """The stages of Formulation B without loads of the joints (8.38); with constraints, cut joints, (8.114).
 
     Each as in the book: R'M, kept from R'MR, times Sc, and R' (Q - C) apart from it. `projected_equations` takes
@@ -69,9 +69,10 @@ def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) 
     RtMR = [(body.dofs, body.R.T @ P) for body, P in zip(bodies, MR, strict=True)]
     RtMSc = [(body.dofs, P.T @ body.Sc) for body, P in zip(bodies, MR, strict=True)]
     RtQ = [(body.dofs, body.R.T @ (body.Q - body.C)) for body in bodies]
-    H = assembled(model, q, RtMR)
-    b = summed(model, q, RtQ) - summed(model, q, RtMSc)
-    jacobian, rates, solution = type(q)(0, 1), type(q)(0, 1), factor(model, H).solve(tau + b)
+    at_q: Expr = converted(q)
+    H = assembled(model, at_q, RtMR)
+    b = summed(model, at_q, RtQ) - summed(model, at_q, RtMSc)
+    jacobian, rates, solution = type(at_q)(0, 1), type(at_q)(0, 1), factor(model, H).solve(tau + b)
     if not isinstance(constraints, (tuple, list)) or constraints:
         closing = Closing.of(model, constraints, open, q, qd)
         rows = Rows(closing.Phi_z, constraint_magnitudes(model, constraints, q))
@@ -96,7 +97,13 @@ def stages(model: Model, q: M, qd: M, tau: M, *, constraints: Constraints = ()) 
 
 @natural_boundary
 def stages_a(
-    model: Model, natural: NaturalCoordinates, q: M, qd: M, tau: M, *, opened: OpenedChain | None = None
+    model: Model,
+    natural: NaturalCoordinates,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    *,
+    opened: OpenedChain | None = None,
 ) -> Stages:
     """The stages of Formulation A without loads of the joints (8.38); with a removed body, `opened`, (8.114).
 
@@ -124,7 +131,8 @@ def stages_a(
     RtMR, RtMSc = symmetric(R.T @ MR), MR.T @ Sc
     Q = natural_force(model, natural, x, xd, tau if opened else model.rest(q))
     RtQ = R.T @ Q if opened else tau + R.T @ Q
-    jacobian, rates, parts = type(q)(0, 1), type(q)(0, 1), (RtQ - RtMSc,)
+    empty: Expr = type(converted(q))(0, 1)
+    jacobian, rates, parts = empty, empty, (RtQ - RtMSc,)
     if opened is None:
         solution = factor(model, RtMR).solve(*parts)
     else:
@@ -133,7 +141,6 @@ def stages_a(
         rows = Rows(Phi_z, ca.fabs(J) @ ca.fabs(R))
         solution = ca.vertcat(*RangeSpace.on(RtMR, elimination_tree(RtMR), rows).solve(*parts, rates))
         jacobian = _stored(Phi_z)
-    empty = type(q)(0, 1)
     return Stages(
         ca.vertcat(_column(open.at.A[1:]), x), xd, Sc, empty, empty, _stored(R), _stored(ca.triu(RtMR)), RtMSc, RtQ,
         jacobian, rates, parts[0], solution,

@@ -33,7 +33,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from .._types import Expr, M, ModelError, as_type, shown, sparse, sparse_beside
+from .._types import Expr, M, ModelError, Numbers, as_type, converted, shown, sparse, sparse_beside
 from ..dynamics.invertible import check_invertible
 from ..dynamics.passive import passive_force, with_armature
 from ..dynamics.recursions import States, joint_states, poses, without_drift
@@ -287,7 +287,7 @@ def _combined(axes: list[Expr], rates: list[Expr], dofs: range, start: Expr) -> 
 
 
 @boundary()
-def velocity_transformation(model: Model, q: M) -> M:
+def velocity_transformation(model: Model, q: M | Numbers) -> M:
     """R(q) (6 nb x nv): [velocity of the center of gravity; angular velocity] of all bodies = R qd [GJB94, 8.34].
 
     World axes [m/s, rad/s], linear half first, body by body. Structurally zero wherever a dof does not move a body.
@@ -301,7 +301,7 @@ def velocity_transformation(model: Model, q: M) -> M:
 
 
 @boundary()
-def dependent_velocity(model: Model, q: M, qd: M) -> M:
+def dependent_velocity(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """R qd (6 nb), by recursion [GJB94, 8.89-8.94]: [velocity of the center of gravity; angular velocity] of all bodies,
     world axes [m/s, rad/s]. O(nb).
 
@@ -313,7 +313,7 @@ def dependent_velocity(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def velocity_products(model: Model, q: M, qd: M) -> M:
+def velocity_products(model: Model, q: M | Numbers, qd: M | Numbers) -> M:
     """Sc(q, qd) (6 nb): the accelerations of all bodies at qdd = 0, so that dv/dt = R qdd + Sc [GJB94, 8.35].
 
     [acceleration of the center of gravity; angular acceleration] of all bodies, world axes [m/s^2, rad/s^2], without
@@ -326,7 +326,9 @@ def velocity_products(model: Model, q: M, qd: M) -> M:
 
 
 @boundary()
-def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS) -> tuple[M, M]:
+def projected_equations(
+    model: Model, q: M | Numbers, qd: M | Numbers, f_ext: M | Numbers | None = None, *, loads: Loads = NO_LOADS
+) -> tuple[M, M]:
     """(H, C) of `H qdd + C = tau` as H = R' M R, C = R' (M Sc + C - Q), Formulation B [GJB94, 8.38, 8.107].
 
     Sums over the bodies; each adds to the rows and columns of the dofs that move it. H (nv x nv) and C (nv) equal those
@@ -336,12 +338,18 @@ def projected_equations(model: Model, q: M, qd: M, f_ext: M | None = None, *, lo
     >>> od.formulations.projected_equations(rod, [np.pi / 6], [0.0])  # m l^2 / 3, m g l/2 sin(30 degrees)
     (DM(0.333333), DM(2.4525))
     """
-    return projected(model, q, qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
+    return projected(model, converted(q), qd, elements(model, open_chain(model, q, qd), f_ext, loads=loads), loads)
 
 
 @boundary()
 def forward_dynamics_formulation_b(
-    model: Model, q: M, qd: M, tau: M, f_ext: M | None = None, *, loads: Loads = NO_LOADS
+    model: Model,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
+    *,
+    loads: Loads = NO_LOADS,
 ) -> M:
     """qdd of (8.38), R' M R qdd = tau + R' (Q - C - M Sc), Formulation B [GJB94, 8.2].
 

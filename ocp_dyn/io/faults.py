@@ -103,18 +103,19 @@ def _collect(faults: list[str], check: Callable[[], object]) -> bool:
 
 
 def _whole_robot(tree: UrdfTree, faults: list[str], notes: list[str]) -> None:
-    """Faults of the tree of links, then of every joint and body; parts at fault leave the XML tree."""
+    """Faults of the tree of links, then of every joint and body; parts at fault are taken away."""
     robot = parsed_robot(tree)
-    _, joints = depth_first(robot, tree, faults.append)
+    root, joints = depth_first(robot, tree, faults.append)
     links = {link.name: link for link in robot.links}
+    for link in robot.links:
+        _inertial_fault(link, tree.where("link", link.name), faults)
+    for joint in robot.joints:
+        _joint_faults(joint, tree, faults)
     for joint in joints:
         if joint.child == WORLD:
             where = tree.where("link", joint.child)
             faults.append(f"{where}: only a root link may have this name, which is the ground's; rename the link")
             return
-        _joint_faults(joint, links[joint.child], tree, faults)
-    root, joints = depth_first(robot, tree, lambda _: None)
-    _inertial_fault(links[root], tree.where("link", root), faults)
     builder = ModelBuilder(robot.name)
     if not _collect(faults, lambda: add_root(builder, links[root], TRIAL_ROOT, tree)):
         return
@@ -156,16 +157,16 @@ LIMITS = (("lower", "upper"), ("velocity",), ("effort",))
 """Parts of a <limit> that are checked apart from each other."""
 
 
-def _joint_faults(joint: Any, link: Any, tree: UrdfTree, faults: list[str]) -> None:
-    """Faults of axis, limits and losses of a joint and of its child's inertial; each is tried alone, then removed."""
+def _joint_faults(joint: Any, tree: UrdfTree, faults: list[str]) -> None:
+    """Faults of axis, limits and losses of a joint; each is tried alone, then taken away."""
     where = tree.where("joint", joint.name)
-    limit, dynamics, inertial = joint.limit, joint.dynamics, link.inertial
-    joint.limit = joint.dynamics = link.inertial = None
+    limit, dynamics = joint.limit, joint.dynamics
+    joint.limit = joint.dynamics = None
 
     def fine() -> bool:
         alone = copy.copy(joint)
         alone.parent = WORLD
-        return _collect(faults, lambda: _tried(alone, link, where))
+        return _collect(faults, lambda: _tried(alone, where))
 
     if not fine():
         joint.axis = None
@@ -180,13 +181,18 @@ def _joint_faults(joint: Any, link: Any, tree: UrdfTree, faults: list[str]) -> N
         if not fine():
             setattr(dynamics, key, 0.0)
     joint.dynamics = dynamics
-    link.inertial = inertial
-    _inertial_fault(link, tree.where("link", link.name), faults)
 
 
-def _tried(joint: Any, link: Any, where: str) -> None:
+class _Bare(NamedTuple):
+    """A link without mass, on which a joint is tried."""
+
+    name: str = "trial"
+    inertial: None = None
+
+
+def _tried(joint: Any, where: str) -> None:
     with at_place(where):
-        add_joint(ModelBuilder("trial"), joint, link)
+        add_joint(ModelBuilder("trial"), joint, _Bare())
 
 
 def _only(limit: Any, keys: Iterable[str]) -> Any:

@@ -160,6 +160,14 @@ def vector(values: Any, size: int, what: str) -> Array:
     return finite_vector(values, size, what, ModelError)
 
 
+def entries(x: Any, size: int, what: str) -> Array:
+    """Numbers, NaN and infinite ones too, as a flat array."""
+    values = numbers(x)
+    if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
+        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
+    return values
+
+
 def rotation_matrix(rotation: object, where: str) -> DM:
     """A checked active rotation (3x3), the identity for None."""
     if rotation is None:

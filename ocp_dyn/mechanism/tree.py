@@ -18,12 +18,24 @@ import numpy as np
 from casadi import DM, MX, SX
 from numpy.typing import NDArray
 
-from .._types import Array, Expr, M, as_type, check_kind, listed, matrix, meant, numbers, shown, sparse_beside, split
+from .._types import (
+    Array,
+    Expr,
+    M,
+    MatrixLike,
+    Numbers,
+    as_type,
+    check_kind,
+    listed,
+    matrix,
+    meant,
+    shown,
+    sparse_beside,
+    split,
+)
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
-from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile
-
-"""Head of the table of a tree."""
+from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile, entries
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,12 +246,12 @@ class Tree:
         """qd (or qdd, tau: `what`) joint by joint, indexed by body. It may have several columns."""
         return split(_sized(qd, self.nv, what), *(joint.nv for joint in self.joints))
 
-    def rest(self, q: M) -> M:
+    def rest(self, q: M | Numbers) -> M:
         """Structurally zero velocities (nv) of the type of q: expressions that they enter vanish from the graph."""
         velocities: M = type(_sized(q, self.nq, "q"))(self.nv, 1)
         return velocities
 
-    def q_dot(self, q: Expr, qd: Expr) -> Expr:
+    def q_dot(self, q: MatrixLike, qd: MatrixLike) -> Expr:
         """dq/dt (nq) at q with velocity variables qd (nv); equal to qd but for quaternions.
 
         >>> arm.q_dot([0.0, 0.0], [1.0, 2.0])
@@ -247,7 +259,7 @@ class Tree:
         """
         return self._joint_wise("q_dot", self._q_by_joint(q, "q"), self._v_by_joint(qd, "qd"))
 
-    def integrate(self, q: Expr, v: Expr) -> Expr:
+    def integrate(self, q: MatrixLike, v: MatrixLike) -> Expr:
         """The configuration (nq) reached from q by the tangent step v (nv), exact on the manifold.
 
         >>> arm.integrate([0.1, 0.2], [1.0, -1.0])
@@ -255,7 +267,7 @@ class Tree:
         """
         return self._joint_wise("integrate", self._q_by_joint(q, "q"), self._v_by_joint(v, "v"))
 
-    def difference(self, q0: Expr, q1: Expr) -> Expr:
+    def difference(self, q0: MatrixLike, q1: MatrixLike) -> Expr:
         """The tangent step v (nv) with `integrate(q0, v) = q1`, rotations by the shorter way.
 
         >>> arm.difference([0.1, 0.2], [0.3, 0.1])
@@ -263,7 +275,7 @@ class Tree:
         """
         return self._joint_wise("difference", self._q_by_joint(q0, "q0"), self._q_by_joint(q1, "q1"))
 
-    def interpolate(self, q0: Expr, q1: Expr, s: Expr) -> Expr:
+    def interpolate(self, q0: MatrixLike, q1: MatrixLike, s: MatrixLike) -> Expr:
         """The configuration (nq) at the fraction s of the way from q0 to q1: `integrate(q0, s difference(q0, q1))`.
 
         Every joint moves at constant velocity in s; rotations go the shorter way. s = 0 gives q0, s = 1 gives q1, other
@@ -275,11 +287,11 @@ class Tree:
         check_kind(fraction, q0, q1)
         return self.integrate(q0, fraction * self.difference(q0, q1))
 
-    def tangent_rate(self, theta: Expr, v: Expr) -> Expr:
+    def tangent_rate(self, theta: MatrixLike, v: MatrixLike) -> Expr:
         """d(theta)/dt (nv) along `q = integrate(q0, theta)` with velocity variables v; v itself but for quaternions."""
         return self._joint_wise("tangent_rate", self._v_by_joint(theta, "theta"), self._v_by_joint(v, "v"))
 
-    def d_integrate(self, q: Expr, v: Expr) -> tuple[Expr, Expr]:
+    def d_integrate(self, q: MatrixLike, v: MatrixLike) -> tuple[Expr, Expr]:
         """(dq'/dq, dq'/dv) (nv x nv each), the Jacobians of `q' = integrate(q, v)` by tangent steps of q and by v.
 
         Rows and columns are tangent directions: a small step delta of q, or a change of v, moves q' by the tangent step
@@ -288,7 +300,7 @@ class Tree:
         """
         return self._jacobians("d_integrate", self._q_by_joint(q, "q"), self._v_by_joint(v, "v"))
 
-    def d_difference(self, q0: Expr, q1: Expr) -> tuple[Expr, Expr]:
+    def d_difference(self, q0: MatrixLike, q1: MatrixLike) -> tuple[Expr, Expr]:
         """(dv/dq0, dv/dq1) (nv x nv each), the Jacobians of `v = difference(q0, q1)` by tangent steps of q0 and of q1.
 
         Minus the identity and the identity but for joints with a quaternion: there -Jr(-v)^-1 and Jr(v)^-1, singular
@@ -321,7 +333,7 @@ class Tree:
     def column(x: Any, size: int, what: str, names: Sequence[str] = ()) -> Expr:
         """`x` as a column of `size` entries: CasADi types pass, numbers become a DM. names: of the entries, for the
         message about another size."""
-        value = x if isinstance(x, (SX, MX, DM)) else DM(_entries(x, size, what))
+        value = x if isinstance(x, (SX, MX, DM)) else DM(entries(x, size, what))
         if value.shape != (size, 1):
             named = f" ({listed(names, 6)})" if names else ""
             raise ValueError(f"{what} must have {size} entries{named} in one column, got shape {value.shape}")
@@ -371,14 +383,6 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: nb={self.nb}, nq={self.nq}, nv={self.nv}>"
-
-
-def _entries(x: Any, size: int, what: str) -> Array:
-    """Numbers, NaN and infinite ones too, as a flat array."""
-    values = numbers(x)
-    if values.size == 1 and np.isnan(values[0]) and not isinstance(x, (float, np.floating, np.ndarray, list, tuple)):
-        raise TypeError(f"{what} must be {size} numbers or a casadi SX, MX or DM, got {shown(x)}")
-    return values
 
 
 def _sized(x: Any, rows: int, what: str) -> Any:

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn._names import _ELSEWHERE
 from ocp_dyn.mechanism.builder import DofOptions
 from tests.docs.pages import DOCS, namespace, rows
 
@@ -80,6 +81,15 @@ def dotted(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Attribute) and (head := dotted(node.value)):
         return [*head, node.attr]
     return []
+
+
+def test_the_names_that_messages_translate_stand_in_the_tables():
+    """`od.rnea` says that it is called inverse_dynamics here: so does a row."""
+    table = [row for page in PAGES for row in rows(page)]
+    for theirs, ours in _ELSEWHERE.items():
+        name = re.compile(rf"\b{theirs}\w*\(|\b{theirs}\b")
+        here = [row for row in table if any(name.search(code) for code in row.theirs)]
+        assert any(ours in code for row in here for code in row.ours), (theirs, ours)
 
 
 def test_a_name_that_does_not_exist_is_found():

@@ -61,9 +61,18 @@ def test_a_scene_projects_as_the_library_draws(drawings):
 def test_code_is_shown_without_docstring_and_decorator():
     import ocp_dyn as od
 
-    shown = loaded("source_code").code(od.bias_force, od.gravity_force).data
+    shown = loaded("theory_pages").code(od.bias_force, od.gravity_force).data
     assert shown.count("```python") == 2
     assert "@boundary" not in shown
     assert '"""' not in shown
     assert "    return inverse_dynamics(model, q, qd, model.rest(q), f_ext, loads=loads)" in shown
     assert shown.startswith("```python\ndef bias_force(model: Model")
+
+
+def test_results_that_differ_stop_the_build(capsys):
+    agree = loaded("theory_pages").agree
+    agree("here", [1.0, 2.0], np.array([1.0, 2.0 + 2e-10]))
+    assert capsys.readouterr().out == "here: difference 2e-10\n"
+    with pytest.raises(AssertionError, match=r"there: the results differ by 1\.0e-03"):
+        agree("there", [1.0, 2.0], [1.0, 2.001])
+    agree("nearly", 1.0, 1.001, tolerance=0.01)

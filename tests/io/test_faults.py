@@ -31,11 +31,11 @@ FAULTY = """<robot name="faulty">
   </joint>
   <joint name="ankle" type="revolute">
     <parent link="shank"/><child link="fot"/>
-    <origin xyz="0 0 a" rpy="1 2" quat="1"/>
+    <origin xyz="0 0 a" rpy="1 2" quat="1"/><limit lower="3" upper="2"/>
   </joint>
   <joint name="toe" type="continuous">
     <parent link="shank"/><child link="foot"/>
-    <axis xyz="0 1 0"/><axis xyz="0 1 0"/>
+    <axis xyz="0 1 0"/><axis xyz="0 one 0"/>
     <mimic joint="nee"/>
   </joint>
   <joint name="tail" type="fixed"><child link="foot"/></joint>
@@ -62,6 +62,7 @@ EXPECTED = [
     (13, "joint 'knee': friction must not be negative"),
     (16, "joint 'knee' <limit>: velocity='nan' is not one number"),
     (19, "joint 'ankle': its child link 'fot' is not defined; define it or correct the name: did you mean 'foot'?"),
+    (19, "joint 'ankle': lower limit 3.0 lies above upper limit 2.0"),
     (21, "joint 'ankle' <origin>: unknown quat="),
     (21, "joint 'ankle' <origin>: xyz='0 0 a' is not 3 numbers"),
     (21, "joint 'ankle' <origin>: rpy='1 2' has 2 values, expected 3 numbers"),
@@ -101,6 +102,11 @@ def joint(name: str, parent: str, child: str, more: str = "") -> str:
         (LINKS + joint("j", "a", "b") + joint("k", "b", "a"), 1, "joint 'j': links form a cycle"),
         (LINKS + joint("j", "a", "c") + joint("k", "b", "c"), 1, "joint 'k': link 'c' is already the child of"),
         (LINKS + "\n<link name='d'>", 2, "not well-formed XML: mismatched tag"),
+        (
+            '<link name="a"/><link name="b"/>\n<joint name="j" type="fixed"><child link="b"/></joint>',
+            2,
+            "joint 'j' has no",
+        ),
         ("<!-- nothing -->", None, "no <link> in <robot>"),
         ('\n<xacro:include filename="x"/>', 2, "<xacro:include> is xacro"),
         ('<link name="a"/>\n<link name="world"/>' + joint("j", "a", "world"), 2, "link 'world': only a root link"),

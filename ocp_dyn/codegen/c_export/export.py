@@ -56,8 +56,8 @@ def export(
         vector. The instruction set is chosen when the library is built, or when it runs.
     precision: "single" for float in all code, without CasADi's convention; README.md states the errors.
     derivatives: any of ("jac", "fwd1", "adj1", "jac_adj1"), which CasADi looks for beside a function, or True for all:
-        3 to 10 times the size of the function itself where recursions give them (up to the second order of `ID` and
-        `FD`; "jac" of `FDc` and `impact`), up to hundreds of times where CasADi differentiates the graph. An
+        3 to 30 times the size of the function itself where recursions give them (up to the second order of `ID`, `FD`
+        and `FDc`, the first of `impact`), up to hundreds of times where CasADi differentiates the graph. An
         `EffortWarning` tells size and time before it begins, if they would be more than a million instructions.
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
@@ -77,10 +77,9 @@ def export(
     """
     folder = path_of(directory, "directory")
     target = folder.resolve()
-    chosen = prefix_of(target) if prefix is None else prefix
     files = generate(
-        functions, chosen, dense=dense, lanes=lanes, precision=precision, derivatives=derivatives, version=version,
-        progress=progress,
+        functions, prefix_of(target) if prefix is None else prefix, dense=dense, lanes=lanes, precision=precision,
+        derivatives=derivatives, version=version, progress=progress,
     )  # fmt: skip
     writing.check_target(target, files)
     writing.write(target, files)
@@ -107,12 +106,7 @@ def generate(
     lanes = check_lanes(lanes, precision)
     truth(dense, "dense")
     project.check_version(version)
-    sought = kinds(derivatives)
-    if sought and precision != "double":
-        raise ValueError(
-            "derivatives serve CasADi, which loads only double precision: leave out derivatives, or export in double "
-            "precision"
-        )
+    sought = _kinds(derivatives, precision)
     real = "double" if precision == "double" else "float"
     check_prefix(prefix)
     originals, reports = distinct(functions), effort.Reports(truth(progress, "progress"))
@@ -143,6 +137,17 @@ def generate(
     large = [e.public for e in interface if (k := kernels[e.name]) is not None and k.statements > toolchain.LARGE]
     head = {f"{prefix}.h": text.header(prefix, interface, dense, lanes > 1)}
     return head | files | _rest(interface, facts, [name for name in files if name.endswith(".c")], large, version)
+
+
+def _kinds(derivatives: bool | Iterable[str], precision: str) -> tuple[str, ...]:
+    """The kinds of derivatives; ValueError for any in another precision than CasADi's."""
+    sought = kinds(derivatives)
+    if sought and precision != "double":
+        raise ValueError(
+            "derivatives serve CasADi, which loads only double precision: leave out derivatives, or export in double "
+            "precision"
+        )
+    return sought
 
 
 def _check_foreign(foreign: Sequence[Entry], lanes: int, precision: str) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from ..._types import Expr, M, as_type, finite, is_one_of, meant, numbers, shown
+from ..._types import Expr, M, Numbers, as_type, converted, finite, is_one_of, meant, numbers, shown
 from ...constrained_motion.solvers import RangeSpace, Rows
 from ...constraints import Constraints, constraint_magnitudes, constraint_position
 from ...dynamics.invertible import check_invertible
@@ -44,10 +44,10 @@ Solution = tuple[Expr, Expr]
 def closed_chain_dynamics(
     model: Model,
     constraints: Constraints,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     method: str = "multipliers",
     alpha: Any = None,
@@ -77,9 +77,9 @@ def closed_chain_dynamics(
     """
     options = Options.of(method, alpha, omega, mu, baumgarte, independent)
     open = open_chain(model, q, qd)
-    H, C = projected(model, q, qd, elements(model, open, f_ext, loads=loads), loads)
+    H, C = projected(model, converted(q), qd, elements(model, open, f_ext, loads=loads), loads)
     closing = Closing.of(model, constraints, open, q, qd)
-    f, position = tau - C, partial(constraint_position, model, constraints, q)
+    f, position = converted(tau) - C, partial(constraint_position, model, constraints, q)
     if options.method == "independent":
         choice = Transformation.of(model, constraints, closing.Phi_z, independent)
         qdd, lam = by_independent_coordinates(H, options.stabilized(closing, position), f, choice)

@@ -21,7 +21,7 @@ import casadi as ca
 from casadi import DM
 
 from ..._autodiff import as_function
-from ..._types import Expr, M, as_type
+from ..._types import Expr, M, Numbers, as_type
 from ...dynamics.invertible import check_invertible
 from ...mechanism import Model
 from ...mechanism.boundary import boundary
@@ -39,10 +39,10 @@ from .by_cut_joints import Options
 def closed_chain_dynamics_a(
     model: Model,
     opened: OpenedChain,
-    q: M,
-    qd: M,
-    tau: M,
-    f_ext: M | None = None,
+    q: M | Numbers,
+    qd: M | Numbers,
+    tau: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     method: str = "multipliers",
     alpha: Any = None,

@@ -20,7 +20,7 @@ import numpy as np
 from casadi import DM
 
 from ... import _arguments as arguments
-from ..._types import Array, Expr, M, as_type, check_kind, listed, meant, sequence, shown
+from ..._types import Array, Expr, M, Numbers, as_type, check_kind, converted, listed, meant, sequence, shown
 from ...constrained_motion import AssemblyError
 from ...constraints import Constraints
 from ...constraints.sets import constraint_rows
@@ -169,7 +169,7 @@ def _preferred(model: Model, prefer: str | Sequence[str]) -> list[int]:
 
 @boundary()
 def independent_transformation(
-    model: Model, constraints: Constraints, q: M, independent: IndependentCoordinates
+    model: Model, constraints: Constraints, q: M | Numbers, independent: IndependentCoordinates
 ) -> tuple[M, M]:
     """(R2, S2) of `zdd = S2 c2 + R2 zdd_i`, `zd = R2 zd_i` [GJB94, 8.119], for the chosen coordinates.
 
@@ -183,11 +183,13 @@ def independent_transformation(
     DM([1, -1, 1])
     """
     Phi_z = closing_rows(model, constraints, q, model.rest(q)).Phi_z
-    return Transformation.of(model, constraints, Phi_z, independent).matrices(q)
+    return Transformation.of(model, constraints, Phi_z, independent).matrices(converted(q))
 
 
 @boundary(own=("qd",))
-def dependent_qd(model: Model, constraints: Constraints, q: M, qd: M, independent: IndependentCoordinates) -> M:
+def dependent_qd(
+    model: Model, constraints: Constraints, q: M | Numbers, qd: M | Numbers, independent: IndependentCoordinates
+) -> M:
     """All velocities R2 zd_i (nv) from those of the independent coordinates, qd (f2) in the order of `names`.
 
     >>> bar = od.models.n_four_bar(1)

@@ -41,14 +41,14 @@ Q + Phi_x' lam still holds. With projections no damping is needed: mu is 0, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import casadi as ca
 from casadi import SX
 
 from ..._arguments import choice, not_negative, whole
 from ..._autodiff import on_symbols
-from ..._types import Expr, M, truth
+from ..._types import Expr, M, Numbers, converted, truth
 from ...mechanism import Model
 from ...mechanism.loads import NO_LOADS, Loads
 from ..joint_coordinates import natural_boundary
@@ -169,13 +169,13 @@ class Rule:
 def trapezoidal_step(
     model: Model,
     natural: NaturalCoordinates,
-    x: M,
-    xd: M,
-    xdd: M,
-    lam: M,
-    tau: M,
-    h: M,
-    f_ext: M | None = None,
+    x: M | Numbers,
+    xd: M | Numbers,
+    xdd: M | Numbers,
+    lam: M | Numbers,
+    tau: M | Numbers,
+    h: M | Numbers,
+    f_ext: M | Numbers | None = None,
     *,
     method: str = "augmented",
     alpha: Any = None,
@@ -215,6 +215,6 @@ def trapezoidal_step(
         *motion, force = rule.end(start, last)
         return (*motion, force, last.change)
 
-    wrenches = type(x)(6, 0) if f_ext is None else f_ext
-    x, xd, xdd, lam, error = on_symbols(steps, x, xd, xdd, lam, tau, h, wrenches)
-    return x, xd, xdd, lam, error
+    wrenches = type(converted(x))(6, 0) if f_ext is None else f_ext
+    found = on_symbols(steps, x, xd, xdd, lam, tau, h, wrenches)
+    return cast(tuple[M, M, M, M, M], tuple(found))

@@ -1,4 +1,4 @@
-"""Code of the library as a page shows it: read from the library while the page is built, so both agree."""
+"""Helpers of the theory pages: code of the library, read while a page is built, and checks of equations by numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import inspect
 import textwrap
 from typing import Any
 
+import numpy as np
+from casadi import DM
 from IPython.display import Markdown
+
+
+def agree(what: str, one: Any, other: Any, tolerance: float = 1e-9) -> None:
+    """Prints the largest difference of two results; AssertionError, which stops the build, if it is above the
+    tolerance."""
+    difference = float(np.abs(DM(one).full() - DM(other).full()).max())
+    print(f"{what}: difference {difference:.0e}")
+    assert difference <= tolerance, f"{what}: the results differ by {difference:.1e}, more than {tolerance:.0e}"
 
 
 def code(*functions: Any) -> Markdown:
