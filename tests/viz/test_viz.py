@@ -513,7 +513,7 @@ def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
 def test_captions_of_a_strip_leave_room():
     """Poses at one place, such as those of a wheel, have few captions, none over another."""
     model = od.models.pendulum()
-    strip = stick_figure(once(model, [0.0], [1.0], 1.0), poses=12, spacing=0.03)
+    strip = stick_figure(once(model, [0.0], [1.0], 1.0), poses=12, spacing=0.2)
     renderer = strip.canvas.get_renderer()
     captions = [x for x in strip.axes[0].texts if x.get_text().endswith(" s")]
     boxes = sorted((x.get_window_extent(renderer) for x in captions), key=lambda box: box.x0)
