@@ -269,10 +269,17 @@ class ModelError(ValueError):
 
 
 def only_names(package: dict[str, Any]) -> None:
-    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out.
+    """Restricts `dir()` and the star import of a package to the names that it imports; its modules are left out. The
+    AttributeError of a name that it does not have suggests the nearest.
 
     package: `globals()` of the package, at the end of its `__init__.py`.
     """
     names = [key for key, value in package.items() if not key.startswith("_") and not isinstance(value, ModuleType)]
     package["__all__"] = sorted(names)
     package["__dir__"] = lambda: [*package["__all__"], *(key for key in package if key.startswith("__"))]
+
+    def missing(name: str) -> Any:
+        hint = "" if name.startswith("__") else meant(name, names)
+        raise AttributeError(f"{package['__name__']} has no {name!r}{hint}")
+
+    package["__getattr__"] = missing

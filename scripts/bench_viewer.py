@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Time that the viewer's server takes for a frame, and the frames that reach a browser.
 
     python scripts/bench_viewer.py [--urdf FILE] [--seconds 5]

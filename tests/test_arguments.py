@@ -283,3 +283,38 @@ def test_numbers_for_q_mix_with_symbols_for_velocities(kind):
         assert isinstance(found, kind)
         value = ca.Function("f", [qd], [found])(ca.DM([1, -1, 1]))
         assert float(ca.norm_inf(value - run(bar.model, q, ca.DM([1, -1, 1]), tau))) < 1e-9
+
+
+def test_transforms_and_inertias_take_arrays_and_lists():
+    X, Y = od.Transform(np.eye(3), [0, 0, 1]), od.Transform(ca.DM.eye(3), ca.DM([0, 0, 1]))
+    motion = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    for operation in ("apply", "apply_inverse", "apply_force", "apply_transpose"):
+        found, expected = getattr(X, operation)(motion), getattr(Y, operation)(ca.DM(motion))
+        assert isinstance(found, ca.DM)
+        assert found.full().tolist() == expected.full().tolist()
+    assert X.point([1, 2, 3]).full().ravel().tolist() == [1, 2, 4]
+    assert (X @ X.inverse()).r.full().ravel().tolist() == [0, 0, 0]
+    assert X.E.nnz() == 3  # zeros are structural
+    body = od.Inertia(2, [0, 0, 1], np.diag([1.0, 2.0, 3.0]))
+    assert body.apply(np.array(motion)).full().ravel().tolist() == pytest.approx([-0.4, 0.8, 0.9, 1.0, 0.9, 1.2])
+    for made, message in (
+        (lambda: od.Transform(np.eye(2), [0, 0, 0]), "Transform E must be 3 x 3"),
+        (lambda: od.Transform(np.eye(3), [0, 0]), r"Transform r must be 3 x 1, got \[0, 0\]"),
+        (lambda: od.Inertia(1, [0, 0], np.eye(3)), "Inertia h must be 3 x 1"),
+        (lambda: od.Inertia([1, 2], [0, 0, 0], np.eye(3)), "Inertia m must be 1 x 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            made()
+    with pytest.raises(TypeError, match="Transform E must be numbers, or a casadi SX, MX or DM, got 'x'"):
+        od.Transform("x", [0, 0, 0])
+
+
+@pytest.mark.parametrize("joint", [od.Spherical(), od.FloatingBase()])
+@pytest.mark.parametrize("option", ["lower", "upper", "rest"])
+def test_one_number_does_not_fit_a_quaternion(joint, option):
+    builder = od.ModelBuilder()
+    with pytest.raises(od.ModelError, match=rf"must be {joint.nq} numbers \(.*qx, qy, qz, qw\), got 1: one number"):
+        builder.add_body("a", joint, mass=1, **{option: 1})
+    builder.add_body("a", joint, mass=1, inertia=(1, 1, 1), lower=-np.inf, upper=np.inf, stiffness=1.0)
+    builder.add_body("b", od.Euler("zyx"), mass=1, inertia=(1, 1, 1), lower=-1.0)
+    assert builder.build().dofs.q_lower[-3:].tolist() == [-1, -1, -1]

@@ -56,6 +56,9 @@ def test_unknown_names_get_the_nearest() -> None:
     with pytest.raises(ImportError, match="cannot import name 'mas_matrix'"):
         exec("from ocp_dyn import mas_matrix")  # noqa: S102
     assert not hasattr(od, "__wrapped__")
+    with pytest.raises(AttributeError, match=r"ocp_dyn\.ocp has no 'TorqueSquare': did you mean 'TorqueSquared'"):
+        od.ocp.TorqueSquare  # noqa: B018
+    assert not hasattr(od.ocp, "__wrapped__")
 
 
 def test_names_of_other_libraries_lead_to_ours():

@@ -93,7 +93,8 @@ def parse_urdf(
     ('hinge',)
     """
     if root is not None and not isinstance(root, Joint):
-        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}")
+        given = f"{root.__name__}()" if isinstance(root, type) and issubclass(root, Joint) else "od.FloatingBase()"
+        raise TypeError(f"root must be None or a joint such as FloatingBase(), got {shown(root)}: write root={given}")
     if not is_one_of(mimic, MIMIC):
         raise ValueError(f"mimic must be 'refuse', 'free' or 'couple', got {shown(mimic)}{meant(mimic, MIMIC)}")
     if not is_one_of(inertia, INERTIA):

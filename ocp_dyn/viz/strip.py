@@ -136,7 +136,8 @@ class _Strip:
         width, top = float(made.get_size_inches()[0]), 1 - 0.16 / height
         legend(made, side_words(self.model), 1 - 0.15 / width, top, force=has_forces)
         made.text(0.15 / width, top, self.title, fontsize=9, color=INK, ha="left", va="center")
-        self.floor, self.inch, self.written = low, (high - low) / height, -np.inf
+        self.floor, self.inch = low, (high - low) / height
+        self.written: list[tuple[float, float]] = []
         return made
 
     @property
@@ -157,15 +158,15 @@ class _Strip:
         Puppet(axes, self.segments, "side", strength, 3.0 if strength == 1 else 1.0).draw(self.places[k])
 
     def caption(self, axes: Axes, k: int) -> None:
-        """Writes the fraction of the stride, or the time, below a pose, if the caption before it leaves room."""
+        """Writes the fraction of the stride, or the time, below a pose, if other captions leave room."""
         fraction = self.times[k] / self.total
         text = f"{100 * fraction:.3g} %" if self.motion.step_length else f"{self.times[k]:.2f} s"
         y = self.floor + 0.055 * self.reach
         x = self.centers[k]
         half = 0.55 * LETTER_WIDTH * len(text) * self.inch
-        if x - half < self.written:
+        if any(x - half < right and left < x + half for left, right in self.written):
             return
-        self.written = x + half
+        self.written.append((x - half, x + half))
         axes.text(x, y, text, fontsize=9, color=INK, ha="center", va="center")
 
     def forces(self, axes: Axes, k: int) -> None:

@@ -91,10 +91,10 @@ def test_one_state(painter, tmp_path, levels):
     compare(painter, od.codegen.export(functions, tmp_path / "robot"), functions, levels, False)
 
 
-@mostly_slow("levels", (("-O0", "-O2"), ("-O0", "-O2", "-O3")), (("-O0", "-O2"),), ids=len)
-def test_functions_of_casadis_generator(painter, tmp_path, levels):
+@pytest.mark.slow
+def test_functions_of_casadis_generator(painter, tmp_path):
     functions = plain_functions()
-    compare(painter, od.codegen.export(functions, tmp_path / "plain"), functions, levels, False)
+    compare(painter, od.codegen.export(functions, tmp_path / "plain"), functions, ("-O0", "-O2", "-O3"), False)
 
 
 @pytest.mark.slow

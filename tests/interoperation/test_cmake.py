@@ -105,6 +105,7 @@ def test_find_package(exported, tmp_path, shared):
         check(run(tmp_path / "build" / program))
 
 
+@pytest.mark.slow
 def test_find_package_of_another_version(installed, tmp_path):
     """A newer one, or one of another major version, is not taken."""
     for wanted in ("2.2", "1.0"):

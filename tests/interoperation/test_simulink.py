@@ -86,6 +86,7 @@ def test_wrong_parameters(tmp_path, capfd):
     assert library.too_many_parameters() == 0
 
 
+@pytest.mark.slow
 def test_derivatives_are_no_blocks(tmp_path):
     """They serve CasADi; the sources of the library refer to them, so that they are compiled all the same."""
     folder = od.codegen.export([H], tmp_path / "robot", derivatives=("jac",))

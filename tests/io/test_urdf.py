@@ -1,5 +1,6 @@
 """URDF loading: what a file says, what it leaves out, every error, and Pinocchio on real robots."""
 
+import re
 import subprocess
 import sys
 import time
@@ -490,6 +491,20 @@ def test_root_joint_clash(root):
         parse_urdf(text, root)
     with pytest.raises(od.ModelError, match="no moving body"):
         parse_urdf(text)
+
+
+@pytest.mark.parametrize(
+    ("root", "remedy"),
+    [
+        (True, "od.FloatingBase()"),
+        ("floating", "od.FloatingBase()"),
+        (od.Planar, "Planar()"),
+        (od.FloatingBase, "FloatingBase()"),
+    ],
+)
+def test_a_root_that_is_no_joint_is_told_what_to_write(root, remedy):
+    with pytest.raises(TypeError, match=re.escape(f"write root={remedy}")):
+        od.parse_urdf('<robot name="r"><link name="a"/></robot>', root=root)
 
 
 def test_wrong_arguments():

@@ -14,7 +14,7 @@ import ocp_dyn as od
 from ocp_dyn.models import bricard, five_link_biped, human, n_four_bar, pendulum, squeezer
 from ocp_dyn.viz import locate, plot, plot_model, skeleton
 from ocp_dyn.viz.drawing import hull_of_discs, used_points
-from ocp_dyn.viz.pictures.model import CORNER, HEAD, HEIGHT, _apart, _Pose, _with_cuts, camera
+from ocp_dyn.viz.pictures.model import CORNER, HEAD, HEIGHT, _apart, _Pose, camera, with_cuts
 
 
 def panels(figure) -> list:
@@ -147,7 +147,7 @@ def test_the_picture_does_not_depend_on_the_unit_of_length():
 
 @pytest.mark.parametrize("chain", [bricard(), squeezer(), n_four_bar(2)], ids=lambda chain: chain.name)
 def test_bodies_of_a_closed_chain_reach_to_its_cuts(chain):
-    model = _with_cuts(chain)
+    model = with_cuts(chain)
     cuts = [name for name in model.frame_names if name.startswith("cut ")]
     assert len(cuts) == 2 * len(chain.loops)
     places = {n: od.point_position(model, n, DM(chain.q)).full().ravel() for n in cuts}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -507,3 +508,14 @@ def test_names_of_curves_do_not_cover_the_title(links: int) -> None:
     panel = made.axes[1]
     names, title = panel.get_legend().get_window_extent(), panel._left_title.get_window_extent()
     assert (title.x1 < names.x0) if links == 4 else (title.y0 > names.y1 - 2)
+
+
+def test_captions_of_a_strip_leave_room():
+    """Poses at one place, such as those of a wheel, have few captions, none over another."""
+    model = od.models.pendulum()
+    strip = stick_figure(once(model, [0.0], [1.0], 1.0), poses=12, spacing=0.2)
+    renderer = strip.canvas.get_renderer()
+    captions = [x for x in strip.axes[0].texts if x.get_text().endswith(" s")]
+    boxes = sorted((x.get_window_extent(renderer) for x in captions), key=lambda box: box.x0)
+    assert 1 < len(boxes) < 12
+    assert all(b.x0 > a.x1 for a, b in itertools.pairwise(boxes))

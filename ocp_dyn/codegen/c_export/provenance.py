@@ -17,7 +17,7 @@ VERSION = sys.modules[__name__.partition(".")[0]].__version__
 GENERATOR = f"ocp_dyn {VERSION}, CasADi {ca.CasadiMeta.version()}"
 """Names and versions of the generators."""
 
-WIDTH = 110
+WIDTH = 92
 """Length of the lines of a comment."""
 
 ROWS_OF_CONSTRAINTS = ("lam", "Lam", "G", "gamma", "phi", "phi_dot", "dlam_dq", "dLam_dq")

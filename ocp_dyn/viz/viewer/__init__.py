@@ -13,8 +13,8 @@
 
 Why viser: measured side by side on the same machine, a frame of 45 bodies that turn and move costs the server 5 ms with
 viser (half of it if they only turn) and 27 ms with meshcat, which sends a message of its own for every body; a page saved
-by viser has a bar to stop, to scrub and to slow down; its sliders and buttons are made and read in Python, and releases
-follow each other every few weeks. meshcat can save a page that plays, too, but has no controls that call Python.
+by viser has a bar to stop, to scrub and to slow down; and its sliders and buttons are made and read in Python.
+meshcat can save a page that plays, too, but has no controls that call Python.
 """
 
 from .handle import Viewer as Viewer
