@@ -114,6 +114,14 @@ def test_a_file_that_may_not_be_written_stays(tmp_path, monkeypatch):
 
 
 @needs_posix
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "none" / "a.txt"
+    with pytest.raises(FileNotFoundError) as raised, whole_file(path) as partial:
+        partial.write_text("")
+    assert raised.value.filename == str(path)
+
+
+@needs_posix
 def test_links_pipes_and_directories(tmp_path):
     (tmp_path / "store").mkdir()
     real, link = tmp_path / "store" / "real.txt", tmp_path / "link.txt"
@@ -249,7 +257,7 @@ def test_exporters_of_one_new_directory(tmp_path, monkeypatch):
     """Each finds no directory, and all but the first find one at the end."""
     functions = [od.function(od.mass_matrix, od.models.pendulum(2))]
     od.codegen.export(functions, tmp_path / "alone" / "robot")
-    module, errors = sys.modules["ocp_dyn.codegen.c_export.export"], []
+    module, errors = sys.modules["ocp_dyn.codegen.c_export.writing"], []
     appears, barrier = module._appears, threading.Barrier(4)
 
     def together(complete, target):

@@ -100,6 +100,16 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
         (["bench", "pendulum", "--seconds", "0"], 2, "--seconds must lie between 0 and 60"),
         (["show", "pendulum", "--out", "x.doc"], 2, "the name of a picture ends in one of .png"),
         (["plot", "nothing.npz"], 2, "no file 'nothing.npz'"),
+        (["plot", "arm.urdf", "--out", "x.gif"], 2, "--out x.gif: --what motion is written as one of .png, .pdf, .svg"),
+        (["plot", "arm.urdf", "--what", "animation", "--out", "x.png"], 2, "written as one of .gif, .html, .mp4"),
+        (["plot", "arm.urdf", "--what", "summary", "--out", "x.txt"], 2, "--what summary is printed, not written"),
+        (["show", "nothing.npz"], 2, "no file 'nothing.npz'"),
+        (["show", "solution.npz", "--root", "fixed"], 2, "--root is for URDFs and robots by name; a solution"),
+        (["info", "solution.npz"], 2, "solution.npz is a solution; expected a model"),
+        (["info", "pendulum", "--root", "floating"], 2, "--root is for URDFs and robots by name; the root of pendulum"),
+        (["info", "model.json", "--root", "planar"], 2, "the root of model.json is a joint of the model"),
+        (["check", "."], 2, "'.' is a folder; expected a URDF"),
+        (["check", "talos"], 2, "no file 'talos'; expected a URDF or a model as JSON, not a name"),
         (["walk", "tallos"], 2, "no file and no robot 'tallos': did you mean 'talos'"),
         (["walk", "ur5"], 2, "the feet of ur5 are not known: name their links or frames, --feet LEFT,RIGHT"),
         (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
@@ -124,7 +134,7 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
 )
 def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in ("arm.urdf", "model.json"):
+    for file in ("arm.urdf", "model.json", "solution.npz"):
         (tmp_path / file).write_text(URDF)
     if not od.robots.installed() and "ur5" in arguments:
         pytest.skip("example-robot-data is not installed")
@@ -134,7 +144,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tm
     assert "usage:" not in err or "error: argument" in err or "unrecognized" in err or "required" in err
     assert not out
     assert "Traceback" not in err
-    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json", "solution.npz"}
 
 
 def test_faults_of_files_are_status_1_and_debug_shows_the_traceback(tmp_path, capsys):
@@ -281,6 +291,15 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
     assert status("walk", *out, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"converged": True, "files": [file]}
     assert status("walk", file, "--feet", "a,b,c") == 2
+
+
+def test_errors_of_files_name_the_file(tmp_path, monkeypatch, capsys):
+    def refuse(**options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / ".export-x1"))
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    assert status("export", "pendulum", "--functions", "H", "--out", tmp_path) == 1
+    assert capsys.readouterr().err == f"ocp-dyn export: {tmp_path}: Permission denied\n"
 
 
 def test_a_folder_that_cannot_be_written_to_is_reported_before_the_solver_runs(tmp_path, monkeypatch, capsys):
