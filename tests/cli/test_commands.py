@@ -11,7 +11,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.cli import main
 from ocp_dyn.cli.inputs import CONSTRAINED, MODELS, PLAIN
-from tests.helpers import DATA
+from tests.helpers import DATA, REPOSITORY
 
 needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 
@@ -126,6 +126,7 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
         (["walk", "--speed", "9"], 2, "speed must lie between 0.5 and 2.2 m/s"),
         (["walk", "--speed", "x"], 2, "invalid float value: 'x'"),
         (["walk", "--spede", "1.2"], 2, "unrecognized arguments: --spede"),
+        (["problems", "extending.cost", "--out", "x"], 2, "extending.cost has no options, got --out x"),
         (["problems", "jmp"], 2, "no problem 'jmp': did you mean 'jump'?"),
         (["completion", "csh"], 2, "invalid choice: 'csh'"),
         (["dance"], 2, "invalid choice: 'dance'"),
@@ -341,12 +342,31 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     assert status("problems", "small/rotor.py", "--out", tmp_path) == 0
     assert (tmp_path / "rotor.png").exists()
     capsys.readouterr()
+    assert status("problems", "extending.cost", "--help") == 0
+    assert capsys.readouterr().out.startswith("A cost")
+    for given in (("--path", "slope"), ("slope", "--path")):
+        assert status("problems", *given) == 0
+        assert Path(capsys.readouterr().out.strip()).samefile(REPOSITORY / "problems/slope.py")
     assert status("problems", "simplest_walker", "--json") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])
     assert status("problems", "simplest_walker", "--help") == 0
     text = capsys.readouterr().out
     assert text.startswith("usage: ocp-dyn problems simplest_walker ")
     assert "python -m ocp_dyn.problems.simplest_walker" in text
+
+
+def test_numbers_that_are_not_finite_are_null_in_json(capsys):
+    from argparse import Namespace
+
+    from problems._command import finish
+    from problems.small import rotor
+
+    solution = rotor.problem().solve(progress=False)
+    options = Namespace(out=None, json=True, quiet=True)
+    assert finish(options, solution, lambda: {"width": float("nan")}, "a rotor") == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1], parse_constant=lambda name: pytest.fail(name))
+    assert numbers["width"] is None
+    assert numbers["converged"] is True
 
 
 def test_help_has_examples_and_statuses(capsys):
