@@ -130,6 +130,7 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
         (["problems", "jmp"], 2, "no problem 'jmp': did you mean 'jump'?"),
         (["completion", "csh"], 2, "invalid choice: 'csh'"),
         (["dance"], 2, "invalid choice: 'dance'"),
+        (["chek", "x"], 2, "no command 'chek': did you mean 'check'?"),
         ([], 2, "the following arguments are required: COMMAND"),
     ],
 )
@@ -142,7 +143,13 @@ def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tm
     assert status(*arguments) == code
     out, err = capsys.readouterr()
     assert message in err
-    assert "usage:" not in err or "error: argument" in err or "unrecognized" in err or "required" in err
+    assert (
+        "usage:" not in err
+        or "error: argument" in err
+        or "unrecognized" in err
+        or "required" in err
+        or "no command" in err
+    )
     assert not out
     assert "Traceback" not in err
     assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json", "solution.npz"}
