@@ -157,7 +157,7 @@ Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` h
 `ocp_dyn.ocp.Solution.load("walk.npz")`.
 """
     with whole_file(out / "report.md") as partial:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
 
 
 def _shown(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = argparse.Namespace(debug=False, parser=argparse.ArgumentParser("ocp-dyn"))
+    if argv is None and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a robot may have letters that this terminal has not
     try:
         parser = make_parser()
         _suggest(parser, sys.argv[1:] if argv is None else argv)
