@@ -128,6 +128,26 @@ def test_joints_whose_velocities_are_not_rates():
     assert differentiated(f, "jac").name() == "jac_FD"
 
 
+def test_constraints_on_the_entries_of_a_quaternion(rng):
+    """The recursion takes a quaternion's length for meaningless; phi(q) of a user may see it, and CasADi then."""
+    q0 = MODEL.q_slice("root").start
+    raw = od.CustomConstraint(lambda q: q[q0 + 6] * q[-1] - 0.1)
+    placed = od.CustomConstraint(lambda q: od.point_position(MODEL, "lower", q)[2])
+    for one, known in (
+        (raw, False),
+        (od.Baumgarte(raw, 0.2), False),
+        (placed, True),
+        (od.Baumgarte(placed, 0.2), True),
+    ):
+        f = od.function(od.constrained_dynamics, MODEL, [one])
+        assert describe(f).derivatives.knows("jac") is known
+    f = od.function(od.constrained_dynamics, MODEL, [raw])
+    q, qd, tau = MODEL.random_q(rng), rng.normal(size=MODEL.nv), rng.normal(size=MODEL.nv)
+    J = differentiated(f, "jac")(q, qd, tau, 0, 0)[0].full()
+    step = 1e-6 * q
+    close((f(q + step, qd, tau)[0] - f(q - step, qd, tau)[0]) / 2e-6, J @ q, 1e-6)
+
+
 # Estimates
 
 
