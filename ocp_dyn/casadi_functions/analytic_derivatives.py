@@ -117,7 +117,7 @@ def _sees_length(model: Model, constraint: Constraint) -> bool:
     rng = np.random.default_rng(0)
     q, qd = model.random_q(rng), rng.normal(size=model.nv)
     one, other = (
-        ca.vertcat(ca.vec(constraint.jacobian(model, at)), constraint.hessian(model, at, DM(qd))).full()
+        DM(ca.vertcat(ca.vec(constraint.jacobian(model, at)), constraint.hessian(model, at, DM(qd)))).full()
         for at in (DM(q), DM(lengths * q))
     )
     return not np.allclose(one, other, rtol=1e-7, atol=1e-9 * np.abs(one).max(initial=0.0), equal_nan=True)
