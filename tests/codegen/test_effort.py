@@ -15,7 +15,7 @@ from ocp_dyn.casadi_functions.description import describe, descriptions
 from ocp_dyn.codegen.c_export import effort, export, writing
 from ocp_dyn.codegen.kernels.differentiated import differentiated
 from tests.codegen.test_export import CC, library, random_inputs, weighted
-from tests.helpers import close
+from tests.helpers import close, tree
 
 
 def robot(**of_the_arm: float) -> od.Model:
@@ -152,18 +152,21 @@ def test_constraints_on_the_entries_of_a_quaternion(rng):
 
 
 def test_estimates_are_near(rng):
-    """Within a factor of three of what automatic differentiation gives."""
+    """Within a factor of three of what automatic differentiation gives; more where a tree has branches, never less."""
     f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
     for kind in ("jac", "adj1", "fwd1", "jac_adj1"):
         size = effort.derivative_instructions(f, kind)
-        assert 0.6 < size / by_casadi(f, kind).n_instructions() < 3, kind
+        assert 0.9 < size / by_casadi(f, kind).n_instructions() < 3, kind
+    branched = od.function(od.bias_force, tree("forest"))
+    for kind in ("jac", "adj1", "fwd1", "jac_adj1"):
+        assert 1 < effort.derivative_instructions(branched, kind) / by_casadi(branched, kind).n_instructions() < 6
 
 
 def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
     f = od.function(od.impact, MODEL, FEW_ROWS)
     monkeypatch.setattr(effort, "LARGE", 20_000)
     message = (
-        r"derivatives jac_adj1 of impact have about 0\.\d million instructions.*about \d+ MB.*derivatives=\('jac', "
+        r"derivatives jac_adj1 of impact have up to 0\.\d million instructions.*up to \d+ MB.*derivatives=\('jac', "
         r"'fwd1', 'adj1'\)"
     )
     monkeypatch.setattr(export, "entries", None)
