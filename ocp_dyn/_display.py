@@ -35,8 +35,14 @@ def picture_of(shown: Any) -> Any:
 
 @singledispatch
 def viewer_of(shown: Any, q: Any = None, **options: Any) -> Any:
-    """A running viewer of an object. Higher rooms add classes, as for `picture_of`."""
+    """A running viewer of an object. Higher rooms add classes, as for `picture_of`; `show` calls this."""
     raise TypeError(f"a {type(shown).__name__} cannot be shown in a viewer")
+
+
+def show(shown: Any, q: Any = None, **options: Any) -> Any:
+    """A running viewer of an object, by the room that is registered for its class."""
+    import_module(f"{__package__}.viz")  # registers its viewers; by name, since it is a higher room
+    return viewer_of(shown, q, **options)
 
 
 class Displayed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from .._display import Displayed, folded, heading, table, viewer_of
+from .._display import Displayed, folded, heading, show, table
 from .._types import Vector
 from . import editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
@@ -132,7 +132,7 @@ class Model(Tree, Displayed):
     def show(self, q: Any = None, **options: Any) -> Any:
         """Shows the model in the browser, with a slider for every joint, and returns the running viewer; see
         `ocp_dyn.viz.show` for the options."""
-        return viewer_of(self, q, **options)
+        return show(self, q, **options)
 
     def __str__(self) -> str:
         return text_of(self)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from casadi import DM
 
-from .._display import Displayed, folded, viewer_of
+from .._display import Displayed, folded, show
 from .._types import Array, finite_vector, shown
 from ..constrained_motion.assembly import assemble_q, assemble_qd
 from ..constraints import (
@@ -89,7 +89,7 @@ class ClosedChain(Displayed):
 
         q: start (default: the assembled configuration). Returns the running viewer; see `ocp_dyn.viz.show`.
         """
-        return viewer_of(self, q, **options)
+        return show(self, q, **options)
 
     def mobility(self) -> str:
         """The degrees of freedom as a text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -437,3 +438,10 @@ def test_no_warning_and_no_output(capsys):
         od.models.pendulum().show().close()
     assert capsys.readouterr() == ("", "")
     assert isinstance(Solution.show.__doc__, str)
+
+
+def test_a_model_shows_itself_in_a_new_process():
+    """The room of pictures, which registers the viewer, is not loaded before."""
+    program = "import ocp_dyn as od; v = od.models.pendulum().show(); print(v.running); v.close()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
