@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from .. import joints as kinds
-from .._types import ModelError
+from .._types import ModelError, shown
 from ..constraints import (
     Baumgarte,
     Constraint,
@@ -66,6 +66,8 @@ def model_digest(model: Model) -> str:
     >>> od.codegen.model_digest(rod) == od.codegen.model_digest(rod.with_gravity((0, 0, -1.62)))
     False
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"model_digest needs a Model, got {shown(model)}")
     try:
         data = json.dumps(_without_signs_of_zero(model_to_dict(model)), sort_keys=True)
     except (ModelError, TypeError, ValueError):

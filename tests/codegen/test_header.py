@@ -59,6 +59,11 @@ def test_digests_tell_models_apart():
     assert "MODEL_DIGEST" not in text
 
 
+def test_what_is_no_model_has_no_digest():
+    with pytest.raises(TypeError, match="model_digest needs a Model, got 'robot'"):
+        od.codegen.model_digest("robot")
+
+
 def test_models_of_code_have_no_digest():
     builder = od.ModelBuilder()
     builder.add_body("a", od.CustomJoint(lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), ("x",)), mass=1)
