@@ -187,10 +187,15 @@ def test_export_writes_c(tmp_path, capsys):
     assert "const float" in header
     assert "tip.tz" in header
     assert "tip.rx" not in header
+    (folder / "notes.txt").write_text("mine")
+    (folder / "build").mkdir()
+    (folder / "build" / "rod_ID.o").write_text("compiled")
     assert status("export", "pendulum", "--functions", "ID", "--derivatives", "jac", "--out", folder, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["functions"].keys() == {"ID"}
     assert data["files"]["rod_ID.c"] > 500
+    assert data["files"]["simulink/sfun_rod.c"] == (folder / "simulink/sfun_rod.c").stat().st_size
+    assert {"notes.txt", "build/rod_ID.o"}.isdisjoint(data["files"])
 
 
 def test_every_function_that_is_offered_can_be_made():
