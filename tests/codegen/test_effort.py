@@ -139,6 +139,13 @@ def test_estimates_are_near(rng):
         assert 0.6 < size / by_casadi(f, kind).n_instructions() < 3, kind
 
 
+def test_directions_of_a_jacobian():
+    """Forward or reverse, whichever needs fewer."""
+    x = ca.SX.sym("x", 40)
+    for f in (ca.Function("f", [x], [ca.sumsqr(x)]), ca.Function("f", [x[0]], [x[0] * ca.DM.ones(40)])):
+        assert effort._directions(f) == 1
+
+
 def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
     f = od.function(od.impact, MODEL, FEW_ROWS)
     monkeypatch.setattr(effort, "LARGE", 20_000)

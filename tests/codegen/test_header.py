@@ -72,6 +72,11 @@ def test_the_base_and_its_velocity():
     )
     turned = header(od.function(od.inverse_dynamics, robot(rotation=rotation_about((0, 0, 1), 0.3))))
     assert "x, y, z of the origin in axes of the joint's frame, which is fixed in the world" in turned
+    builder = od.ModelBuilder("robot")
+    builder.add_body("base", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("tool", od.Planar(), "base", mass=1, inertia=(1, 1, 1))
+    on_base = header(od.function(od.inverse_dynamics, builder.build()))
+    assert "x, y of the origin in axes of the joint's frame, which is fixed in base" in on_base
 
 
 @pytest.mark.parametrize(
