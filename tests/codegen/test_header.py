@@ -87,7 +87,7 @@ def test_the_base_and_its_velocity():
     builder.add_body("base", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
     builder.add_body("tool", od.Planar(), "base", mass=1, inertia=(1, 1, 1))
     on_base = header(od.function(od.inverse_dynamics, builder.build()))
-    assert "x, y of the origin in axes of the joint's frame, which is fixed in base" in on_base
+    assert "x, y of the origin, from the point (0, 0, 0) m of base, in axes of base" in on_base
 
 
 @pytest.mark.parametrize(
