@@ -29,7 +29,6 @@ def run(options: argparse.Namespace) -> int:
         print(solution.summary())
         return 0
     path: Path = options.out or options.result.with_suffix(".gif" if options.what == "animation" else ".png")
-    path.parent.mkdir(parents=True, exist_ok=True)
     if options.what == "motion":
         solution.plot(path)
     elif options.what == "animation":

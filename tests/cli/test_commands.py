@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ocp_dyn as od
@@ -52,9 +54,21 @@ def test_info_as_json(arm, capsys):
     assert status("info", arm, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["name"], data["nq"], data["mass"], data["frames"]["tip"]) == ("arm", 1, 2.0, "upper")
-    assert data["joints"][0]["upper"] == [2.0]
+    assert (data["joints"][0]["upper"], data["joints"][0]["mass"]) == ([2.0], 2.0)
     assert status("info", "pendulum", "--json") == 0
     assert json.loads(capsys.readouterr().out)["joints"][0]["upper"] == [None]  # no limit
+
+
+def test_info_shows_limits_of_a_floating_base(tmp_path, capsys):
+    """Those of its translations; entries of a quaternion are no coordinates of single dofs."""
+    builder = od.ModelBuilder("ball")
+    lower = [-1, -2, -3, -0.5, -np.inf, -np.inf, -np.inf]
+    builder.add_body("a", od.FloatingBase(), mass=1, inertia=(1, 1, 1), damping=0.5, lower=lower)
+    od.save_model(builder.build(), tmp_path / "ball.json")
+    assert status("info", tmp_path / "ball.json") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"root.z +-3 +- +- +- +0.5 +0\n", out)
+    assert re.search(r"root.wx +- +- +- +- +0.5 +0\n", out)
 
 
 def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
@@ -122,10 +136,15 @@ def test_export_writes_c(tmp_path, capsys):
     assert "const float" in header
     assert "tip.tz" in header
     assert "tip.rx" not in header
+    (folder / "notes.txt").write_text("mine")
+    (folder / "build").mkdir()
+    (folder / "build" / "rod_ID.o").write_text("compiled")
     assert status("export", "pendulum", "--functions", "ID", "--derivatives", "jac", "--out", folder, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["functions"].keys() == {"ID"}
     assert data["files"]["rod_ID.c"] > 500
+    assert data["files"]["simulink/sfun_rod.c"] == (folder / "simulink/sfun_rod.c").stat().st_size
+    assert {"notes.txt", "build/rod_ID.o"}.isdisjoint(data["files"])
 
 
 def test_every_function_that_is_offered_can_be_made():
@@ -157,6 +176,30 @@ def test_bench_measures(capsys):
     assert "ID ..." in err
 
 
+def test_times_are_medians_per_call_and_per_state(monkeypatch, capsys):
+    """With a clock that goes on by 2 ms at every call."""
+    from ocp_dyn.cli import bench
+
+    now = [0.0]
+
+    def call() -> None:
+        now[0] += 2e-3
+
+    with monkeypatch.context() as patched:
+        patched.setattr("time.perf_counter", lambda: now[0])
+        assert bench._seconds(call, 1.0) == pytest.approx(2e-3)
+    model = od.models.pendulum()
+    f = od.function(od.inverse_dynamics, model)
+    assert [np.shape(x) for x in bench._states(model, f, 1)] == 3 * [(1,)]
+    assert [np.shape(x) for x in bench._states(model, f, 5)] == 3 * [(5, 1)]
+    monkeypatch.setattr(bench, "_seconds", lambda call, budget: 2e-3)
+    assert status("bench", "pendulum", "--functions", "ID", "--json") == 0
+    row = json.loads(capsys.readouterr().out)["functions"]["ID"]
+    assert row["interpreted_us"] == pytest.approx(2e3)
+    if row["compiled_us"] is not None:
+        assert (row["compiled_us"], row["batch_us"]) == pytest.approx((2e3, 2.0))
+
+
 def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)  # no viewer
@@ -185,8 +228,23 @@ def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
     assert len(opened) == 1
     assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.html") == 0
     assert (tmp_path / "rotor.html").stat().st_size > 100_000
+    monkeypatch.chdir(tmp_path)
+    assert status("show", "pendulum", "--view", "side") == 0
+    assert (tmp_path / "pendulum_1.png").exists()  # what asks for a picture does not open the viewer
     assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.png") == 2
     assert "a motion has no single picture" in capsys.readouterr().err
+
+
+def by_option(words: list[str]) -> dict[str, list[str]]:
+    """The values of every option, and under "" the words before the first one."""
+    found: dict[str, list[str]] = {}
+    option = ""
+    for word in words:
+        if word.startswith("--"):
+            assert word not in found
+            option = word
+        found.setdefault(option, []).append(word)
+    return found
 
 
 def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
@@ -221,11 +279,16 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         assert status("walk", *given, *out) == 0
         name, got = asked.pop()
         assert name == problem
-        assert sorted(got) == sorted([*arguments, *out])
+        assert by_option(got) == by_option([*arguments, *out])
         assert f"report with pictures: {tmp_path}/report.md" in capsys.readouterr().out
     assert status("walk", *out, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"converged": True, "files": [file]}
     assert status("walk", file, "--feet", "a,b,c") == 2
+    monkeypatch.setattr(walk, "run_problem", lambda *_: 130)  # Ctrl-C: nothing is told about files that are not there
+    capsys.readouterr()
+    for more in ([], ["--json"]):
+        assert status("walk", *out, *more) == 130
+        assert not capsys.readouterr().out
 
 
 def test_plot_draws_a_saved_solution(tmp_path, capsys):
@@ -246,6 +309,7 @@ def test_plot_draws_a_saved_solution(tmp_path, capsys):
 def test_problems_are_listed_and_run(tmp_path, capsys):
     assert status("problems") == 0
     out = capsys.readouterr().out
+    assert not re.search(r"^  .*\.$", out, re.MULTILINE)  # first sentences, without their periods
     root = Path(od.__file__).parents[1]
     for path in (root / "problems").rglob("[a-z]*.py"):
         assert f"  {'.'.join(path.relative_to(root / 'problems').with_suffix('').parts)} " in out
@@ -265,6 +329,7 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     text = capsys.readouterr().out
     assert text.startswith("usage: ocp-dyn problems simplest_walker ")
     assert "python -m ocp_dyn.problems.simplest_walker" in text
+    assert importlib.import_module("ocp_dyn.problems._command").PROGRAM.get() == ""  # as before
 
 
 def test_numbers_that_are_not_finite_are_null_in_json(capsys):

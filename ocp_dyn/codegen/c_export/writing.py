@@ -35,6 +35,11 @@ def _is_ours(path: Path) -> bool:
         return text.MARK in stream.readline()
 
 
+def exported_files(folder: Path) -> list[Path]:
+    """The files of exports in a folder and its subfolder simulink, by name; not those of the user or of a build."""
+    return sorted(path for pattern in ("*", "simulink/*") for path in folder.glob(pattern) if _is_ours(path))
+
+
 def write(target: Path, files: Mapping[str, str]) -> None:
     """Writes all files. A new directory appears in one step. In an existing one the files are replaced one after the
     other, and an error or Ctrl-C in between brings the earlier files back; exports into it wait for each other."""
