@@ -36,13 +36,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a robot may have letters that this terminal has not
     try:
-        parser = make_parser()
-        _suggest(parser, sys.argv[1:] if argv is None else argv)
-        options, rest = parser.parse_known_args(argv)
-        if rest:
-            options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
-        status: int = importlib.import_module(f".{options.module}", __package__).run(options)
-        _flush()
+        try:
+            parser = make_parser()
+            _suggest(parser, sys.argv[1:] if argv is None else argv)
+            options, rest = parser.parse_known_args(argv)
+            if rest:
+                options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+            status: int = importlib.import_module(f".{options.module}", __package__).run(options)
+        finally:  # --help ends by SystemExit
+            _flush()
         return status
     except KeyboardInterrupt:
         print(f"\n{options.parser.prog}: interrupted", file=sys.stderr)
@@ -51,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001, a user of a terminal gets one line, not a traceback
+        try:
+            _flush()
+        except OSError:  # a full disk, for instance
+            _abandon_output()
         return _failed(options, error)
 
 

@@ -42,7 +42,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         import ocp_dyn
 
-        print(f"ocp-dyn {ocp_dyn.__version__}", flush=True)
+        print(f"ocp-dyn {ocp_dyn.__version__}")
         parser.exit()
 
 
