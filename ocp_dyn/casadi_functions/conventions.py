@@ -28,6 +28,7 @@ from ..constraints import (
 from ..io.json import model_to_dict
 from ..joints import Joint
 from ..mechanism import Model
+from ..mechanism.loads import Loads
 
 _kept: WeakKeyDictionary[Model, Conventions] = WeakKeyDictionary()
 
@@ -143,6 +144,12 @@ def forces_of(static: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     act on, and along which axes."""
     members = next((as_set(argument) for argument in static if is_set(argument)), ())
     return tuple((str(getattr(member, "name", type(member).__name__)), force_text(member)) for member in members)
+
+
+def loads_text(loads: Loads) -> str:
+    """What acts at the joints, with `od.Loads`: "" if nothing does."""
+    passive = f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)"
+    return " and ".join([passive] * loads.passive + ["armatures of the joints"] * loads.armature)
 
 
 def force_text(constraint: Constraint) -> str:

@@ -114,6 +114,38 @@ def test_translations_of_joints_on_bodies():
     assert "q = [x, y of the origin, from the point (0, 0, 1) m of base, in axes of base; angle about z]" in text
 
 
+def test_loads():
+    wanted = od.Loads(passive=True, armature=True)
+    text = header(od.function(od.inverse_dynamics, robot(), loads=wanted), od.function(od.mass_matrix, robot()))
+    assert (
+        "* With loads: robot_ID: springs, damping and friction of the joints (slip speed 0.01 rad/s, m/s) and armatures of "
+        "the joints\n" in text
+    )
+    assert text.count("loads") == 1
+    rotors = header(od.function(od.mass_matrix, robot(), loads=od.Loads(armature=True)))
+    assert "robot_H: armatures of the joints\n" in rotors
+
+
+def test_zeros_are_no_quaternion():
+    """The calls in the manual start at a configuration, and the header says that zeros are none."""
+    model = robot()
+    files = od.codegen.generate([od.function(od.inverse_dynamics, model)], "robot")
+    manual = files["README.md"]
+    assert "double q[ROBOT_ID_Q_SIZE] = {0};\nq[6] = 1;  /* root.qw */\ndouble qd" in manual
+    assert "q = np.zeros(8, np.float64)\nq[6] = 1  # root.qw\nqd = " in manual
+    assert manual.count("root.qw") == 2
+    assert (
+        "A quaternion must not be zero: with zeros, or a null pointer, for q the results are nan." in files["robot.h"]
+    )
+    rod = od.codegen.generate([od.function(od.inverse_dynamics, od.models.pendulum())], "rod")
+    assert "must not be zero" not in rod["rod.h"]
+    step = od.codegen.generate([od.function(od.difference, model)], "robot")
+    assert step["README.md"].count("q1[6] = 1") == 2
+    assert step["example.c"].count("root.qw */") == 2
+    first, second = re.findall(r"([-0-9.]+), /\* root.qw", step["example.c"])
+    assert first != second
+
+
 def test_rows_of_forces():
     model = robot()
     sets = [(od.Contact("arm", point=(0, 0, -0.5), axes=[(0, 0, 2)]), od.Contact("base")), (od.LockedJoint("joint2"),)]
