@@ -92,10 +92,11 @@ def test_recursions_give_the_derivatives(rng, make, kinds):
         lambda: od.function(od.constrained_dynamics, MODEL, FEW_ROWS, residual=True),
         lambda: od.function(od.inverse_dynamics, MODEL, loads=od.Loads(external=("upper",))),
         lambda: od.function(od.inverse_dynamics, MODEL, parameters=("gravity",)),
+        lambda: od.function(od.forward_dynamics, SPRUNG, loads=od.Loads(passive=True)),
         lambda: od.function(od.impact, MODEL, FEW_ROWS, e="input"),
         lambda: od.function(od.mass_matrix, MODEL),
     ],
-    ids=["solver", "residual", "wrenches", "parameters", "restitution", "H"],
+    ids=["solver", "residual", "wrenches", "parameters", "springs", "restitution", "H"],
 )
 def test_what_only_casadi_differentiates(make):
     f = make()
@@ -265,6 +266,17 @@ def test_earlier_files_come_back(tmp_path, monkeypatch, after):
     assert sorted(tmp_path.iterdir()) == [target]
     od.codegen.export([od.function(od.bias_force, MODEL)], target)
     assert (target / "robot_C.c").exists()
+
+
+def test_a_folder_that_another_export_has_just_made(tmp_path):
+    """Its files stay, and the files of this export are moved into it."""
+    complete, target = tmp_path / "files", tmp_path / "robot"
+    complete.mkdir()
+    target.mkdir()
+    (target / "other.c").write_text("other")
+    assert not writing._appears(complete, target)
+    assert (target / "other.c").exists()
+    assert writing._appears(complete, tmp_path / "new")
 
 
 def test_a_file_where_a_folder_must_be(tmp_path):
