@@ -51,7 +51,7 @@ def test_digests_tell_models_apart():
     assert len(set(digests)) == 3
     assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests)
     assert od.codegen.model_digest(robot()) == digests[0], "the same data"
-    assert od.codegen.model_digest(robot(com=(1e-30, 0, 0))) != digests[0]
+    assert od.codegen.model_digest(robot(damping=1e-30)) != digests[0]
     assert od.codegen.model_digest(robot(gravity=(-0.0, 0, -9.81))) == digests[0], "-0 equals 0"
     assert "Gravity: (0, 0, -9.81)" in header(od.function(od.inverse_dynamics, robot(gravity=(-0.0, 0, -9.81))))
     two = [od.function(od.inverse_dynamics, robot()), od.function(od.mass_matrix, robot().with_gravity((0, 0, 0)))]
