@@ -102,7 +102,7 @@ def _number(entry: Any) -> Any:
 
 
 def joint_text(joint: Joint, axes: str, start: str = "") -> str:
-    """The meaning of a joint's entries of q and qd, in their order; "" for a joint with one degree of freedom.
+    """The meaning of a joint's entries of q and qd, in their order; "" for one angle or displacement, and its rate.
 
     axes: words for the fixed axes in which its translations are measured. start: words for the point that they are
     measured from, unless that is the world's origin.
@@ -128,8 +128,12 @@ def joint_text(joint: Joint, axes: str, start: str = "") -> str:
         return "q = [angle about the axis; displacement along it]; qd = dq/dt"
     if isinstance(joint, kinds.Universal):
         return "q = [angle about the first axis; angle about the second, which the first turns]; qd = dq/dt"
+    if joint.nv and type(joint).q_dot is not Joint.q_dot:
+        return f"q and qd as {type(joint).__name__} defines them; qd is not dq/dt"
     if joint.nv > 1:
-        return "q and qd = dq/dt of its single motions, one after the other" if joint.nq == joint.nv else ""
+        return "q and qd = dq/dt of its single motions, one after the other"
+    if joint.nv and not isinstance(joint, (kinds.Revolute, kinds.Prismatic, kinds.Helical)):
+        return f"q = its coordinate, as {type(joint).__name__} defines it; qd = dq/dt"
     return ""
 
 

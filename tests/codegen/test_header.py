@@ -70,7 +70,11 @@ def test_models_of_code_have_no_digest():
     builder.add_body("a", od.CustomJoint(lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), ("x",)), mass=1)
     model = builder.build()
     assert od.codegen.model_digest(model) == ""
-    assert "digest" not in header(od.function(od.inverse_dynamics, model))
+    alone = od.function(od.inverse_dynamics, model)
+    assert "digest" not in header(alone)
+    files = od.codegen.generate([alone, od.function(od.mass_matrix, robot())], "robot")
+    assert "MODEL_DIGEST" not in files["robot.h"], "it would be that of one of both models"
+    assert "MODEL_DIGEST" not in od.codegen.generate([alone], "robot")["robot.h"]
 
 
 def test_the_base_and_its_velocity():
@@ -86,10 +90,26 @@ def test_the_base_and_its_velocity():
     assert "qd = [velocity of the origin in world axes;" in raised
 
 
+class Geared(od.Revolute):
+    """A joint of a user, whose velocity is twice the rate of its q."""
+
+    def q_dot(self, q, qd):
+        return qd / 2
+
+
+def along_x(q):
+    return od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0))
+
+
 @pytest.mark.parametrize(
     ("joint", "text"),
     [
         (od.Revolute("z"), ""),
+        (od.Prismatic("z"), ""),
+        (od.Helical("z", pitch=0.1), ""),
+        (od.Fixed(), ""),
+        (Geared("z"), "q and qd as Geared defines them; qd is not dq/dt"),
+        (od.CustomJoint(along_x, ("x",)), "q = its coordinate, as CustomJoint defines it; qd = dq/dt"),
         (od.Spherical(), "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"),
         (od.Euler("yxz"), "q = [angles a, b, c of the rotation Ry(a) Rx(b) Rz(c)]; qd = dq/dt"),
         (od.FloatingBase("euler_zyx"),

@@ -41,9 +41,8 @@ def lines(entries: Sequence[Entry]) -> list[str]:
 
 
 def digests(entries: Sequence[Entry]) -> list[str]:
-    """Digests of the models of an export, without repetition."""
-    found = (entry.description.conventions.digest for entry in entries if entry.description)
-    return list(dict.fromkeys(filter(None, found)))
+    """Digests of the models of an export, without repetition; "" for models that have none."""
+    return list(dict.fromkeys(entry.description.conventions.digest for entry in entries if entry.description))
 
 
 def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
@@ -61,7 +60,7 @@ def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
     else:
         gravity = f"({', '.join(f'{x:.12g}' for x in conventions.gravity)}) m/s^2 in world axes"
     coordinates = [_filled(f"{name}: {text}") for name, text in conventions.joints]
-    about = [" * Coordinates of joints with several degrees of freedom:"] if coordinates else []
+    about = [" * Coordinates of joints:"] if coordinates else []
     one_dof = " * All other joints have one angle [rad] or displacement [m], and its rate." if coordinates else ""
     lines = [*about, *(line for paragraph in coordinates for line in paragraph), *filter(None, [one_dof])]
     if any("quaternion" in text for _, text in conventions.joints):
