@@ -36,8 +36,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("mutations.toml")
-COPIED = ("ocp_dyn", "tests", "problems", "scripts", "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
-          "LICENSE")  # fmt: skip
+COPIED = (
+    "ocp_dyn", "tests", "problems", "scripts", "docs",
+    "pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE",
+)  # fmt: skip
 """Files and folders that a run of the tests reads."""
 
 

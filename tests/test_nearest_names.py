@@ -112,6 +112,7 @@ def test_options_of_motions_suggest_the_nearest_word(word: str, solution: ocp.So
 
 def test_names_of_the_same_words_are_near() -> None:
     assert meant("left_sole", HUMAN.frame_names) == ": did you mean 'sole_l'?"
+    assert meant("-", HUMAN.frame_names) == ""
     assert meant("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
     assert meant("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
     assert meant("uppe", HUMAN.frame_names).startswith(": did you mean 'upper_trunk'")

@@ -82,12 +82,14 @@ def text(model: od.Model) -> str:
 
 def _limits(model: od.Model, joint: dict[str, Any]) -> list[tuple[str, ...]]:
     """Lines of the coordinates of a joint that have any limit or loss."""
-    if joint["q"][1] - joint["q"][0] != joint["qd"][1] - joint["qd"][0]:
-        return []
     keys = ("lower", "upper", "velocity", "effort", "damping", "friction")
+    dofs = joint["qd"][1] - joint["qd"][0]
+    has_quaternion = joint["q"][1] - joint["q"][0] > dofs
     rows = []
-    for k in range(joint["qd"][1] - joint["qd"][0]):
+    for k in range(dofs):
         values = [joint[key][k] for key in keys]
+        if has_quaternion and k >= dofs - 3:  # its entries, the last ones of q, have no limits of single dofs
+            values[:2] = -np.inf, np.inf
         if np.any(np.isfinite(values[:4])) or any(values[4:]):
             rows.append((model.qd_names[joint["qd"][0] + k], *map(number, values)))
     return rows

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ocp_dyn as od
@@ -52,9 +54,21 @@ def test_info_as_json(arm, capsys):
     assert status("info", arm, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["name"], data["nq"], data["mass"], data["frames"]["tip"]) == ("arm", 1, 2.0, "upper")
-    assert data["joints"][0]["upper"] == [2.0]
+    assert (data["joints"][0]["upper"], data["joints"][0]["mass"]) == ([2.0], 2.0)
     assert status("info", "pendulum", "--json") == 0
     assert json.loads(capsys.readouterr().out)["joints"][0]["upper"] == [None]  # no limit
+
+
+def test_info_shows_limits_of_a_floating_base(tmp_path, capsys):
+    """Those of its translations; entries of a quaternion are no coordinates of single dofs."""
+    builder = od.ModelBuilder("ball")
+    lower = [-1, -2, -3, -0.5, -np.inf, -np.inf, -np.inf]
+    builder.add_body("a", od.FloatingBase(), mass=1, inertia=(1, 1, 1), damping=0.5, lower=lower)
+    od.save_model(builder.build(), tmp_path / "ball.json")
+    assert status("info", tmp_path / "ball.json") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"root.z +-3 +- +- +- +0.5 +0\n", out)
+    assert re.search(r"root.wx +- +- +- +- +0.5 +0\n", out)
 
 
 def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
@@ -95,16 +109,38 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
         (["export", "pendulum", "--functions", "FDc", "--out", "x"], 2, "FDc needs contacts: --feet"),
         (["export", "pendulum", "--functions", "pose", "--out", "x"], 2, "pose needs arguments that a command line"),
         (["export", "pendulum", "--functions", "G", "--feet", "tipp", "--out", "x"], 2, "'tipp': did you mean 'tip'"),
-        (["export", "pendulum", "--functions", ",", "--out", "x"], 2, "at least one name is needed"),
+        (["export", "pendulum", "--functions", " , ", "--out", "x"], 2, "at least one name is needed"),
         (["export", "pendulum", "--lanes", "3", "--out", "x"], 2, "lanes"),
         (["bench", "pendulum", "--seconds", "0"], 2, "--seconds must lie between 0 and 60"),
         (["show", "pendulum", "--out", "x.doc"], 2, "the name of a picture ends in one of .png"),
         (["plot", "nothing.npz"], 2, "no file 'nothing.npz'"),
+        (["plot", "arm.urdf", "--out", "x.gif"], 2, "--out x.gif: --what motion is written as one of .png, .pdf, .svg"),
+        (["plot", "arm.urdf", "--what", "animation", "--out", "x.png"], 2, "written as one of .gif, .html, .mp4"),
+        (["plot", "arm.urdf", "--what", "summary", "--out", "x.txt"], 2, "--what summary is printed, not written"),
+        (["show", "nothing.npz"], 2, "no file 'nothing.npz'"),
+        (["show", "solution.npz", "--root", "fixed"], 2, "--root is for URDFs and robots by name; a solution"),
+        (["info", "solution.npz"], 2, "solution.npz is a solution; expected a model"),
+        (["info", "pendulum", "--root", "floating"], 2, "--root is for URDFs and robots by name; the root of pendulum"),
+        (["info", "model.json", "--root", "planar"], 2, "the root of model.json is a joint of the model"),
+        (["check", "."], 2, "'.' is a folder; expected a URDF"),
+        (["check", "talos"], 2, "no file 'talos'; expected a URDF or a model as JSON, not a name"),
         (["walk", "tallos"], 2, "no file and no robot 'tallos': did you mean 'talos'"),
-        (["walk", "ur5"], 2, "names of both feet are needed"),
+        (["walk", "ur5"], 2, "the feet of ur5 are not known: name their links or frames, --feet LEFT,RIGHT"),
+        (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
+        (["walk", "model.json", "--feet", "a,b"], 2, "a walk needs the URDF of the robot, not a model as JSON"),
+        (["walk", "--feet", "a,b"], 2, "--feet is an option of a robot on two feet or a quadruped; here walks a human"),
+        (["walk", "talos", "--mass", "80"], 2, "--mass is an option of a human; here walks a robot on two feet"),
+        (["walk", "talos", "--flight", "0"], 2, "--flight is an option of a quadruped; here"),
+        (
+            ["walk", "solo12", "--sole", "1", "2"],
+            2,
+            "--sole is an option of a robot on two feet; here walks a quadruped",
+        ),
+        (["walk", "solo12", "--flight", "1", "--overlap", "1"], 2, "--flight and --overlap exclude each other"),
         (["walk", "--speed", "9"], 2, "speed must lie between 0.5 and 2.2 m/s"),
         (["walk", "--speed", "x"], 2, "invalid float value: 'x'"),
         (["walk", "--spede", "1.2"], 2, "unrecognized arguments: --spede"),
+        (["walk", "--spee", "1.2"], 2, "unrecognized arguments: --spee"),
         (["problems", "jmp"], 2, "no problem 'jmp': did you mean 'jump'?"),
         (["completion", "csh"], 2, "invalid choice: 'csh'"),
         (["dance"], 2, "invalid choice: 'dance'"),
@@ -113,14 +149,17 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
 )
 def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for file in ("arm.urdf", "model.json", "solution.npz"):
+        (tmp_path / file).write_text(URDF)
     if not od.robots.installed() and "ur5" in arguments:
         pytest.skip("example-robot-data is not installed")
     assert status(*arguments) == code
     out, err = capsys.readouterr()
     assert message in err
+    assert "usage:" not in err or "error: argument" in err or "unrecognized" in err or "required" in err
     assert not out
     assert "Traceback" not in err
-    assert not list(tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json", "solution.npz"}
 
 
 def test_faults_of_files_are_status_1_and_debug_shows_the_traceback(tmp_path, capsys):
@@ -195,11 +234,36 @@ def test_bench_measures(capsys):
     rows = json.loads(capsys.readouterr().out)["functions"]
     assert rows.keys() == {"ID", "H"}
     assert 0 < rows["ID"]["interpreted_us"] < 1e3
-    assert rows["ID"]["batch_us"] is None or rows["ID"]["batch_us"] < rows["ID"]["compiled_us"] < 1e3
+    for key in ("batch_us", "compiled_us"):  # None without a compiler
+        assert 0 < (rows["ID"][key] or 1) < 1e3
     assert status("bench", "pendulum", "--functions", "ID,integrate", "--seconds", "0.002", "--no-compile") == 0
     out, err = capsys.readouterr()
     assert re.search(r"integrate +\d+ +[\d.e-]+ +- +-\n", out)
     assert "ID ..." in err
+
+
+def test_times_are_medians_per_call_and_per_state(monkeypatch, capsys):
+    """With a clock that goes on by 2 ms at every call."""
+    from ocp_dyn.cli import bench
+
+    now = [0.0]
+
+    def call() -> None:
+        now[0] += 2e-3
+
+    with monkeypatch.context() as patched:
+        patched.setattr("time.perf_counter", lambda: now[0])
+        assert bench._seconds(call, 1.0) == pytest.approx(2e-3)
+    model = od.models.pendulum()
+    f = od.function(od.inverse_dynamics, model)
+    assert [np.shape(x) for x in bench._states(model, f, 1)] == 3 * [(1,)]
+    assert [np.shape(x) for x in bench._states(model, f, 5)] == 3 * [(5, 1)]
+    monkeypatch.setattr(bench, "_seconds", lambda call, budget: 2e-3)
+    assert status("bench", "pendulum", "--functions", "ID", "--json") == 0
+    row = json.loads(capsys.readouterr().out)["functions"]["ID"]
+    assert row["interpreted_us"] == pytest.approx(2e3)
+    if row["compiled_us"] is not None:
+        assert (row["compiled_us"], row["batch_us"]) == pytest.approx((2e3, 2.0))
 
 
 def test_show_draws_a_picture(tmp_path, capsys, monkeypatch):
@@ -230,8 +294,23 @@ def test_show_opens_the_viewer(tmp_path, capsys, monkeypatch):
     assert len(opened) == 1
     assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.html") == 0
     assert (tmp_path / "rotor.html").stat().st_size > 100_000
+    monkeypatch.chdir(tmp_path)
+    assert status("show", "pendulum", "--view", "side") == 0
+    assert (tmp_path / "pendulum_1.png").exists()  # what asks for a picture does not open the viewer
     assert status("show", tmp_path / "rotor.npz", "--out", tmp_path / "rotor.png") == 2
     assert "a motion has no single picture" in capsys.readouterr().err
+
+
+def by_option(words: list[str]) -> dict[str, list[str]]:
+    """The values of every option, and under "" the words before the first one."""
+    found: dict[str, list[str]] = {}
+    option = ""
+    for word in words:
+        if word.startswith("--"):
+            assert word not in found
+            option = word
+        found.setdefault(option, []).append(word)
+    return found
 
 
 def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
@@ -266,11 +345,38 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         assert status("walk", *given, *out) == 0
         name, got = asked.pop()
         assert name == problem
-        assert sorted(got) == sorted([*arguments, *out])
+        assert by_option(got) == by_option([*arguments, *out])
         assert f"report with pictures: {tmp_path}/report.md" in capsys.readouterr().out
     assert status("walk", *out, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"converged": True, "files": [file]}
     assert status("walk", file, "--feet", "a,b,c") == 2
+    monkeypatch.setattr(walk, "run_problem", lambda *_: 130)  # Ctrl-C: nothing is told about files that are not there
+    capsys.readouterr()
+    for more in ([], ["--json"]):
+        assert status("walk", *out, *more) == 130
+        assert not capsys.readouterr().out
+
+
+def test_errors_of_files_name_the_file(tmp_path, monkeypatch, capsys):
+    def refuse(**options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path / ".export-x1"))
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
+    assert status("export", "pendulum", "--functions", "H", "--out", tmp_path) == 1
+    assert capsys.readouterr().err == f"ocp-dyn export: {tmp_path}: Permission denied\n"
+
+
+def test_a_folder_that_cannot_be_written_to_is_reported_before_the_solver_runs(tmp_path, monkeypatch, capsys):
+    def refuse(dir: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(dir / "tmp"))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    assert status("problems", "simplest_walker", "--out", tmp_path) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err == (
+        f"ocp-dyn problems simplest_walker: error: --out {tmp_path}: no file can be written there: Permission denied\n"
+    )
 
 
 def test_plot_draws_a_saved_solution(tmp_path, capsys):
@@ -291,6 +397,7 @@ def test_plot_draws_a_saved_solution(tmp_path, capsys):
 def test_problems_are_listed_and_run(tmp_path, capsys):
     assert status("problems") == 0
     out = capsys.readouterr().out
+    assert not re.search(r"^  .*\.$", out, re.MULTILINE)  # first sentences, without their periods
     root = Path(od.__file__).parents[1]
     for path in (root / "problems").rglob("[a-z]*.py"):
         assert f"  {'.'.join(path.relative_to(root / 'problems').with_suffix('').parts)} " in out
@@ -305,6 +412,7 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     text = capsys.readouterr().out
     assert text.startswith("usage: ocp-dyn problems simplest_walker ")
     assert "python -m ocp_dyn.problems.simplest_walker" in text
+    assert importlib.import_module("ocp_dyn.problems._command").PROGRAM.get() == ""  # as before
 
 
 def test_help_has_examples_and_statuses(capsys):

@@ -163,6 +163,13 @@ def test_estimates_are_near(rng):
         assert 1 < effort.derivative_instructions(branched, kind) / by_casadi(branched, kind).n_instructions() < 6
 
 
+def test_directions_of_a_jacobian():
+    """Forward or reverse, whichever needs fewer."""
+    x = ca.SX.sym("x", 40)
+    for f in (ca.Function("f", [x], [ca.sumsqr(x)]), ca.Function("f", [x[0]], [x[0] * ca.DM.ones(40)])):
+        assert effort._directions(f) == 1
+
+
 def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
     f = od.function(od.impact, MODEL, FEW_ROWS)
     monkeypatch.setattr(effort, "LARGE", 20_000)

@@ -88,6 +88,11 @@ def test_the_base_and_its_velocity():
     raised = header(od.function(od.inverse_dynamics, robot(origin=(1, 0, 2))))
     assert "x, y, z of the origin, from the point (1, 0, 2) m of the world, in world axes; quaternion" in raised
     assert "qd = [velocity of the origin in world axes;" in raised
+    builder = od.ModelBuilder("robot")
+    builder.add_body("base", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("tool", od.Planar(), "base", mass=1, inertia=(1, 1, 1))
+    on_base = header(od.function(od.inverse_dynamics, builder.build()))
+    assert "x, y of the origin, from the point (0, 0, 0) m of base, in axes of base" in on_base
 
 
 class Geared(od.Revolute):

@@ -149,6 +149,10 @@ def test_bounds_count_values():
     assert more == tuple(x + 640 for x in stack.of_kernel(entry, kernel))
 
 
+def test_bounds_are_rounded_up():
+    assert [stack._rounded(size) for size in (0, 1, 64, 65)] == [0, 64, 64, 128]
+
+
 def test_frames_of_casadis_code():
     code = """
 #define casadi_inner CASADI_PREFIX(inner)

@@ -138,6 +138,34 @@ def test_notes_are_no_faults(tmp_path):
     od.load_urdf(tmp_path / "robot.urdf", mimic="free")
 
 
+MASSIVE = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+
+
+def test_masses_farther_out_count(tmp_path):
+    """The joint j carries the link d, beside the link c, which has no mass."""
+    links = f'<link name="a"/><link name="b"/><link name="c"/><link name="d">{MASSIVE}</link>'
+    joints = f"{joint('j', 'a', 'b')}\n{joint('k', 'b', 'c')}\n{joint('l', 'b', 'd')}"
+    found = faults(tmp_path, f"<robot name='r'>{links}{joints}</robot>")
+    assert [(fault.line, fault.text.split(",")[0], fault.severe) for fault in found] == [
+        (2, "joint 'k' moves no mass", False)
+    ]
+
+
+def test_faults_and_notes_in_the_order_of_lines(tmp_path):
+    first, then = (joint(*names, f'<limit lower="0" upper="{upper}" effort="{effort}" velocity="1"/>')
+                   for names, upper, effort in ((("j", "a", "b"), 1, 0), (("k", "b", "c"), -1, 1)))  # fmt: skip
+    found = faults(tmp_path, f"<robot name='r'>{LINKS}{first}\n{then}</robot>")
+    assert [(fault.line, fault.severe) for fault in found] == [(1, False), (2, True)]
+
+
+def test_joints_that_mimic_each_other(tmp_path):
+    first, second = (joint(*names, f"<mimic joint='{other}'/>") for *names, other in ("jabk", "kbcj"))
+    ring = f"{first}\n{second}"
+    severe = [fault for fault in faults(tmp_path, f"<robot name='r'>{LINKS}{ring}</robot>") if fault.severe]
+    assert [fault.line for fault in severe] == [2]
+    assert "joints mimic each other in a ring, j -> k -> j" in severe[0].text
+
+
 def test_missing_meshes_are_noted(tmp_path):
     shape = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
     (tmp_path / "there.stl").touch()
@@ -169,20 +197,29 @@ def good(tmp_path) -> dict:
 def test_every_fault_of_a_json_model_is_found_with_its_line(tmp_path, good):
     assert file_faults(tmp_path / "good.json") == []
     bodies = good["bodies"]
-    bodies[0] |= {"parent": 4, "qd_max": ["x"]}
+    bodies[0] |= {"parent": 1, "qd_max": ["x"]}
     del bodies[0]["inertia"]
-    bodies[1] |= {"name": bodies[0]["name"], "joint": {"kind": "Revolut"}}
-    bodies[2] |= {"q_lower": [2.0], "q_upper": [1.0], "damping": [-1.0]}
+    bodies[1] |= {"joint": {"kind": "Revolut"}}
+    bodies[2] |= {"name": bodies[1]["name"], "q_lower": [2.0], "q_upper": [1.0], "damping": [-1.0]}
     bodies[3] = 7
     good["frames"][0]["X"]["E"][0][0] = 3.0
+    good["frames"][1]["body"] = len(bodies) + 1
     good["gravity"] = [0, 0]
     good["mimics"] = [{"joint": "a"}]
     found = faults(tmp_path, json.dumps(good, indent=1), "bad.json")
     wheres = [text.split(":")[0] for _, text, _ in found]
-    for where, count in {"bodies[0]": 3, "bodies[1]": 2, "bodies[2]": 2, "bodies[3]": 1, "mimics[0]": 1}.items():
+    for where, count in {
+        "bodies[0]": 3,
+        "bodies[1]": 1,
+        "bodies[2]": 3,
+        "bodies[3]": 1,
+        "mimics[0]": 1,
+        "frames[1]": 1,
+    }.items():
         assert len([w for w in wheres if w.startswith(where)]) == count, where
     assert len([w for w in wheres if w.startswith("frames[0]")]) == 1
     assert any("gravity" in text for _, text, _ in found)
+    assert any(f"body {bodies[2]['name']!r} stands in bodies[1] already" in text for _, text, _ in found)
     lines = (tmp_path / "bad.json").read_text().splitlines()
     for line, text, _ in found:
         if text.startswith("bodies[1]"):  # the line on which the object of the body opens

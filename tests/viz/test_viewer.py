@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import struct
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,7 @@ from ocp_dyn.io.visuals import find_mesh, read_visuals
 from ocp_dyn.ocp import Solution
 from ocp_dyn.viz.viewer import bodies, meshes
 from ocp_dyn.viz.viewer import track as tracks
-from ocp_dyn.viz.viewer.stage import upright
+from ocp_dyn.viz.viewer.stage import ASIDE, upright
 from tests.viz.motions import SOLE, STEP, TIME
 
 URDF = """<robot name="r">
@@ -32,7 +35,7 @@ URDF = """<robot name="r">
  <visual><origin xyz="0 0 -0.5"/><geometry><cylinder radius="0.1" length="1"/></geometry></visual></link>
 <joint name="elbow" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 1 0"/><axis xyz="0 1 0"/>
  <limit lower="-1" upper="2" effort="1" velocity="1"/></joint>
-<joint name="end" type="fixed"><parent link="arm"/><child link="tip"/><origin xyz="0 0 -1"/></joint>
+<joint name="end" type="fixed"><parent link="arm"/><child link="tip"/><origin xyz="0 0 -1" rpy="0 0 1.5707963267948966"/></joint>
 </robot>"""
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 
@@ -124,6 +127,14 @@ def test_time_of_a_motion_that_repeats_and_of_one_that_ends(walk):
     assert once.local(9.0) == (0, pytest.approx(2 * TIME))
 
 
+def test_a_full_turn_between_two_rows():
+    """Quaternions of following samples have one sign, so that the poses between them lie between them."""
+    track = tracks.of_rows(od.models.pendulum(), np.array([0.0, 1.0]), np.array([[0.0], [2 * np.pi]]))
+    assert np.all(np.sum(track.w[1:] * track.w[:-1], axis=-1) > 0.9)
+    np.testing.assert_allclose(track.way(0.25), [track.com[15, 0], 0, 0], atol=1e-9)  # a camera stays level
+    assert abs(track.com[15, 2] - track.com[0, 2]) > 0.4
+
+
 def test_arrows_begin_at_the_center_of_pressure_and_are_as_long_as_the_force(walk):
     track = tracks.of_motion(walk, [])
     meters = tracks.FORCE_LENGTH * tracks.size(walk.model)  # one body weight
@@ -162,6 +173,23 @@ def test_one_outline_for_every_footstep(walk):
     assert 0.1 < np.ptp(right[:, 0]) < 0.35
 
 
+def test_contacts_of_one_footstep_have_one_outline(walk):
+    """Heel and toes of a foot, also those of the step that ends in the next cycle; the other foot beside them."""
+    sole = np.array([[0.0, 0, 0], [0.2, 0, 0], [0.2, 0.1, 0], [0, 0.1, 0]])
+
+    def hold(name: str, side: str, x: float, length: float = 1.0) -> tracks.Hold:
+        return tracks.Hold(name, side, np.array([0.0, 1.0]), np.zeros(3), np.array([0, 0, 1.0]), np.zeros((1, 6)),
+                           sole * [length, 1, 1] + [x, 0, 0])  # fmt: skip
+
+    track = tracks.of_motion(walk, [])
+    x = float(track.advance[0])
+    holds = (hold("toes", "left", 0.05, 0.5), hold("heel", "left", 0.0), hold("sole", "right", 0.0),
+             hold("heel", "left", x + 0.01, 0.9), hold("heel", "left", x / 2))  # fmt: skip
+    edges, side = tracks.footprints(replace(track, holds=holds))
+    assert side == ("left",) * 4 + ("right",) * 4 + ("left",) * 4
+    np.testing.assert_allclose(edges[:, 0, 0].reshape(3, 4).min(axis=1), [0, 0, x / 2])
+
+
 def test_gravity_points_down(rng):
     for g in (rng.normal(size=3), np.array([0, 0, -1.0]), np.array([0, 0, 2.0]), np.array([0, -9.81, 0])):
         R = upright(g)
@@ -193,8 +221,27 @@ def test_hulls_of_balls(radii, rng):
 
 def test_edges_of_a_box_are_sharp_and_those_of_a_ball_are_not():
     assert len(meshes.simple_shape("box", (1, 2, 3)).vertices) == 24
+    cylinder = meshes.simple_shape("cylinder", (0.5, 3.0)).vertices
+    np.testing.assert_allclose([cylinder.min(axis=0), cylinder.max(axis=0)], [[-0.5, -0.5, -1.5], [0.5, 0.5, 1.5]])
     ball = meshes.simple_shape("sphere", (1.0,))
     assert len(meshes.creased(ball).vertices) < len(ball.vertices)
+
+
+def test_meshes_as_one():
+    box = meshes.simple_shape("box", (1, 2, 3))
+    both = meshes.joined([box, box.placed(np.eye(3), np.array([5.0, 0, 0]))])
+    np.testing.assert_array_equal(both.vertices[both.faces[12:]], box.vertices[box.faces] + [5, 0, 0])
+
+
+def test_a_mesh_file_that_changes_is_read_again(tmp_path):
+    write_stl(tmp_path / "a.stl")
+    assert len(meshes.mesh_file(tmp_path / "a.stl")[0].faces) == 1
+    data = (tmp_path / "a.stl").read_bytes()
+    (tmp_path / "a.stl").write_bytes(
+        data[:80] + struct.pack("<I", 2) + data[84:] + struct.pack("<12fH", 0, 0, 1, *(TRIANGLE + 1).ravel(), 0)
+    )
+    os.utime(tmp_path / "a.stl", (1, 1))
+    assert len(meshes.mesh_file(tmp_path / "a.stl")[0].faces) == 2
 
 
 def test_outline_of_points(rng):
@@ -210,12 +257,22 @@ def test_shapes_of_a_urdf_stand_where_its_links_are(robot, rng):
     np.testing.assert_allclose(box.mesh.vertices.mean(axis=0), [0, 0, 1], atol=1e-12)
     arm = bodies.vertices_of(found, 2)
     assert arm[:, 2].min() == pytest.approx(-1)
-    for corner in TRIANGLE * [1, -2, 1] - [0, 0, 1]:  # in the link tip, which is fixed to the arm
+    for corner in TRIANGLE[:, [1, 0, 2]] * [2, 1, 1] - [0, 0, 1]:  # in the link tip, which is fixed to the arm, turned
         assert np.abs(arm - corner).max(axis=1).min() < 1e-6
     tip = next(v for v in read_visuals(robot.shape_files[0].path) if v.kind == "mesh")
     faces = bodies._meshes(tip)[0]
     a, b, c = faces.vertices[faces.faces[0]]
     assert np.cross(b - a, c - a)[2] > 0  # mirrored, and its face still looks up
+
+
+def test_a_file_with_shapes_of_the_ground_alone(tmp_path):
+    text = re.sub(
+        r"<visual><geometry><mesh.*?</visual>|<visual><origin xyz=.0 0 -0.5.*?</visual>", "", URDF, flags=re.DOTALL
+    )
+    (tmp_path / "r.urdf").write_text(text)
+    assert {v.link for v in read_visuals(tmp_path / "r.urdf")} == {"base"}
+    model = od.load_urdf(tmp_path / "r.urdf", root=od.Fixed())
+    assert {piece.body for piece in bodies.pieces(model)} >= {1}
 
 
 def test_notes_of_files_follow_edits(robot):
@@ -262,6 +319,8 @@ def test_meshes_are_searched_in_packages(tmp_path, monkeypatch):
     assert find_mesh("package://pkg/a.stl", urdf) == tmp_path / "else" / "share" / "pkg" / "a.stl"
     assert find_mesh("../else/share/pkg/a.stl", urdf).samefile(tmp_path / "else" / "share" / "pkg" / "a.stl")
     assert find_mesh(f"file://{tmp_path}/else/share/pkg/a.stl", urdf) is not None
+    write_stl(tmp_path / "else" / "a b.stl")
+    assert find_mesh(f"file://{tmp_path}/else/a%20b.stl", urdf) is not None
 
 
 def test_damaged_shapes_are_refused(tmp_path):
@@ -269,6 +328,7 @@ def test_damaged_shapes_are_refused(tmp_path):
     for text, message in (
         (URDF.replace('size="2 4 6"', 'size="2 4"'), "size must be 3 finite numbers"),
         (URDF.replace('radius="0.5"', 'radius="-1"'), "negative size"),
+        (URDF.replace('radius="0.5"', 'radius="wide"'), "radius must be 1 finite number, got 'wide'"),
         ("<!DOCTYPE a><robot/>", "document type"),
         ("<robot>", "not XML"),
     ):
@@ -285,10 +345,26 @@ def test_bodies_are_sent_where_they_are(shown, walk):
         shown.time = time
         assert_poses(shown, walk.sample([time])[0], 1e-3)
         np.testing.assert_allclose(shown.q, walk.sample([time])[0])
+        com = od.center_of_mass(walk.model, walk.sample([time])[0]).full().ravel()
+        np.testing.assert_allclose(shown.actors[0].com.position, com, atol=1e-3)
+    ground = shown._stage.ground.position[0]
+    assert ground / shown._stage.section == pytest.approx(round(ground / shown._stage.section))  # its lines stay
+    assert abs(ground - STEP / TIME * time) <= shown._stage.section / 2
     assert shown._stage.scene.position[0] == pytest.approx(-STEP / TIME * time)
     shown.follow(False)
     assert shown._stage.scene.position[0] == 0
     shown.follow(True)
+
+
+def test_the_camera_has_the_robot_left_of_the_panel(shown):
+    assert np.ptp(shown.scenery.space()[0][:, 0]) < 1.5  # the camera follows: not the whole way
+    camera, box = shown._stage.server.initial_camera, shown.scenery.space()[0]
+    position, view = np.array(camera.position), np.array(camera.look_at) - np.array(camera.position)
+    right = np.cross(view, [0, 0, 1.0])
+    to_robot = box.mean(axis=0) - position
+    slope = (to_robot @ right / np.linalg.norm(right)) / (to_robot @ view / np.linalg.norm(view))
+    assert slope == pytest.approx(-ASIDE * np.tan(camera.fov / 2))
+    assert np.linalg.norm(np.ptp(box, axis=0)) / 2 < np.linalg.norm(to_robot) * np.sin(camera.fov / 2)
 
 
 def test_forces_are_sent(shown):
@@ -298,8 +374,19 @@ def test_forces_are_sent(shown):
     assert arrows.points[0, 0, 0] == pytest.approx(0.1 + SOLE[0] + 2 * STEP)
     shown.layer("forces", False)
     assert not arrows.visible
+    shown.time = 0.3 + 2 * TIME
+    assert not arrows.visible
     shown.layer("forces", True)
     assert arrows.visible
+
+
+def test_a_pose_beside_the_motion(shown, walk):
+    shown.time = 0.1
+    other = walk.sample([0.3])[0]
+    shown.update(other)
+    assert_poses(shown, other, 1e-3)
+    shown.time = 0.1  # the motion is still there
+    assert_poses(shown, walk.sample([0.1])[0], 1e-3)
 
 
 def test_layers_and_steps(shown):
@@ -328,6 +415,10 @@ def test_time_goes_on_for_visitors_only(shown):
     shown.pause()
     shown._advance(0.2)
     assert shown.time == pytest.approx(0.2)
+    shown.time = 5 * TIME
+    shown.play()  # a motion that repeats has no end at which it would start again
+    assert shown.time == pytest.approx(5 * TIME)
+    shown.pause()
     with pytest.raises(ValueError, match="speed must be a positive number"):
         shown.play(0.0)
 
@@ -390,6 +481,12 @@ def test_several_stand_side_by_side_or_over_each_other(walk):
         np.testing.assert_array_equal(viewer.actors[1].root.position, one)
         assert viewer.actors[1].meshes[0].opacity < 0.5
         assert viewer.actors[0].meshes[0].color != viewer.actors[1].meshes[0].color
+
+
+def test_names_that_differ_in_a_slash_have_nodes_of_their_own():
+    rod = od.models.pendulum()
+    with od.viz.show({"a/b": rod, "a_b": rod}) as viewer:
+        assert len({actor.path for actor in viewer.actors}) == 2
 
 
 def test_a_page_holds_the_motion(shown, tmp_path):

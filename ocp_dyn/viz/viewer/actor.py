@@ -47,7 +47,7 @@ class Actor:
         self.server, self.name, self.track, self.tint = server, name, track, tint
         self.mark = bytes_of(_hex(COM_ON_DARK if dark else COM_COLOR))
         self.label: Any = None
-        self.path = f"/scene/{_plain(name)}"
+        self.path = f"/scene/{plain(name)}"
         self.reach = size(track.model)
         scene = server.scene
         self.root = scene.add_frame(self.path, show_axes=False)
@@ -67,7 +67,7 @@ class Actor:
         scene.add_frame(paths[0], show_axes=False)
         for i, parent in model.edges:
             above = paths[parent] if parent else f"{self.path}/robot"
-            paths.append(f"{above}/{_plain(model.body_names[i - 1])}")
+            paths.append(f"{above}/{plain(model.body_names[i - 1])}")
             nodes.append(scene.add_frame(paths[i], show_axes=False))
         for k, piece in enumerate(shapes):
             r, g, b, opacity = self.tint or piece.color
@@ -177,6 +177,6 @@ def bytes_of(color: Color) -> tuple[int, int, int]:
     return r, g, b
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name without the character that parts the names of nodes."""
     return name.replace("/", "_") or "robot"

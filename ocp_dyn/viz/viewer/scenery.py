@@ -12,7 +12,7 @@ from ..._types import Array
 from ...io.visuals import Color
 from ...mechanism import Model
 from ..skeleton import size
-from .actor import GHOST, SEE_THROUGH, Actor
+from .actor import GHOST, SEE_THROUGH, Actor, plain
 from .bodies import Piece, _hex, vertices_of
 from .stage import upright
 from .track import Track, world_pose
@@ -129,9 +129,9 @@ class Scenery:
                 self.robots, self.tints, self.offsets, self.opacities, self.boxes, strict=True
             ):
                 name = robot.name
-                while name in taken:
+                while plain(name) in taken:  # two nodes of one path would be one
                     name += "'"
-                taken.add(name)
+                taken.add(plain(name))
                 actor = Actor(server, name, robot.track, robot.shapes, tint, self.dark)
                 actor.floor = floor
                 actor.place(offset)
