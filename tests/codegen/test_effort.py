@@ -182,6 +182,15 @@ def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
         od.codegen.generate([f], "robot", derivatives=True)  # nothing is differentiated before
 
 
+def test_the_remedy_is_one_that_exports_take(monkeypatch):
+    """Where recursions give jac_adj1 of a function, but not adj1, both are left out."""
+    f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
+    monkeypatch.setattr(effort, "LARGE", 1)
+    with pytest.warns(effort.EffortWarning, match=r"derivatives fwd1, adj1 of FDc .* derivatives=\('jac',\)$"):
+        effort.warn_of_derivatives([f], ("jac", "fwd1", "adj1", "jac_adj1"))
+    od.codegen.generate([f], "robot", derivatives=("jac",))
+
+
 def test_short_derivatives_are_not_told(monkeypatch, recwarn):
     monkeypatch.setattr(effort, "LARGE", 20_000)
     fs = [od.function(od.inverse_dynamics, MODEL), od.function(od.constrained_dynamics, MODEL, FEW_ROWS)]
