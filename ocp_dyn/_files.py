@@ -59,6 +59,10 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
         if mode is not None:
             shutil.copymode(target, partial)
         os.replace(partial, target)
+    except OSError as error:
+        if error.filename == os.fspath(partial):  # a reader of the message knows `path` alone
+            error.filename = os.fspath(path)
+        raise
     finally:
         partial.unlink(missing_ok=True)
 

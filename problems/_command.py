@@ -11,11 +11,12 @@ import json
 import platform
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import Solution
@@ -53,24 +54,31 @@ INTERRUPTED = 130
 T = TypeVar("T")
 
 
+def _refused(arguments: argparse.ArgumentParser, text: str) -> NoReturn:
+    """Ends the program as a wrong option does, but without its list of options, which is no help with a value."""
+    arguments.exit(2, f"{arguments.prog}: error: {text}\n")
+
+
 def asked(
     arguments: argparse.ArgumentParser, argv: list[str] | None, make: Callable[[argparse.Namespace], T]
 ) -> tuple[argparse.Namespace, T]:
     """Options of the command line, and the result of `make(options)`, such as the problem to solve.
 
-    If `make` raises an error, the program ends with its message. The folder of --out is made here, so that a wrong path
-    is reported before the solver runs.
+    If `make` raises an error, the program ends with its message in one line. The folder of --out is made here, so that
+    a path that cannot be written to is reported before the solver runs.
     """
     options = arguments.parse_args(argv)
     try:
         made = make(options)
     except (ValueError, KeyError, OSError) as error:
-        arguments.error(str(error))
+        _refused(arguments, str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error))
     if options.out is not None:
         try:
             options.out.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=options.out):
+                pass
         except OSError as error:
-            arguments.error(f"--out {options.out}: no folder can be made there: {error.strerror}")
+            _refused(arguments, f"--out {options.out}: no file can be written there: {error.strerror}")
     return options, made
 
 

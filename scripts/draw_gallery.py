@@ -19,35 +19,27 @@ from typing import NamedTuple
 from PIL import Image, ImageSequence
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-import ocp_dyn as od
-
 LARGEST = 60_000
 """Bytes of a picture."""
 
 
 class Drawing(NamedTuple):
-    """The options of a problem's command, where robot:NAME is the file of a robot, and the picture that it writes."""
+    """The options of a problem's command, and the picture that it writes."""
 
     options: tuple[str, ...] = ()
     picture: str = "strip.png"
     quick: bool = True
 
 
-TALOS = ("--urdf", "robot:talos")
-TALOS_FEET = ("--left-foot", "left_sole_link", "--right-foot", "right_sole_link")
-SOLO = ("--urdf", "robot:solo12")
-SOLO_FEET = ("--feet", "FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 LARGE = {
-    "human_walk": Drawing(),
+    "human_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
-    "robot_walk": Drawing((*TALOS, *TALOS_FEET)),
-    "robot_trot": Drawing((*SOLO, *SOLO_FEET)),
+    "robot_walk": Drawing(("talos",)),
+    "robot_trot": Drawing(("solo12",)),
     "five_link": Drawing(),
     "five_link_diary": Drawing(),
     "rabbit": Drawing(picture="rabbit.png"),
@@ -76,11 +68,7 @@ def solved(name: str, results: Path) -> Path:
         path, command = results / f"{name}.png", [f"problems.small.{name}", "--out", str(results)]
     else:
         path = results / name / LARGE[name].picture
-        options = [
-            str(od.robots.path(option.removeprefix("robot:"))) if option.startswith("robot:") else option
-            for option in LARGE[name].options
-        ]
-        command = [f"problems.{name}", *options, "--quiet", "--out", str(path.parent)]
+        command = [f"problems.{name}", *LARGE[name].options, "--quiet", "--out", str(path.parent)]
         command += ["--quick"] if LARGE[name].quick else []
     if not path.exists():
         print("python -m", *command, flush=True)

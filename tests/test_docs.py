@@ -141,8 +141,17 @@ def test_docstrings_become_restructured_text(extension):
         "* two",
         "",
     ]
+    lines = extension.to_rst(["dense: row by row,", "    or by column", "lanes: two", "or four"])
+    assert lines == ["", "* dense: row by row, or by column", "* lanes: two or four", ""]
     lines = extension.to_rst([">>> od.pose(model, 'hand', q)"])
     assert lines[0] == ".. code-block:: pycon"
+
+
+def test_names_link_where_they_can_be_meant(extension):
+    """`stages` is a function of the formulations; elsewhere it may be another thing."""
+    assert extension.inline("`stages`", "ocp_dyn.formulations") == ":py:obj:`stages <ocp_dyn.formulations.stages>`"
+    assert extension.inline("`stages`, `Phase`", "ocp_dyn") == "``stages``, :py:obj:`Phase <ocp_dyn.ocp.Phase>`"
+    assert extension.inline("`Model.body`", "ocp_dyn") == ":py:obj:`Model.body <ocp_dyn.Model.body>`"
 
 
 def test_signatures_hold_what_users_need(extension):
@@ -160,6 +169,8 @@ def test_arguments_are_emphasized_and_summaries_are_sentences(extension):
     lines = extension.emphasized(["q: a state. h [s]: a step, q is used"], ["q", "h"])
     assert lines[0] == "\ue000q\ue001: a state. \ue000h\ue001 [s]: a step, q is used"
     assert extension.summary(extension.ocp_dyn.ModelError).endswith("and the remedy.")
+    short = type("Short", (), {"__doc__": "x (n) [m]. `a. B` of eq. 3 is its mean over all. More."})
+    assert extension.summary(short) == "x (n) [m]. `a. B` of eq. 3 is its mean over all."
     for full in extension.NAMES.values():
         found = extension.summary(extension._object(full))
         assert 8 < len(found) < 260, (full, found)
@@ -172,7 +183,8 @@ def test_links_between_files_of_the_repository(links):
 def test_broken_links_are_found(tmp_path, links, capsys):
     (tmp_path / "index.html").write_text(
         '<h1 id="here">A</h1><a href="b.html#there">1</a><a href="b.html#nowhere">2</a><a href="#here">3</a>'
-        '<a href="#gone">4</a><img src="none.png"><a href="https://example.org/x">5</a><a href="b.html">6</a>',
+        '<a href="#gone">4</a><img src="none.png"><a href="https://example.org/x">5</a><a href="b.html">6</a>'
+        '<a name="old"></a><a href="#old">7</a>',
         encoding="utf-8",
     )
     (tmp_path / "b.html").write_text('<p id="there">B</p>', encoding="utf-8")

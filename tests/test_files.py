@@ -114,6 +114,14 @@ def test_a_file_that_may_not_be_written_stays(tmp_path, monkeypatch):
 
 
 @needs_posix
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "none" / "a.txt"
+    with pytest.raises(FileNotFoundError) as raised, whole_file(path) as partial:
+        partial.write_text("")
+    assert raised.value.filename == str(path)
+
+
+@needs_posix
 def test_links_pipes_and_directories(tmp_path):
     (tmp_path / "store").mkdir()
     real, link = tmp_path / "store" / "real.txt", tmp_path / "link.txt"
@@ -245,11 +253,15 @@ def test_several_processes_write_and_read(tmp_path):
 # Exports
 
 
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
 def test_exporters_of_one_new_directory(tmp_path, monkeypatch):
     """Each finds no directory, and all but the first find one at the end."""
     functions = [od.function(od.mass_matrix, od.models.pendulum(2))]
     od.codegen.export(functions, tmp_path / "alone" / "robot")
-    module, errors = sys.modules["ocp_dyn.codegen.c_export.export"], []
+    module, errors = sys.modules["ocp_dyn.codegen.c_export.writing"], []
     appears, barrier = module._appears, threading.Barrier(4)
 
     def together(complete, target):
@@ -269,6 +281,7 @@ def test_exporters_of_one_new_directory(tmp_path, monkeypatch):
     for thread in threads:
         thread.join()
     assert errors == []
-    expected = {p.name: p.read_bytes() for p in (tmp_path / "alone" / "robot").iterdir()}
-    assert {p.name: p.read_bytes() for p in (tmp_path / "robot").iterdir()} == expected
+    expected = contents(tmp_path / "alone" / "robot")
+    assert "simulink/sfun_robot.c" in expected
+    assert contents(tmp_path / "robot") == expected
     assert sorted(p.name for p in tmp_path.iterdir()) == ["alone", "robot"]

@@ -112,6 +112,7 @@ def test_options_of_motions_suggest_the_nearest_word(word: str, solution: ocp.So
 
 def test_names_of_the_same_words_are_near() -> None:
     assert meant("left_sole", HUMAN.frame_names) == ": did you mean 'sole_l'?"
+    assert meant("-", HUMAN.frame_names) == ""
     assert meant("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
     assert meant("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
     assert meant("sole_l", ["base", "left_foot_and_its_sole_at_the_ground"]).endswith("sole_at_the_ground'?")

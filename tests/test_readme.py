@@ -85,3 +85,26 @@ def test_the_paths_of_contributing_exist():
             found = [folder / name for folder in folders if (folder / name).exists()]
             assert found, name
             folders.append(found[0].parent)
+
+
+def test_commands_of_problems_run_where_only_the_wheel_is_installed():
+    """`python -m problems.NAME` runs in a checkout alone; elsewhere it may run a folder of the user's."""
+    from ocp_dyn.cli.ready import problems as ready
+
+    known = ready()
+    known |= {
+        "NAME": ROOT,
+        "small.NAME": ROOT,
+        "extending.NAME": ROOT,
+        **{k.rpartition(".")[2]: v for k, v in known.items()},
+    }
+    named = 0
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        text = page.read_text(encoding="utf-8").replace(
+            "In a checkout of the repository\n`python -m problems.NAME`", ""
+        )
+        assert "python -m problems" not in text, page
+        for name in re.findall(r"`ocp-dyn problems (?!--)([\w.]+)", text):
+            named += 1
+            assert name in known, (page, name)
+    assert named >= 6

@@ -13,9 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import casadi as ca
-from casadi import SX
+import numpy as np
+from casadi import DM, SX
 
 from .._types import Expr
+from ..constraints import Baumgarte, Constraint, Contact, Loop, RollingContact, as_set, is_set
 from ..mechanism import Model
 from ..mechanism.loads import Loads
 from ..mechanism.reduction import split_joints
@@ -50,12 +52,14 @@ class AnalyticDerivatives:
 
     @cached_property
     def _by_entries(self) -> bool:
-        """Whether derivatives by the entries of q are known: not if a joint's velocities are no rates of its q."""
+        """Whether derivatives by the entries of q are known: not if a joint's velocities are no rates of its q, or if
+        constraints depend on the length of its quaternion."""
         try:
             tangent_map(split_joints(self.model), SX.sym("q", self.model.nq))
         except ValueError:
             return False
-        return True
+        sets = (as_set(argument, self.options.get("t")) for argument in self.static if is_set(argument))
+        return not any(_sees_length(self.model, constraint) for members in sets for constraint in members)
 
     def of(self, f: ca.Function, kind: str) -> ca.Function | None:
         """The derivative `kind` of f; None where only CasADi can find it."""
@@ -98,6 +102,25 @@ class AnalyticDerivatives:
             return None
         (constraints,) = self.static
         return self.spec.jacobian_of_adjoint(f.name(), _symbols(f), self.model, constraints, self.loads, self.options)
+
+
+def _sees_length(model: Model, constraint: Constraint) -> bool:
+    """Whether rows of a constraint change with the length of a quaternion, at a configuration that has no pattern.
+
+    A function phi(q) of the user may take the entries of a quaternion as they are.
+    """
+    inner = constraint.constraint if isinstance(constraint, Baumgarte) else constraint
+    parts = split_joints(model).joints  # a free joint's quaternion stands alone here
+    lengths = np.concatenate([np.full(joint.nq, 1.25 if joint.nq > joint.nv else 1.0) for joint in parts])
+    if isinstance(inner, (Contact, Loop, RollingContact)) or np.all(lengths == 1):
+        return False
+    rng = np.random.default_rng(0)
+    q, qd = model.random_q(rng), rng.normal(size=model.nv)
+    one, other = (
+        DM(ca.vertcat(ca.vec(constraint.jacobian(model, at)), constraint.hessian(model, at, DM(qd)))).full()
+        for at in (DM(q), DM(lengths * q))
+    )
+    return not np.allclose(one, other, rtol=1e-7, atol=1e-9 * np.abs(one).max(initial=0.0), equal_nan=True)
 
 
 def _symbols(f: ca.Function) -> dict[str, SX]:

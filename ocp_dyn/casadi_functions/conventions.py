@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import casadi as ca
+import numpy as np
+
 from .. import joints as kinds
-from .._types import ModelError
+from .._types import ModelError, shown
 from ..constraints import (
     Baumgarte,
     Constraint,
@@ -45,9 +48,9 @@ def conventions(model: Model) -> Conventions:
     """The conventions of a model, made once."""
     if model not in _kept:
         texts = zip(model.joint_names, model.joints[1:], range(1, model.nb + 1), strict=True)
-        found = ((name, joint_text(joint, _fixed_axes(model, i))) for name, joint, i in texts)
+        found = ((name, joint_text(joint, *_fixed_frame(model, i))) for name, joint, i in texts)
         try:
-            x, y, z = (float(entry) for entry in model.gravity)
+            x, y, z = (float(entry) + 0.0 for entry in model.gravity)  # no -0
             gravity = (x, y, z)
         except (TypeError, ValueError, RuntimeError):  # symbols
             gravity = None
@@ -63,43 +66,63 @@ def model_digest(model: Model) -> str:
     >>> od.codegen.model_digest(rod) == od.codegen.model_digest(rod.with_gravity((0, 0, -1.62)))
     False
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"model_digest needs a Model, got {shown(model)}")
     try:
-        data = json.dumps(model_to_dict(model), sort_keys=True)
+        data = json.dumps(_without_signs_of_zero(model_to_dict(model)), sort_keys=True)
     except (ModelError, TypeError, ValueError):
         return ""
     return hashlib.sha256(data.encode()).hexdigest()[:16]
 
 
-def _fixed_axes(model: Model, i: int) -> str:
-    """The axes in which a joint's translations are measured."""
-    X = model.X_tree[i]
-    if model.parent[i] == 0 and X.E.is_eye():
-        return "world axes"
-    where = "the world" if model.parent[i] == 0 else model.body_names[model.parent[i] - 1]
-    return f"axes of the joint's frame, which is fixed in {where}"
+def _without_signs_of_zero(data: Any) -> Any:
+    """The same data with 0 for -0, which equals it."""
+    if isinstance(data, dict):
+        return {key: _without_signs_of_zero(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_without_signs_of_zero(value) for value in data]
+    return data + 0.0 if isinstance(data, float) else data
 
 
-def joint_text(joint: Joint, axes: str) -> str:
+def _fixed_frame(model: Model, i: int) -> tuple[str, str]:
+    """The axes in which a joint's translations are measured, and the point that they start from; "" for the world's."""
+    X, grounded = model.X_tree[i], model.parent[i] == 0
+    where = "the world" if grounded else model.body_names[model.parent[i] - 1]
+    r = [_number(x) for x in ca.vertsplit(ca.densify(X.r))]
+    start = "" if grounded and not any(r) else f", from the point ({_list(r)}) m of {where},"
+    if X.E.is_eye():
+        return ("world axes" if grounded else f"axes of {where}"), start
+    return f"axes of the joint's frame, which is fixed in {where}", start
+
+
+def _number(entry: Any) -> Any:
+    """An entry of a matrix as a float; a symbol as it is."""
+    return float(entry) + 0.0 if isinstance(entry, ca.DM) else entry
+
+
+def joint_text(joint: Joint, axes: str, start: str = "") -> str:
     """The meaning of a joint's entries of q and qd, in their order; "" for a joint with one degree of freedom.
 
-    axes: words for the fixed axes in which its translations are measured.
+    axes: words for the fixed axes in which its translations are measured. start: words for the point that they are
+    measured from, unless that is the world's origin.
     """
+    place = f"of the origin{start} in {axes}"
     if isinstance(joint, kinds.FloatingBase):
         if joint.has_quaternion:
             return (
-                f"q = [x, y, z of the origin in {axes}; quaternion x, y, z, w of the rotation of the body axes]; "
+                f"q = [x, y, z {place}; quaternion x, y, z, w of the rotation of the body axes]; "
                 f"qd = [velocity of the origin in {axes}; angular velocity in body axes]"
             )
         angles = joint.rotation.removeprefix("euler_")
-        return f"q = [x, y, z of the origin in {axes}; {_angles(angles)}]; qd = dq/dt"
+        return f"q = [x, y, z {place}; {_angles(angles)}]; qd = dq/dt"
     if isinstance(joint, kinds.Spherical):
         return "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"
     if isinstance(joint, kinds.Euler):
         return f"q = [{_angles(joint.order)}]; qd = dq/dt"
     if isinstance(joint, kinds.Planar):
-        return f"q = [x, y of the origin in {axes}; angle about z]; qd = dq/dt"
+        return f"q = [x, y {place}; angle about z]; qd = dq/dt"
     if isinstance(joint, kinds.Translation):
-        return f"q = [x, y, z of the origin in {axes}]; qd = dq/dt"
+        return f"q = [x, y, z {place}]; qd = dq/dt"
     if isinstance(joint, kinds.Cylindrical):
         return "q = [angle about the axis; displacement along it]; qd = dq/dt"
     if isinstance(joint, kinds.Universal):
@@ -131,18 +154,17 @@ def force_text(constraint: Constraint) -> str:
         axes = "; ".join(f"({_list(axis)})" for axis in constraint.axes)
         return f"force [N] {at} along each of {axes}, in world axes; it acts on the robot"
     if isinstance(constraint, Loop):
-        ends = f"{_named(constraint.successor)}, and the opposite on {_named(constraint.predecessor)}"
-        return (
-            f"components of a wrench (r: couple, N m; t: force, N) along axes of {_named(constraint.predecessor)}; they "
-            f"act on {ends}, at the loop's origin there"
-        )
+        return _loop_text(constraint)
     if isinstance(constraint, RollingContact):
-        return (
-            "force [N] at the contact along the plane's normal and two directions across it; for a cylinder then couples "
-            "[N m] about the normal and against tilting; they act on the robot"
+        n, *sides = (f"({_list(row)})" for row in np.asarray(constraint.sides) + 0.0)
+        rolling = (
+            f"force [N] at the point in contact along the plane's normal {n} and across it along {'; '.join(sides)}"
         )
+        spin = "; then couples [N m] about the normal and against tilting" if constraint.axis is not None else ""
+        return f"{rolling}, in world axes{spin}; {'they act' if spin else 'it acts'} on the robot"
     if isinstance(constraint, JointCoupling):
-        return f"generalized force [N m, N] on joint {constraint.joint}; joint {constraint.other} feels its reaction"
+        factor = f"{-constraint.ratio:.6g}{'' if constraint.function is None else ' df/dq of it'}"
+        return f"generalized force [N m, N] on {constraint.joint}; {constraint.other} feels it times {factor}"
     if isinstance(constraint, LockedJoint):
         return "generalized forces [N m, N] on the dofs of the joint"
     if isinstance(constraint, Baumgarte):
@@ -150,6 +172,24 @@ def force_text(constraint: Constraint) -> str:
     if isinstance(constraint, CustomConstraint):
         return "work per change of phi"
     return str(getattr(constraint, "force_text", "work per change of phi"))
+
+
+def _loop_text(loop: Loop) -> str:
+    """Wrenches on both ends of a loop: along which axes, at which points."""
+    on_p, on_s = _named(loop.predecessor), _named(loop.successor)
+    (R, r), (_, at) = loop.predecessor_pose, loop.successor_pose
+    columns = np.reshape(R, (3, 3)).T + 0.0
+    axes = f"axes of {on_p}"
+    if not np.array_equal(columns, np.eye(3)):
+        axes = f"the axes {'; '.join(f'({_list(axis)})' for axis in columns)} of {on_p}"
+    kinds = "r: couple, N m; t: force, N"
+    if any(sum(x != 0 for x in axis) > 1 or 1 not in axis for axis in loop.axes):
+        kinds = "each row: multiple of the axis [couple; force], N m, N"
+    opposite = "the same place" if loop.sliding else f"({_list(r)}) m"
+    return (
+        f"wrench ({kinds}) along {axes}; it acts on {on_s} at the point ({_list(at)}) m of that frame, its opposite on "
+        f"{on_p} at {opposite}"
+    )
 
 
 def _named(frame: Any) -> str:

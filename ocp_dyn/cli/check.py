@@ -10,8 +10,10 @@ from .report import as_json
 
 
 def run(options: argparse.Namespace) -> int:
-    if not options.file.is_file():
-        raise UsageError(f"no file {str(options.file)!r}; expected a URDF or a model as JSON")
+    if options.file.is_dir():
+        raise UsageError(f"{str(options.file)!r} is a folder; expected a URDF or a model as JSON")
+    if not options.file.exists():
+        raise UsageError(f"no file {str(options.file)!r}; expected a URDF or a model as JSON, not a name")
     found = file_faults(options.file)
     faults = [fault for fault in found if fault.severe]
     if options.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from .. import _names as od
+from ..codegen.c_export.writing import exported_files
 from .inputs import UsageError, functions_of, model_of, words
 from .report import as_json, table
 
@@ -19,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
     sizes = {f.name(): int(f.n_instructions()) for f in functions}
-    files = {path.name: path.stat().st_size for path in sorted(folder.iterdir()) if path.is_file()}
+    files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in exported_files(folder)}
     if options.json:
         print(as_json({"folder": str(folder), "functions": sizes, "files": files}))
         return 0

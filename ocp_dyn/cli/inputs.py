@@ -32,6 +32,9 @@ def note(text: str) -> None:
 def model_of(options: argparse.Namespace) -> od.Model:
     """The model that FILE and --root name; UsageError if there is no such file and no such name."""
     name = str(options.file)
+    path = Path(name)
+    if options.root != "auto" and (name in MODELS or path.suffix.lower() == ".json"):
+        raise UsageError(f"--root is for URDFs and robots by name; the root of {name} is a joint of the model")
     if name in MODELS:
         made = getattr(od.models, name)()
         return made if isinstance(made, od.Model) else made.model
@@ -40,12 +43,13 @@ def model_of(options: argparse.Namespace) -> od.Model:
             return od.robots.load(name, None if options.root == "auto" else _root(options.root))
         except ImportError as error:
             raise UsageError(str(error)) from None
-    path = Path(name)
     if not path.exists():
         near = meant(name, (*MODELS, *od.robots.names()))
         raise UsageError(f"no file {name!r}, and no model or robot of this name{near}; `ocp-dyn info` lists the names")
     if path.is_dir():
         raise UsageError(f"{name!r} is a folder; expected a URDF or a JSON file")
+    if path.suffix.lower() == ".npz":
+        raise UsageError(f"{name} is a solution; expected a model: `ocp-dyn show` and `ocp-dyn plot` take solutions")
     if path.suffix.lower() == ".json":
         return od.load_model(path)
     return _from_urdf(path, options.root)

@@ -29,21 +29,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     link1  tip
     0
     """
-    options, rest = make_parser().parse_known_args(argv)
-    if rest:
-        options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options = argparse.Namespace(debug=False, parser=argparse.ArgumentParser("ocp-dyn"))
     try:
+        options, rest = make_parser().parse_known_args(argv)
+        if rest:
+            options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
         status: int = importlib.import_module(f".{options.module}", __package__).run(options)
-        sys.stdout.flush()
+        _flush()
         return status
     except KeyboardInterrupt:
         print(f"\n{options.parser.prog}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has seen enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001, a user of a terminal gets one line, not a traceback
         return _failed(options, error)
+
+
+def _flush() -> None:
+    """Writes out what was printed, here where errors are caught; a process without standard output has None there."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _abandon_output() -> None:
+    """Lets what is left in the buffer go nowhere: Python writes it when the process ends, and would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(options: argparse.Namespace, error: Exception) -> int:
@@ -54,6 +66,8 @@ def _failed(options: argparse.Namespace, error: Exception) -> int:
     if options.debug:
         traceback.print_exception(error)
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
     known = isinstance(error, (UsageError, ModelError, OSError, ImportError, ValueError, KeyError, TypeError))
     if not known:
         text = f"unexpected {type(error).__name__}: {text}"

@@ -42,7 +42,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         import ocp_dyn
 
-        print(f"ocp-dyn {ocp_dyn.__version__}")
+        print(f"ocp-dyn {ocp_dyn.__version__}", flush=True)
         parser.exit()
 
 
@@ -65,7 +65,8 @@ def _indented(text: str) -> str:
 
 
 def _file(command: argparse.ArgumentParser, *, optional: bool = False, root: bool = True) -> None:
-    command.add_argument("file", metavar="FILE", nargs="?" if optional else None, help="a URDF, a JSON model or a name")
+    kinds = "a URDF, a JSON model or a name" if root else "a URDF or the name of a robot"
+    command.add_argument("file", metavar="FILE", nargs="?" if optional else None, help=kinds)
     if root:
         command.add_argument(
             "--root", choices=("auto", "fixed", "floating", "planar"), default="auto",
@@ -172,17 +173,21 @@ HUMAN: dict[str, dict[str, Any]] = {
     "--height": {"type": float, "metavar": "M", "help": "stature [m]"},
     "--sex": {"choices": ("male", "female")},
 }
-"""Options of a human who walks, and of robots: the problem that runs gets those that are given."""
+"""Options of a human who walks, of robots, of robots on two feet, and of quadrupeds."""
 ROBOT: dict[str, dict[str, Any]] = {
     "--feet": {"metavar": "NAMES", "help": "links or frames of the feet, with commas: left, right; or front left, "
                "front right, hind left, hind right of a quadruped. Robots by name have theirs"},
+    "--compile": {"action": "store_true", "help": "compile the functions first; the cache keeps them"},
+}  # fmt: skip
+BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
-    "--foot-radius": {"type": float, "metavar": "M", "help": "quadrupeds: radius of the feet [m]"},
-    "--flight": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time off the ground [s]"},
-    "--overlap": {"type": float, "metavar": "S", "help": "quadrupeds: shortest time on all feet [s]"},
-    "--compile": {"action": "store_true", "help": "compile the functions first; the cache keeps them"},
+}
+QUADRUPED: dict[str, dict[str, Any]] = {
+    "--foot-radius": {"type": float, "metavar": "M", "help": "radius of the feet [m]"},
+    "--flight": {"type": float, "metavar": "S", "help": "shortest time off the ground [s]"},
+    "--overlap": {"type": float, "metavar": "S", "help": "shortest time on all feet [s]"},
 }  # fmt: skip
 
 
@@ -204,7 +209,8 @@ def _walk(commands: Any) -> None:
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
-    for title, group in (("humans", HUMAN), ("robots", ROBOT)):
+    groups = {"humans": HUMAN, "robots": ROBOT, "robots on two feet": BIPED, "quadrupeds": QUADRUPED}
+    for title, group in groups.items():
         added = command.add_argument_group(title)
         for option, settings in group.items():
             added.add_argument(option, **settings)

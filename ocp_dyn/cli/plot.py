@@ -8,10 +8,22 @@ from pathlib import Path
 from .. import _names as od
 from .inputs import UsageError
 
+PICTURES = (".png", ".pdf", ".svg")
+ENDINGS = {"motion": PICTURES, "strip": PICTURES, "overview": PICTURES, "animation": (".gif", ".html", ".mp4"),
+           "summary": ()}  # fmt: skip
+"""Endings of the files that each choice of --what is written to."""
+
 
 def run(options: argparse.Namespace) -> int:
     if not options.result.is_file():
         raise UsageError(f"no file {str(options.result)!r}; expected a solution that Solution.save wrote")
+    endings = ENDINGS[options.what]
+    if options.out is not None and options.out.suffix.lower() not in endings:
+        raise UsageError(
+            f"--out {options.out}: --what {options.what} is written as one of {', '.join(endings)}"
+            if endings
+            else f"--out {options.out}: --what {options.what} is printed, not written to a file"
+        )
     solution = od.ocp.Solution.load(options.result)
     if options.what == "summary":
         print(solution.summary())

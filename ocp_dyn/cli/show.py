@@ -25,10 +25,14 @@ def run(options: argparse.Namespace) -> int:
         )
     if motion and suffix in PICTURES:
         raise UsageError(f"a motion has no single picture: `ocp-dyn plot {options.file}` draws it")
+    if motion and not Path(options.file).is_file():
+        raise UsageError(f"no file {str(options.file)!r}; expected a solution that Solution.save wrote")
+    if motion and options.root != "auto":
+        raise UsageError("--root is for URDFs and robots by name; a solution holds its model")
     viewer = importlib.util.find_spec("viser") is not None
     if not viewer and (motion or suffix == PAGE):
         raise UsageError(f"this needs the viewer: {INSTALL}")
-    shown: Any = _motion(Path(options.file)) if motion else model_of(options)
+    shown: Any = od.ocp.Solution.load(options.file) if motion else model_of(options)
     if viewer and suffix in (None, PAGE) and not (options.view or options.labels):
         return _view(shown, options)
     if suffix is None and not viewer:
@@ -37,12 +41,6 @@ def run(options: argparse.Namespace) -> int:
     od.viz.plot_model(shown, path=picture, view=options.view, labels=options.labels or "")
     print(picture)
     return 0
-
-
-def _motion(path: Path) -> Any:
-    if not path.is_file():
-        raise UsageError(f"no file {str(path)!r}; expected a solution that Solution.save wrote")
-    return od.ocp.Solution.load(path)
 
 
 def _view(shown: Any, options: argparse.Namespace) -> int:

@@ -159,8 +159,10 @@ def _(constraint: Loop, at: Motions) -> Expr:
 def _(constraint: Loop, at: Motions) -> Expr:
     p, s, R = _ends(constraint, at)
     Q = R.T @ (s.R @ sparse(np.reshape(constraint.successor_pose[0], (3, 3))))
-    T, apart = exact(constraint.axes), s.p - p.p
-    turned = _vee_derivatives(Q, R.T @ (_turns(s) - _turns(p)))
+    T, apart, turns = exact(constraint.axes), s.p - p.p, R.T @ (_turns(s) - _turns(p))
+    n = constraint.free_axis
+    # d(n x Q n) for d(Q) = s x Q, where the loop is free to turn about n
+    turned = _vee_derivatives(Q, turns) if n is None else -skew(n) @ skew(Q @ n) @ turns
     return T[:, :3] @ turned + T[:, 3:] @ (R.T @ (apart.d + skew(apart.value) @ _turns(p)))
 
 

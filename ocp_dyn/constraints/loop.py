@@ -127,7 +127,7 @@ class Loop(DisplayedConstraint):
 
     def position(self, model: Model, q: Expr) -> Expr:
         (Rp, xp), (Rs, xs) = self._poses(model, q)
-        R, n = Rp.T @ Rs, self._free_axis() if self.turning else None
+        R, n = Rp.T @ Rs, self.free_axis
         turned = vee(R) if n is None else ca.cross(n, R @ n)
         return exact(self.axes) @ ca.vertcat(turned, Rp.T @ (xs - xp))
 
@@ -177,6 +177,12 @@ class Loop(DisplayedConstraint):
             Rb, xb = pose(model, resolve(model, frame), q)
             found.append((Rb @ sparse(np.reshape(R, (3, 3))), xb + Rb @ as_point(r)))
         return found
+
+    @property
+    def free_axis(self) -> DM | None:
+        """The axis (3) about which phi leaves the frames free to turn, in the predecessor's frame; None if there is
+        none, or unless `turning`."""
+        return self._free_axis() if self.turning else None
 
     def _free_axis(self) -> DM | None:
         """The axis (3) about which the frames may turn, in the predecessor's frame, if there is exactly one."""

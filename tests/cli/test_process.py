@@ -83,6 +83,20 @@ def test_the_process_ends_with_the_status_of_the_command():
     assert done.stderr.startswith("ocp-dyn check: no file 'nothing.urdf'")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(("command", "name"), [("--version", "ocp-dyn"), ("info pendulum", "ocp-dyn info")])
+def test_output_that_nobody_reads(command, name):
+    """A reader that is gone, a full disk, no standard output at all."""
+    program = f"{sys.executable} -m ocp_dyn {command}"
+    for line in (f"set -o pipefail; {program} | true", f"{program} > /dev/full", f"{program} >&-"):
+        done = subprocess.run(["bash", "-c", line], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        if line.endswith("full"):
+            assert (done.returncode, done.stderr) == (1, f"{name}: [Errno 28] No space left on device\n")
+        else:
+            assert done.returncode in (0, 141)
+            assert not done.stderr
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_a_walk_with_one_line(tmp_path):
     walk = subprocess.Popen(

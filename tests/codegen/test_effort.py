@@ -15,7 +15,7 @@ from ocp_dyn.casadi_functions.description import describe, descriptions
 from ocp_dyn.codegen.c_export import effort, export, writing
 from ocp_dyn.codegen.kernels.differentiated import differentiated
 from tests.codegen.test_export import CC, library, random_inputs, weighted
-from tests.helpers import close
+from tests.helpers import close, tree
 
 
 def robot(**of_the_arm: float) -> od.Model:
@@ -128,15 +128,38 @@ def test_joints_whose_velocities_are_not_rates():
     assert differentiated(f, "jac").name() == "jac_FD"
 
 
+def test_constraints_on_the_entries_of_a_quaternion(rng):
+    """The recursion takes a quaternion's length for meaningless; phi(q) of a user may see it, and CasADi then."""
+    q0 = MODEL.q_slice("root").start
+    raw = od.CustomConstraint(lambda q: q[q0 + 6] * q[-1] - 0.1)
+    placed = od.CustomConstraint(lambda q: od.point_position(MODEL, "lower", q)[2])
+    for one, known in (
+        (raw, False),
+        (od.Baumgarte(raw, 0.2), False),
+        (placed, True),
+        (od.Baumgarte(placed, 0.2), True),
+    ):
+        f = od.function(od.constrained_dynamics, MODEL, [one])
+        assert describe(f).derivatives.knows("jac") is known
+    f = od.function(od.constrained_dynamics, MODEL, [raw])
+    q, qd, tau = MODEL.random_q(rng), rng.normal(size=MODEL.nv), rng.normal(size=MODEL.nv)
+    J = differentiated(f, "jac")(q, qd, tau, 0, 0)[0].full()
+    step = 1e-6 * q
+    close((f(q + step, qd, tau)[0] - f(q - step, qd, tau)[0]) / 2e-6, J @ q, 1e-6)
+
+
 # Estimates
 
 
 def test_estimates_are_near(rng):
-    """Within a factor of three of what automatic differentiation gives."""
+    """Within a factor of three of what automatic differentiation gives; more where a tree has branches, never less."""
     f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
     for kind in ("jac", "adj1", "fwd1", "jac_adj1"):
         size = effort.derivative_instructions(f, kind)
-        assert 0.6 < size / by_casadi(f, kind).n_instructions() < 3, kind
+        assert 0.9 < size / by_casadi(f, kind).n_instructions() < 3, kind
+    branched = od.function(od.bias_force, tree("forest"))
+    for kind in ("jac", "adj1", "fwd1", "jac_adj1"):
+        assert 1 < effort.derivative_instructions(branched, kind) / by_casadi(branched, kind).n_instructions() < 6
 
 
 def test_directions_of_a_jacobian():
@@ -150,7 +173,7 @@ def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
     f = od.function(od.impact, MODEL, FEW_ROWS)
     monkeypatch.setattr(effort, "LARGE", 20_000)
     message = (
-        r"derivatives jac_adj1 of impact have about 0\.\d million instructions.*about \d+ MB.*derivatives=\('jac', "
+        r"derivatives jac_adj1 of impact have up to 0\.\d million instructions.*up to \d+ MB.*derivatives=\('jac', "
         r"'fwd1', 'adj1'\)"
     )
     monkeypatch.setattr(export, "entries", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import casadi as ca
+import numpy as np
 import pytest
 
 import ocp_dyn as od
@@ -50,10 +51,17 @@ def test_digests_tell_models_apart():
     assert len(set(digests)) == 3
     assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests)
     assert od.codegen.model_digest(robot()) == digests[0], "the same data"
+    assert od.codegen.model_digest(robot(gravity=(-0.0, 0, -9.81))) == digests[0], "-0 equals 0"
+    assert "Gravity: (0, 0, -9.81)" in header(od.function(od.inverse_dynamics, robot(gravity=(-0.0, 0, -9.81))))
     two = [od.function(od.inverse_dynamics, robot()), od.function(od.mass_matrix, robot().with_gravity((0, 0, 0)))]
     text = od.codegen.generate(two, "robot")["robot.h"]
     assert text.count("* Gravity:") == 2
     assert "MODEL_DIGEST" not in text
+
+
+def test_what_is_no_model_has_no_digest():
+    with pytest.raises(TypeError, match="model_digest needs a Model, got 'robot'"):
+        od.codegen.model_digest("robot")
 
 
 def test_models_of_code_have_no_digest():
@@ -72,11 +80,14 @@ def test_the_base_and_its_velocity():
     )
     turned = header(od.function(od.inverse_dynamics, robot(rotation=rotation_about((0, 0, 1), 0.3))))
     assert "x, y, z of the origin in axes of the joint's frame, which is fixed in the world" in turned
+    raised = header(od.function(od.inverse_dynamics, robot(origin=(1, 0, 2))))
+    assert "x, y, z of the origin, from the point (1, 0, 2) m of the world, in world axes; quaternion" in raised
+    assert "qd = [velocity of the origin in world axes;" in raised
     builder = od.ModelBuilder("robot")
     builder.add_body("base", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
     builder.add_body("tool", od.Planar(), "base", mass=1, inertia=(1, 1, 1))
     on_base = header(od.function(od.inverse_dynamics, builder.build()))
-    assert "x, y of the origin in axes of the joint's frame, which is fixed in base" in on_base
+    assert "x, y of the origin, from the point (0, 0, 0) m of base, in axes of base" in on_base
 
 
 @pytest.mark.parametrize(
@@ -100,6 +111,14 @@ def test_joints(joint, text):
     assert joint_text(joint, "HERE") == text
 
 
+def test_translations_of_joints_on_bodies():
+    builder = od.ModelBuilder("robot")
+    builder.add_body("base", od.Revolute("z"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("slide", od.Planar(), "base", origin=(0, 0, 1), mass=1, inertia=(1, 1, 1))
+    text = header(od.function(od.mass_matrix, builder.build()))
+    assert "q = [x, y of the origin, from the point (0, 0, 1) m of base, in axes of base; angle about z]" in text
+
+
 def test_rows_of_forces():
     model = robot()
     sets = [(od.Contact("arm", point=(0, 0, -0.5), axes=[(0, 0, 2)]), od.Contact("base")), (od.LockedJoint("joint2"),)]
@@ -121,9 +140,37 @@ def test_rows_of_forces():
 @pytest.mark.parametrize(
     ("constraint", "text"),
     [
-        (od.Loop("arm", "base", "ball"), "along axes of arm; they act on base, and the opposite on arm"),
-        (od.RollingContact("arm", 0.1), "along the plane's normal and two directions across it"),
-        (od.JointCoupling("a", "b"), "generalized force [N m, N] on joint a; joint b feels its reaction"),
+        (
+            od.Loop("arm", "base", "ball", (np.eye(3), (1, 2, 3)), (np.eye(3), (0, 0, 0.5))),
+            (
+                "wrench (r: couple, N m; t: force, N) along axes of arm; it acts on base at the point (0, 0, 0.5) m of that "
+                "frame, its opposite on arm at (1, 2, 3) m"
+            ),
+        ),
+        (
+            od.Loop("arm", "base", "prismatic", (((0, 1, 0), (-1, 0, 0), (0, 0, 1)), (1, 2, 3))),
+            (
+                "along the axes (0, -1, 0); (1, 0, 0); (0, 0, 1) of arm; it acts on base at the point (0, 0, 0) m of that "
+                "frame, its opposite on arm at the same place"
+            ),
+        ),
+        (
+            od.Loop("arm", "base", [(0, 0, 2, 0, 0, 0)]),
+            "wrench (each row: multiple of the axis [couple; force], N m, N)",
+        ),
+        (
+            od.RollingContact("arm", 0.1, normal=(1, 0, 0)),
+            (
+                "force [N] at the point in contact along the plane's normal (1, 0, 0) and across it along (0, 0, 1); (0, -1, 0), "
+                "in world axes; it acts on the robot"
+            ),
+        ),
+        (
+            od.RollingContact("arm", 0.1, axis=(1, 0, 0)),
+            "; then couples [N m] about the normal and against tilting; they",
+        ),
+        (od.JointCoupling("a", "b", ratio=-3), "generalized force [N m, N] on a; b feels it times 3"),
+        (od.JointCoupling("a", "b", ratio=2, function=ca.sin), "b feels it times -2 df/dq of it"),
         (od.CustomConstraint(lambda q: q[0], 1), "work per change of phi"),
         (od.Baumgarte(od.LockedJoint("a"), 0.1), "generalized forces"),
     ],

@@ -38,8 +38,9 @@ class EffortWarning(RuntimeWarning):
 def derivative_instructions(f: ca.Function, kind: str) -> int:
     """Number of instructions of the derivative `kind` of f, of scalar operations, by automatic differentiation.
 
-    A rough estimate: a derivative in one direction repeats about three times the instructions of f. A Jacobian takes two for every
-    direction, of which there are as many as a coloring of its pattern has colors.
+    A rough upper estimate: a derivative in one direction repeats about three times the instructions of f. A Jacobian
+    takes two for every direction, of which there are as many as a coloring of its pattern has colors; it is up to six
+    times shorter where a direction reaches a branch of the tree only.
     """
     count = f.n_instructions()
     if kind in ("fwd1", "adj1"):
@@ -86,8 +87,8 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) 
         rest = tuple(kind for kind in kinds if kind not in large)
         remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
         warnings.warn(
-            f"the derivatives {listed(large)} of {f.name()} have about {total / 1e6:.1f} million instructions, as CasADi "
-            f"differentiates its graph: about {total * BYTES_PER_INSTRUCTION / 1e6:.0f} MB of C code, written in about "
+            f"the derivatives {listed(large)} of {f.name()} have up to {total / 1e6:.1f} million instructions, as CasADi "
+            f"differentiates its graph: up to {total * BYTES_PER_INSTRUCTION / 1e6:.0f} MB of C code, written in up to "
             f"{total * SECONDS_PER_INSTRUCTION:.0f} s and compiled in many times that. Without them: {remedy}",
             EffortWarning,
             stacklevel=4,

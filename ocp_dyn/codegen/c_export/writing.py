@@ -35,13 +35,17 @@ def _is_ours(path: Path) -> bool:
         return text.MARK in stream.readline()
 
 
+def exported_files(folder: Path) -> list[Path]:
+    """The files of exports in a folder and its subfolder simulink, by name; not those of the user or of a build."""
+    return sorted(path for pattern in ("*", "simulink/*") for path in folder.glob(pattern) if _is_ours(path))
+
+
 def write(target: Path, files: Mapping[str, str]) -> None:
     """Writes all files. A new directory appears in one step. In an existing one the files are replaced one after the
     other, and an error or Ctrl-C in between brings the earlier files back; exports into it wait for each other."""
     exists = target.exists()
     target.parent.mkdir(parents=True, exist_ok=True)
-    # the temporary directory must be on the same disk: an existing target may be a mount
-    with tempfile.TemporaryDirectory(dir=target if exists else target.parent, prefix=".export-") as stage:
+    with _stage(target if exists else target.parent) as stage:
         complete = Path(stage) / "files"
         complete.mkdir()  # with the user's usual permissions, unlike the temporary directory
         for name, content in files.items():
@@ -53,6 +57,15 @@ def write(target: Path, files: Mapping[str, str]) -> None:
         with alone_in(target):
             check_target(target, files)
             _replace(target, complete, Path(stage) / "earlier", files)
+
+
+def _stage(directory: Path) -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory on the disk of the target, which may be a mount."""
+    try:
+        return tempfile.TemporaryDirectory(dir=directory, prefix=".export-")
+    except OSError as error:
+        error.filename = str(directory)  # a reader of the message does not know the temporary name
+        raise
 
 
 def _replace(target: Path, complete: Path, earlier: Path, names: Iterable[str]) -> None:

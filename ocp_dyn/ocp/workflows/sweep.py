@@ -35,7 +35,7 @@ from ..._types import sequence, shown
 from ..solution import Solution
 from ..statement.statement import Statement
 from .library import Library
-from .sweep_workers import Task, find, workers
+from .sweep_workers import Task, explained, find, workers
 
 
 class SweepPoint(Protocol):
@@ -225,7 +225,7 @@ class Sweep(Generic[P]):
                     running[executor.submit(find, task)] = task.point
                 yield point, solution
         if failed:
-            raise failed[0]
+            raise explained(failed[0])
 
     def next(self, busy: int = 0) -> Task | None:
         """The task for the waiting point nearest to a solved one; None if no point waits.

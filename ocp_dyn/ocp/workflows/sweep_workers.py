@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -73,6 +74,19 @@ def _problem(make: bytes, variant: tuple[Any, ...]) -> Statement:
     if not isinstance(problem, Statement):
         raise TypeError(f"make must return a Problem, got {type(problem).__name__} for the variant {variant}")
     return problem
+
+
+def explained(error: BaseException) -> BaseException:
+    """The error of a process that ended, with its likely reasons; any other error as it is."""
+    if not isinstance(error, BrokenProcessPool):
+        return error
+    made = BrokenProcessPool(
+        "a process of the sweep ended before its solution was found. In a script the sweep must stand under "
+        "`if __name__ == '__main__':`, because every process imports the script; else the process was killed, perhaps "
+        "for want of memory: try fewer jobs. Solutions in the folder are kept, and a second run continues"
+    )
+    made.__cause__ = error
+    return made
 
 
 @contextmanager

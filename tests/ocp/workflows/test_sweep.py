@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import types
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 
@@ -265,3 +267,16 @@ def test_a_library_needs_points_with_a_name(tmp_path):
 def test_the_points_alone_give_values(tmp_path):
     with pytest.raises(ValueError, match=r"solve must not hold values, got .*: the points give the parameters"):
         ocp.Sweep(hopper.problem, HOPS, tmp_path, solve={"values": {"speed": 1.0}})
+
+
+def test_a_process_that_ends_tells_of_scripts_and_memory(tmp_path):
+    class Broken:
+        def submit(self, *_):
+            future = Future()
+            future.set_exception(BrokenProcessPool("terminated abruptly"))
+            return future
+
+    sweep = ocp.Sweep(hopper.problem, HOPS[:1], tmp_path, executor=Broken())
+    with pytest.raises(BrokenProcessPool, match=r"if __name__ == '__main__'.*memory") as raised:
+        list(sweep)
+    assert str(raised.value.__cause__) == "terminated abruptly"
