@@ -28,6 +28,7 @@ from ..constraints import (
 from ..io.json import model_to_dict
 from ..joints import Joint
 from ..mechanism import Model
+from ..mechanism.loads import Loads
 
 _kept: WeakKeyDictionary[Model, Conventions] = WeakKeyDictionary()
 
@@ -101,7 +102,7 @@ def _number(entry: Any) -> Any:
 
 
 def joint_text(joint: Joint, axes: str, start: str = "") -> str:
-    """The meaning of a joint's entries of q and qd, in their order; "" for a joint with one degree of freedom.
+    """The meaning of a joint's entries of q and qd, in their order; "" for one angle or displacement, and its rate.
 
     axes: words for the fixed axes in which its translations are measured. start: words for the point that they are
     measured from, unless that is the world's origin.
@@ -127,8 +128,12 @@ def joint_text(joint: Joint, axes: str, start: str = "") -> str:
         return "q = [angle about the axis; displacement along it]; qd = dq/dt"
     if isinstance(joint, kinds.Universal):
         return "q = [angle about the first axis; angle about the second, which the first turns]; qd = dq/dt"
+    if joint.nv and type(joint).q_dot is not Joint.q_dot:
+        return f"q and qd as {type(joint).__name__} defines them; qd is not dq/dt"
     if joint.nv > 1:
-        return "q and qd = dq/dt of its single motions, one after the other" if joint.nq == joint.nv else ""
+        return "q and qd = dq/dt of its single motions, one after the other"
+    if joint.nv and not isinstance(joint, (kinds.Revolute, kinds.Prismatic, kinds.Helical)):
+        return f"q = its coordinate, as {type(joint).__name__} defines it; qd = dq/dt"
     return ""
 
 
@@ -143,6 +148,12 @@ def forces_of(static: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     act on, and along which axes."""
     members = next((as_set(argument) for argument in static if is_set(argument)), ())
     return tuple((str(getattr(member, "name", type(member).__name__)), force_text(member)) for member in members)
+
+
+def loads_text(loads: Loads) -> str:
+    """What acts at the joints, with `od.Loads`: "" if nothing does."""
+    passive = f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)"
+    return " and ".join([passive] * loads.passive + ["armatures of the joints"] * loads.armature)
 
 
 def force_text(constraint: Constraint) -> str:

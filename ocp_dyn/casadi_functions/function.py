@@ -25,7 +25,7 @@ from .analytic_derivatives import analytic_derivatives
 from .attached_derivatives import Call, derivative_options
 from .cheapest_equivalent import cheapest_equivalent
 from .checked import CheckedFunction
-from .conventions import conventions, forces_of
+from .conventions import conventions, forces_of, loads_text
 from .description import Description, descriptions
 from .quantities import Label, Quantity, rows_of
 from .registry import REGISTRY
@@ -129,7 +129,8 @@ def _described(request: _Request, model: Model, labels: dict[str, Label]) -> Des
     given, forces = request.parameters, forces_of(request.static)
     static, loads = request.static, request.loads
     found = None if given else analytic_derivatives(request.spec, model, static, loads, request.options)
-    return Description(model.name, model.joints, labels, conventions(model), "gravity" in given, forces, found)
+    about, gravity_given = conventions(model), "gravity" in given
+    return Description(model.name, model.joints, labels, about, gravity_given, forces, loads_text(loads), found)
 
 
 def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:

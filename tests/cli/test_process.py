@@ -74,7 +74,7 @@ def test_a_copy_of_the_package_alone_takes_no_foreign_problems(decoy):
 
 
 def test_a_reader_of_a_pipe_may_stop():
-    pipe = f"{sys.executable} -m ocp_dyn problems | true; exit ${{PIPESTATUS[0]}}"
+    pipe = f"PYTHONUNBUFFERED= {sys.executable} -m ocp_dyn info pendulum | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", pipe], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert not done.stderr
     assert done.returncode == 141

@@ -92,10 +92,11 @@ def test_recursions_give_the_derivatives(rng, make, kinds):
         lambda: od.function(od.constrained_dynamics, MODEL, FEW_ROWS, residual=True),
         lambda: od.function(od.inverse_dynamics, MODEL, loads=od.Loads(external=("upper",))),
         lambda: od.function(od.inverse_dynamics, MODEL, parameters=("gravity",)),
+        lambda: od.function(od.forward_dynamics, SPRUNG, loads=od.Loads(passive=True)),
         lambda: od.function(od.impact, MODEL, FEW_ROWS, e="input"),
         lambda: od.function(od.mass_matrix, MODEL),
     ],
-    ids=["solver", "residual", "wrenches", "parameters", "restitution", "H"],
+    ids=["solver", "residual", "wrenches", "parameters", "springs", "restitution", "H"],
 )
 def test_what_only_casadi_differentiates(make):
     f = make()
@@ -179,6 +180,15 @@ def test_long_derivatives_are_told_before_they_are_made(monkeypatch):
     monkeypatch.setattr(export, "entries", None)
     with pytest.raises(TypeError), pytest.warns(effort.EffortWarning, match=message):
         od.codegen.generate([f], "robot", derivatives=True)  # nothing is differentiated before
+
+
+def test_the_remedy_is_one_that_exports_take(monkeypatch):
+    """Where recursions give jac_adj1 of a function, but not adj1, both are left out."""
+    f = od.function(od.constrained_dynamics, MODEL, FEW_ROWS)
+    monkeypatch.setattr(effort, "LARGE", 1)
+    with pytest.warns(effort.EffortWarning, match=r"derivatives fwd1, adj1 of FDc .* derivatives=\('jac',\)$"):
+        effort.warn_of_derivatives([f], ("jac", "fwd1", "adj1", "jac_adj1"))
+    od.codegen.generate([f], "robot", derivatives=("jac",))
 
 
 def test_short_derivatives_are_not_told(monkeypatch, recwarn):
@@ -272,6 +282,17 @@ def test_earlier_files_come_back(tmp_path, monkeypatch, after):
     assert sorted(tmp_path.iterdir()) == [target]
     od.codegen.export([od.function(od.bias_force, MODEL)], target)
     assert (target / "robot_C.c").exists()
+
+
+def test_a_folder_that_another_export_has_just_made(tmp_path):
+    """Its files stay, and the files of this export are moved into it."""
+    complete, target = tmp_path / "files", tmp_path / "robot"
+    complete.mkdir()
+    target.mkdir()
+    (target / "other.c").write_text("other")
+    assert not writing._appears(complete, target)
+    assert (target / "other.c").exists()
+    assert writing._appears(complete, tmp_path / "new")
 
 
 def test_a_file_where_a_folder_must_be(tmp_path):

@@ -51,6 +51,7 @@ def test_digests_tell_models_apart():
     assert len(set(digests)) == 3
     assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests)
     assert od.codegen.model_digest(robot()) == digests[0], "the same data"
+    assert od.codegen.model_digest(robot(damping=1e-30)) != digests[0]
     assert od.codegen.model_digest(robot(gravity=(-0.0, 0, -9.81))) == digests[0], "-0 equals 0"
     assert "Gravity: (0, 0, -9.81)" in header(od.function(od.inverse_dynamics, robot(gravity=(-0.0, 0, -9.81))))
     two = [od.function(od.inverse_dynamics, robot()), od.function(od.mass_matrix, robot().with_gravity((0, 0, 0)))]
@@ -69,7 +70,11 @@ def test_models_of_code_have_no_digest():
     builder.add_body("a", od.CustomJoint(lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), ("x",)), mass=1)
     model = builder.build()
     assert od.codegen.model_digest(model) == ""
-    assert "digest" not in header(od.function(od.inverse_dynamics, model))
+    alone = od.function(od.inverse_dynamics, model)
+    assert "digest" not in header(alone)
+    files = od.codegen.generate([alone, od.function(od.mass_matrix, robot())], "robot")
+    assert "MODEL_DIGEST" not in files["robot.h"], "it would be that of one of both models"
+    assert "MODEL_DIGEST" not in od.codegen.generate([alone], "robot")["robot.h"]
 
 
 def test_the_base_and_its_velocity():
@@ -90,10 +95,26 @@ def test_the_base_and_its_velocity():
     assert "x, y of the origin, from the point (0, 0, 0) m of base, in axes of base" in on_base
 
 
+class Geared(od.Revolute):
+    """A joint of a user, whose velocity is twice the rate of its q."""
+
+    def q_dot(self, q, qd):
+        return qd / 2
+
+
+def along_x(q):
+    return od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0))
+
+
 @pytest.mark.parametrize(
     ("joint", "text"),
     [
         (od.Revolute("z"), ""),
+        (od.Prismatic("z"), ""),
+        (od.Helical("z", pitch=0.1), ""),
+        (od.Fixed(), ""),
+        (Geared("z"), "q and qd as Geared defines them; qd is not dq/dt"),
+        (od.CustomJoint(along_x, ("x",)), "q = its coordinate, as CustomJoint defines it; qd = dq/dt"),
         (od.Spherical(), "q = quaternion x, y, z, w of the rotation of the body axes; qd = angular velocity in body axes"),
         (od.Euler("yxz"), "q = [angles a, b, c of the rotation Ry(a) Rx(b) Rz(c)]; qd = dq/dt"),
         (od.FloatingBase("euler_zyx"),
@@ -117,6 +138,38 @@ def test_translations_of_joints_on_bodies():
     builder.add_body("slide", od.Planar(), "base", origin=(0, 0, 1), mass=1, inertia=(1, 1, 1))
     text = header(od.function(od.mass_matrix, builder.build()))
     assert "q = [x, y of the origin, from the point (0, 0, 1) m of base, in axes of base; angle about z]" in text
+
+
+def test_loads():
+    wanted = od.Loads(passive=True, armature=True)
+    text = header(od.function(od.inverse_dynamics, robot(), loads=wanted), od.function(od.mass_matrix, robot()))
+    assert (
+        "* With loads: robot_ID: springs, damping and friction of the joints (slip speed 0.01 rad/s, m/s) and armatures of "
+        "the joints\n" in text
+    )
+    assert text.count("loads") == 1
+    rotors = header(od.function(od.mass_matrix, robot(), loads=od.Loads(armature=True)))
+    assert "robot_H: armatures of the joints\n" in rotors
+
+
+def test_zeros_are_no_quaternion():
+    """The calls in the manual start at a configuration, and the header says that zeros are none."""
+    model = robot()
+    files = od.codegen.generate([od.function(od.inverse_dynamics, model)], "robot")
+    manual = files["README.md"]
+    assert "double q[ROBOT_ID_Q_SIZE] = {0};\nq[6] = 1;  /* root.qw */\ndouble qd" in manual
+    assert "q = np.zeros(8, np.float64)\nq[6] = 1  # root.qw\nqd = " in manual
+    assert manual.count("root.qw") == 2
+    assert (
+        "A quaternion must not be zero: with zeros, or a null pointer, for q the results are nan." in files["robot.h"]
+    )
+    rod = od.codegen.generate([od.function(od.inverse_dynamics, od.models.pendulum())], "rod")
+    assert "must not be zero" not in rod["rod.h"]
+    step = od.codegen.generate([od.function(od.difference, model)], "robot")
+    assert step["README.md"].count("q1[6] = 1") == 2
+    assert step["example.c"].count("root.qw */") == 2
+    first, second = re.findall(r"([-0-9.]+), /\* root.qw", step["example.c"])
+    assert first != second
 
 
 def test_rows_of_forces():

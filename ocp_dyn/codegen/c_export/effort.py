@@ -84,7 +84,8 @@ def warn_of_derivatives(functions: Iterable[ca.Function], kinds: Sequence[str]) 
         if total <= LARGE:
             continue
         large = [kind for kind, size in sizes.items() if size > total / 4]
-        rest = tuple(kind for kind in kinds if kind not in large)
+        # jac_adj1 is not exported without adj1
+        rest = tuple(kind for kind in kinds if kind not in large and not (kind == "jac_adj1" and "adj1" in large))
         remedy = f"derivatives={rest!r}" if rest else "derivatives=False"
         warnings.warn(
             f"the derivatives {listed(large)} of {f.name()} have up to {total / 1e6:.1f} million instructions, as CasADi "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..kernels.interface import Argument, Entry
+from ..kernels.interface import CONFIGURATIONS, Argument, Entry
 from ..kernels.names import printable
 from .stack import Stack
 
@@ -187,11 +187,22 @@ def _call(entry: Entry) -> str:
     return f"{entry.public}({', '.join(a.name for a in entry.arguments)})"
 
 
+def _neutral(entry: Entry, a: Argument) -> list[tuple[str, str]]:
+    """(assignment, name) for the entries of q that are not zero in the neutral configuration, as w of a quaternion."""
+    if a.label not in CONFIGURATIONS or entry.description is None:
+        return []
+    values = [x for joint in entry.description.joints for x in joint.neutral()]
+    if not len(values) == len(a.row_names) == a.size:
+        return []
+    return [(f"{a.name}[{k}] = {x:g}", a.row_names[k]) for k, x in enumerate(values) if x]
+
+
 def _from_c(entries: Sequence[Entry], facts: Facts) -> list[str]:
     entry = entries[0]
     lines = ["## From C and C++", "", "```c", f'#include "{facts.prefix}.h"', ""]
     for a in entry.arguments:
         lines.append(f"{a.real} {a.name}[{a.macro}_SIZE]{' = {0}' if a.is_input else ''};")
+        lines += [f"{text};  /* {printable(name)} */" for text, name in _neutral(entry, a)]
     lines += [f"int failed = {_call(entry)};", "```", ""]
     return [*lines, "C++ programs include the same header; for `std::vector` and Eigen pass `x.data()`."]
 
@@ -204,6 +215,7 @@ def _from_python(entries: Sequence[Entry], facts: Facts) -> list[str]:
     lines += [f"{entry.name}.argtypes = [np.ctypeslib.ndpointer({dtype})] * {len(entry.arguments)}"]
     for a in entry.arguments:
         lines.append(f"{a.name} = np.zeros({max(1, a.size)}, {dtype})")
+        lines += [f"{text}  # {printable(name)}" for text, name in _neutral(entry, a)]
     return [*lines, f"assert {entry.name}({', '.join(a.name for a in entry.arguments)}) == 0", "```"]
 
 

@@ -31,6 +31,9 @@ def lines(entries: Sequence[Entry]) -> list[str]:
     result = [f" * Generator: {GENERATOR}"]
     for model in models:
         result += [line for paragraph in model for line in paragraph]
+    for entry in known:
+        if entry.description and entry.description.loads:
+            result += [" * With loads:", *_filled(f"{entry.public}: {entry.description.loads}")]
     for (constraints, labels), names in _constraints(known).items():
         result.append(f" * Rows of {', '.join(labels)} in {', '.join(names)}:")
         result += [line for constraint in constraints for line in _filled(f"{constraint[0]}: {constraint[1]}")]
@@ -38,9 +41,8 @@ def lines(entries: Sequence[Entry]) -> list[str]:
 
 
 def digests(entries: Sequence[Entry]) -> list[str]:
-    """Digests of the models of an export, without repetition."""
-    found = (entry.description.conventions.digest for entry in entries if entry.description)
-    return list(dict.fromkeys(filter(None, found)))
+    """Digests of the models of an export, without repetition; "" for models that have none."""
+    return list(dict.fromkeys(entry.description.conventions.digest for entry in entries if entry.description))
 
 
 def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
@@ -58,9 +60,11 @@ def _model(entry: Entry) -> tuple[tuple[str, ...], ...]:
     else:
         gravity = f"({', '.join(f'{x:.12g}' for x in conventions.gravity)}) m/s^2 in world axes"
     coordinates = [_filled(f"{name}: {text}") for name, text in conventions.joints]
-    about = [" * Coordinates of joints with several degrees of freedom:"] if coordinates else []
+    about = [" * Coordinates of joints:"] if coordinates else []
     one_dof = " * All other joints have one angle [rad] or displacement [m], and its rate." if coordinates else ""
     lines = [*about, *(line for paragraph in coordinates for line in paragraph), *filter(None, [one_dof])]
+    if any("quaternion" in text for _, text in conventions.joints):
+        lines.append(" * A quaternion must not be zero: with zeros, or a null pointer, for q the results are nan.")
     return (" * Model:", *head), (f" * Gravity: {gravity}",), tuple(lines)
 
 

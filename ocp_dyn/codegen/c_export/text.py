@@ -161,7 +161,10 @@ def _macros(prefix: str, entries: Sequence[Entry]) -> list[str]:
     """Macros with the origin of the code, which programs can print."""
     lines = [f'#define {prefix.upper()}_GENERATOR "{provenance.GENERATOR}"']
     digests = provenance.digests(entries)
-    return [*lines, *(f'#define {prefix.upper()}_MODEL_DIGEST "{digest}"' for digest in digests if len(digests) == 1)]
+    return [
+        *lines,
+        *(f'#define {prefix.upper()}_MODEL_DIGEST "{digest}"' for digest in digests if digest and len(digests) == 1),
+    ]
 
 
 def _orders(entries: Sequence[Entry]) -> dict[tuple[str, ...], str]:

@@ -17,6 +17,9 @@ from ...casadi_functions.quantities import Label
 from .differentiated import differentiated
 from .names import macro_stems, parameters
 
+CONFIGURATIONS = ("q", "q0", "q1")
+"""Arguments that are configurations of a model."""
+
 BATCH_SETS = ("base", "avx2", "avx512")
 PARTS = ("arrays", "batch", "batch_in", "batch_bytes", *BATCH_SETS, *(f"{name}_in" for name in BATCH_SETS))
 """Suffixes of the C names of all functions that belong to a public function."""
@@ -197,7 +200,7 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivati
     description = describe(f)
     macros = [f"{prefix.upper()}_{f.name().upper()}_{stem}" for stem in macro_stems(names)]
     labels = description.labels if description else {}
-    configuration = _configuration(description) if description else ()
+    places = _places(description) if description else {}
     arguments = []
     for i, label in enumerate(f.name_in() + f.name_out()):
         is_input = i < f.n_in()
@@ -206,7 +209,7 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivati
         layout = _layout(pattern, dense)
         known = labels.get(label, Label(""))
         size = pattern.nnz() if layout == "sparse" else rows * columns
-        fits = label == "q" and len(configuration) == size
+        configuration = places.get(label, ())
         arguments.append(
             Argument(
                 real=real,
@@ -221,7 +224,11 @@ def _entry(f: ca.Function, k: int, prefix: str, dense: bool, real: str, derivati
                 units=known.units,
                 row_names=known.rows if len(known.rows) == rows else (),
                 column_names=known.columns if len(known.columns) == columns else (),
-                example=configuration if fits else tuple((1 + j % 9) / 10 for j in range(size)) if is_input else (),
+                example=configuration
+                if is_input and len(configuration) == size
+                else tuple((1 + j % 9) / 10 for j in range(size))
+                if is_input
+                else (),
             )
         )
     return Entry(f.name(), public, internal, f, tuple(arguments), description, dense, derivative)
@@ -235,12 +242,17 @@ def _layout(pattern: ca.Sparsity, dense: bool) -> str:
     return "row-major" if dense else "column-major"
 
 
-def _configuration(description: Description) -> tuple[float, ...]:
+def _places(description: Description) -> dict[str, tuple[float, ...]]:
+    """Valid configurations by the names of arguments; q1 differs from q0."""
+    return {name: _configuration(description, 0.5 if name == "q1" else 1.0) for name in CONFIGURATIONS}
+
+
+def _configuration(description: Description, length: float) -> tuple[float, ...]:
     """A valid configuration without special values: the neutral one, moved by a different step along every dof."""
     parts: list[DM] = []
     for joint in description.joints:
         start = sum(other.nv for other in description.joints[: len(parts)])
-        step = DM([(1 + k % 9) / 10 for k in range(start, start + joint.nv)])
+        step = length * DM([(1 + k % 9) / 10 for k in range(start, start + joint.nv)])
         parts.append(DM(joint.integrate(DM(joint.neutral()), step)) if joint.nv else DM(0, 1))
     return tuple(float(x) for x in np.round(ca.vertcat(*parts).full().ravel(), 12))
 
