@@ -7,7 +7,6 @@ Every `main` takes the same steps: `parser`, options of the problem, `asked` to 
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import re
 import sys
@@ -18,6 +17,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from ocp_dyn.cli.report import as_json
 from ocp_dyn.io import whole_file
 from ocp_dyn.ocp import Solution
 from ocp_dyn.viz import stick_figure
@@ -124,7 +124,7 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
         worst = solution.stats["worst_row"]
         print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
     if options.json:
-        print(json.dumps(numbers))
+        print(as_json(numbers))
     return 0 if solution.converged else 1
 
 
@@ -157,7 +157,7 @@ Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` h
 `ocp_dyn.ocp.Solution.load("walk.npz")`.
 """
     with whole_file(out / "report.md") as partial:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
 
 
 def _shown(value: Any) -> str:

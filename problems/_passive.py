@@ -128,7 +128,7 @@ def run(
             f"# {title}\n\n![one step, limit cycle, multipliers](gait.png)\n\n| quantity | value |\n|---|---|\n{rows}\n"
         )
         with whole_file(chosen.out / "report.md") as partial:
-            partial.write_text(text)
+            partial.write_text(text, encoding="utf-8")
     if chosen.json:
         print(json.dumps(numbers))
     return 0

@@ -175,7 +175,7 @@ explains, relative to the largest change of the kinetic energy.
 Computed on {platform.machine()}, Python {platform.python_version()}.
 """
     with whole_file(out / "report.md") as partial:
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
 
 
 def _shown(value: Any) -> str:

@@ -342,7 +342,8 @@ def main(argv: list[str] | None = None) -> int:
     if wanted and attempt("rabbit.png", lambda: draw(solution, best, options.out / "rabbit.png")):
         report = options.out / "report.md"
         with whole_file(report) as partial:
-            partial.write_text(report.read_text() + "\n![one step, torques, zero dynamics](rabbit.png)\n")
+            added = "\n![one step, torques, zero dynamics](rabbit.png)\n"
+            partial.write_text(report.read_text(encoding="utf-8") + added, encoding="utf-8")
     return code
 
 

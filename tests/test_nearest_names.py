@@ -115,6 +115,8 @@ def test_names_of_the_same_words_are_near() -> None:
     assert meant("-", HUMAN.frame_names) == ""
     assert meant("right hip", HUMAN.joint_names) == ": did you mean 'hip_r'?"
     assert meant("left_sole", ["left_sole_link", "base"]) == ": did you mean 'left_sole_link'?"
+    assert meant("sole_l", ["base", "left_foot_and_its_sole_at_the_ground"]).endswith("sole_at_the_ground'?")
+    assert meant("b", ["base"]) == ""  # one letter tells nothing
     assert meant("uppe", HUMAN.frame_names).startswith(": did you mean 'upper_trunk'")
     for name in ("", "wheel", None, 3, np.zeros(3), ca.SX.sym("x")):
         assert meant(name, HUMAN.joint_names) == ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -12,7 +14,8 @@ from collections.abc import Sequence
 from .options import make_parser
 
 FINE, FAULTY, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
-"""Exit statuses: a fault in a file or a problem, or a solver that failed, is 1; a wrong command line 2; Ctrl-C 130."""
+"""Exit statuses: a fault in a file or a problem, or a solver that failed, is 1; a wrong command line 2; Ctrl-C 130; a
+reader of a pipe that stopped 141."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,8 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     options = argparse.Namespace(debug=False, parser=argparse.ArgumentParser("ocp-dyn"))
+    if argv is None and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a robot may have letters that this terminal has not
     try:
-        options, rest = make_parser().parse_known_args(argv)
+        parser = make_parser()
+        _suggest(parser, sys.argv[1:] if argv is None else argv)
+        options, rest = parser.parse_known_args(argv)
         if rest:
             options.parser.error(f"unrecognized arguments: {' '.join(rest)}")
         status: int = importlib.import_module(f".{options.module}", __package__).run(options)
@@ -45,6 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001, a user of a terminal gets one line, not a traceback
         return _failed(options, error)
+
+
+def _suggest(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    """Ends with the nearest command if the first word is nearly one; argparse lists them all."""
+    (commands,) = (action.choices or () for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    if argv and argv[0] not in commands and (near := difflib.get_close_matches(argv[0], commands, 1)):
+        parser.error(f"no command {argv[0]!r}: did you mean {near[0]!r}?")
 
 
 def _flush() -> None:

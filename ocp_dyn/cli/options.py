@@ -60,6 +60,13 @@ def _command(
     return command
 
 
+def _path(text: str) -> Path:
+    """A path that has a name: an empty text, from a variable that is not set, would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; write . for the current folder")
+    return Path(text)
+
+
 def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
@@ -99,7 +106,7 @@ def _check(commands: Any) -> None:
         "Faults are what the library refuses: wrong numbers, unknown names, loops, inertias that no body can have. Notes\n"
         "are what it takes, but what is rarely meant: joints that mimic others, moving bodies without mass.",
     )  # fmt: skip
-    command.add_argument("file", metavar="FILE", type=Path, help="a URDF or a model as JSON")
+    command.add_argument("file", metavar="FILE", type=_path, help="a URDF or a model as JSON")
     _json(command)
 
 
@@ -114,7 +121,7 @@ def _show(commands: Any) -> None:
         FILE + ' The viewer is in the\nextra: pip install "ocp_dyn[viewer]".',
     )  # fmt: skip
     _file(command)
-    command.add_argument("--out", type=Path, metavar="FILE",
+    command.add_argument("--out", type=_path, metavar="FILE",
                          help="write a picture (.png, .pdf, .svg) or a page (.html) instead of showing")  # fmt: skip
     command.add_argument("--view", choices=("side", "front", "top", "3d"), help="the picture's view")
     command.add_argument("--labels", choices=("joints", "bodies", "frames"), help="names in the picture")
@@ -143,7 +150,7 @@ def _export(commands: Any) -> None:
     )  # fmt: skip
     _file(command)
     _functions(command, "ID,FD,H,C")
-    command.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder of the C files")
+    command.add_argument("--out", type=_path, metavar="DIR", required=True, help="folder of the C files")
     command.add_argument("--prefix", help="first part of the names of files and functions; default: from DIR")
     command.add_argument("--lanes", type=int, default=1, help="2, 4, 8 or 16: code for as many states at once, too")
     command.add_argument("--precision", choices=("double", "single"), default="double")
@@ -205,7 +212,7 @@ def _walk(commands: Any) -> None:
     _file(command, optional=True, root=False)
     command.add_argument("--speed", type=float, metavar="V", help="speed [m/s]; default: human 1.2, robot 0.5, "
                          "quadruped 0.4")  # fmt: skip
-    command.add_argument("--out", type=Path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
+    command.add_argument("--out", type=_path, metavar="DIR", default=Path("walk"), help="folder (default: walk)")
     command.add_argument("--quick", action="store_true", help="a coarse grid, for a first look")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     _json(command)
@@ -223,10 +230,10 @@ def _plot(commands: Any) -> None:
         "ocp-dyn plot walk/walk.npz --what strip --out strip.png\n"
         "ocp-dyn plot walk/walk.npz --what animation --out walk.gif",
     )  # fmt: skip
-    command.add_argument("result", metavar="RESULT", type=Path, help="a file of Solution.save, .npz")
+    command.add_argument("result", metavar="RESULT", type=_path, help="a file of Solution.save, .npz")
     command.add_argument("--what", choices=("motion", "strip", "animation", "overview", "summary"), default="motion",
                          help="curves (default), stick figures, an animation, both in one, or numbers as text")  # fmt: skip
-    command.add_argument("--out", type=Path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")
+    command.add_argument("--out", type=_path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")
 
 
 def _problems(commands: Any) -> None:

@@ -30,11 +30,16 @@ def run(options: argparse.Namespace) -> int:
                 f"no problem {options.name!r}{meant(name, list(dict.fromkeys([*known, *short])))}; `ocp-dyn problems` lists all"
             )
         name = short[name]
-    if options.path:
+    if options.path or "--path" in options.arguments:
         print(known[name])
         return 0
     if "." not in name:
         return run_problem(name, options.arguments, f"{options.parser.prog} {name}")
+    if name.startswith("extending.") and options.arguments:
+        if not {"-h", "--help"} & set(options.arguments):
+            raise UsageError(f"{name} has no options, got {' '.join(options.arguments)}")
+        print(ast.get_docstring(ast.parse(known[name].read_text(encoding="utf-8"))))
+        return 0
     return _run_script(name, options.arguments)
 
 

@@ -25,8 +25,8 @@ def number(x: float, digits: int = 4) -> str:
 
 
 def as_json(value: Any) -> str:
-    """One JSON object, in which numbers that are not finite are null."""
-    return json.dumps(_finite(value), ensure_ascii=False)
+    """One JSON object in ASCII, which every terminal and pipe can carry; numbers that are not finite are null."""
+    return json.dumps(_finite(value))
 
 
 def _finite(value: Any) -> Any:

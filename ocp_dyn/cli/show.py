@@ -29,6 +29,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no file {str(options.file)!r}; expected a solution that Solution.save wrote")
     if motion and options.root != "auto":
         raise UsageError("--root is for URDFs and robots by name; a solution holds its model")
+    if (options.view or options.labels) and (motion or suffix == PAGE):
+        raise UsageError("--view and --labels are for pictures of a model, not for pages and motions in the viewer")
     viewer = importlib.util.find_spec("viser") is not None
     if not viewer and (motion or suffix == PAGE):
         raise UsageError(f"this needs the viewer: {INSTALL}")

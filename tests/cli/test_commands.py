@@ -13,7 +13,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn.cli import main
 from ocp_dyn.cli.inputs import CONSTRAINED, MODELS, PLAIN
-from tests.helpers import DATA
+from tests.helpers import REPOSITORY
 
 needs_robots = pytest.mark.skipif(not od.robots.installed(), reason="example-robot-data is not installed")
 
@@ -94,72 +94,6 @@ def test_a_robot_on_legs_floats_unless_told_otherwise(capsys):
         assert ("its root link floats" in err) == (arguments == (path,))
     assert status("info", od.robots.path("hector")) == 0
     assert "is one rigid body: it floats" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["info", "pendulm"], 2, "no file 'pendulm', and no model or robot of this name: did you mean 'pendulum'"),
-        (["info", "."], 2, "'.' is a folder"),
-        (["info", "pendulum", "--jsn"], 2, "unrecognized arguments: --jsn"),
-        (["info", DATA / "nothing.urdf"], 2, "no file"),
-        (["check", "nothing.urdf"], 2, "no file 'nothing.urdf'; expected a URDF"),
-        (["export", "pendulum"], 2, "arguments are required: --out"),
-        (["export", "pendulum", "--functions", "IDD", "--out", "x"], 2, "no function 'IDD': did you mean 'ID'"),
-        (["export", "pendulum", "--functions", "FDc", "--out", "x"], 2, "FDc needs contacts: --feet"),
-        (["export", "pendulum", "--functions", "pose", "--out", "x"], 2, "pose needs arguments that a command line"),
-        (["export", "pendulum", "--functions", "G", "--feet", "tipp", "--out", "x"], 2, "'tipp': did you mean 'tip'"),
-        (["export", "pendulum", "--functions", " , ", "--out", "x"], 2, "at least one name is needed"),
-        (["export", "pendulum", "--lanes", "3", "--out", "x"], 2, "lanes"),
-        (["bench", "pendulum", "--seconds", "0"], 2, "--seconds must lie between 0 and 60"),
-        (["show", "pendulum", "--out", "x.doc"], 2, "the name of a picture ends in one of .png"),
-        (["plot", "nothing.npz"], 2, "no file 'nothing.npz'"),
-        (["plot", "arm.urdf", "--out", "x.gif"], 2, "--out x.gif: --what motion is written as one of .png, .pdf, .svg"),
-        (["plot", "arm.urdf", "--what", "animation", "--out", "x.png"], 2, "written as one of .gif, .html, .mp4"),
-        (["plot", "arm.urdf", "--what", "summary", "--out", "x.txt"], 2, "--what summary is printed, not written"),
-        (["show", "nothing.npz"], 2, "no file 'nothing.npz'"),
-        (["show", "solution.npz", "--root", "fixed"], 2, "--root is for URDFs and robots by name; a solution"),
-        (["info", "solution.npz"], 2, "solution.npz is a solution; expected a model"),
-        (["info", "pendulum", "--root", "floating"], 2, "--root is for URDFs and robots by name; the root of pendulum"),
-        (["info", "model.json", "--root", "planar"], 2, "the root of model.json is a joint of the model"),
-        (["check", "."], 2, "'.' is a folder; expected a URDF"),
-        (["check", "talos"], 2, "no file 'talos'; expected a URDF or a model as JSON, not a name"),
-        (["walk", "tallos"], 2, "no file and no robot 'tallos': did you mean 'talos'"),
-        (["walk", "ur5"], 2, "the feet of ur5 are not known: name their links or frames, --feet LEFT,RIGHT"),
-        (["walk", "arm.urdf"], 2, "the feet of arm.urdf are not known"),
-        (["walk", "model.json", "--feet", "a,b"], 2, "a walk needs the URDF of the robot, not a model as JSON"),
-        (["walk", "--feet", "a,b"], 2, "--feet is an option of a robot on two feet or a quadruped; here walks a human"),
-        (["walk", "talos", "--mass", "80"], 2, "--mass is an option of a human; here walks a robot on two feet"),
-        (["walk", "talos", "--flight", "0"], 2, "--flight is an option of a quadruped; here"),
-        (
-            ["walk", "solo12", "--sole", "1", "2"],
-            2,
-            "--sole is an option of a robot on two feet; here walks a quadruped",
-        ),
-        (["walk", "solo12", "--flight", "1", "--overlap", "1"], 2, "--flight and --overlap exclude each other"),
-        (["walk", "--speed", "9"], 2, "speed must lie between 0.5 and 2.2 m/s"),
-        (["walk", "--speed", "x"], 2, "invalid float value: 'x'"),
-        (["walk", "--spede", "1.2"], 2, "unrecognized arguments: --spede"),
-        (["walk", "--spee", "1.2"], 2, "unrecognized arguments: --spee"),
-        (["problems", "jmp"], 2, "no problem 'jmp': did you mean 'jump'?"),
-        (["completion", "csh"], 2, "invalid choice: 'csh'"),
-        (["dance"], 2, "invalid choice: 'dance'"),
-        ([], 2, "the following arguments are required: COMMAND"),
-    ],
-)
-def test_mistakes_get_one_line_and_status_2(arguments, code, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for file in ("arm.urdf", "model.json", "solution.npz"):
-        (tmp_path / file).write_text(URDF)
-    if not od.robots.installed() and "ur5" in arguments:
-        pytest.skip("example-robot-data is not installed")
-    assert status(*arguments) == code
-    out, err = capsys.readouterr()
-    assert message in err
-    assert "usage:" not in err or "error: argument" in err or "unrecognized" in err or "required" in err
-    assert not out
-    assert "Traceback" not in err
-    assert {path.name for path in tmp_path.iterdir()} == {"arm.urdf", "model.json", "solution.npz"}
 
 
 def test_faults_of_files_are_status_1_and_debug_shows_the_traceback(tmp_path, capsys):
@@ -357,28 +291,6 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         assert not capsys.readouterr().out
 
 
-def test_errors_of_files_name_the_file(tmp_path, monkeypatch, capsys):
-    def refuse(**options: object) -> None:
-        raise PermissionError(13, "Permission denied", str(tmp_path / ".export-x1"))
-
-    monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
-    assert status("export", "pendulum", "--functions", "H", "--out", tmp_path) == 1
-    assert capsys.readouterr().err == f"ocp-dyn export: {tmp_path}: Permission denied\n"
-
-
-def test_a_folder_that_cannot_be_written_to_is_reported_before_the_solver_runs(tmp_path, monkeypatch, capsys):
-    def refuse(dir: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(dir / "tmp"))
-
-    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    assert status("problems", "simplest_walker", "--out", tmp_path) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert err == (
-        f"ocp-dyn problems simplest_walker: error: --out {tmp_path}: no file can be written there: Permission denied\n"
-    )
-
-
 def test_plot_draws_a_saved_solution(tmp_path, capsys):
     from problems.small.rotor import problem
 
@@ -406,6 +318,11 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     assert status("problems", "small/rotor.py", "--out", tmp_path) == 0
     assert (tmp_path / "rotor.png").exists()
     capsys.readouterr()
+    assert status("problems", "extending.cost", "--help") == 0
+    assert capsys.readouterr().out.startswith("A cost")
+    for given in (("--path", "slope"), ("slope", "--path")):
+        assert status("problems", *given) == 0
+        assert Path(capsys.readouterr().out.strip()).samefile(REPOSITORY / "problems/slope.py")
     assert status("problems", "simplest_walker", "--json") == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])
     assert status("problems", "simplest_walker", "--help") == 0
@@ -413,6 +330,42 @@ def test_problems_are_listed_and_run(tmp_path, capsys):
     assert text.startswith("usage: ocp-dyn problems simplest_walker ")
     assert "python -m ocp_dyn.problems.simplest_walker" in text
     assert importlib.import_module("ocp_dyn.problems._command").PROGRAM.get() == ""  # as before
+
+
+def test_numbers_that_are_not_finite_are_null_in_json(capsys):
+    from argparse import Namespace
+
+    from problems._command import finish
+    from problems.small import rotor
+
+    solution = rotor.problem().solve(progress=False)
+    options = Namespace(out=None, json=True, quiet=True)
+    assert finish(options, solution, lambda: {"width": float("nan")}, "a rotor") == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1], parse_constant=lambda name: pytest.fail(name))
+    assert numbers["width"] is None
+    assert numbers["converged"] is True
+
+
+def test_texts_are_written_in_utf_8_whatever_the_locale(tmp_path, monkeypatch):
+    """A robot may have letters that the encoding of the locale has not."""
+    from problems._command import write
+
+    def write_text(self: Path, text: str, encoding: str | None = None) -> int:
+        assert encoding == "utf-8"
+        return self.write_bytes(text.encode(encoding))
+
+    solution = od.ocp.Solution.load(_rotor(tmp_path))
+    monkeypatch.setattr("pathlib.Path.write_text", write_text)
+    for name in ("plot", "animate"):
+        monkeypatch.setattr(od.ocp.Solution, name, lambda *_: None)
+    write(tmp_path, solution, {}, "日本 walks", quiet=True)
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# 日本 walks\n")
+
+
+def _rotor(folder: Path) -> Path:
+    from problems.small import rotor
+
+    return rotor.problem().solve(progress=False).save(folder / "rotor.npz")
 
 
 def test_help_has_examples_and_statuses(capsys):

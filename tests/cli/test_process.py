@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import signal
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import ocp_dyn as od
 from ocp_dyn.cli import completion
 from tests.helpers import REPOSITORY
 
@@ -71,7 +74,7 @@ def test_a_copy_of_the_package_alone_takes_no_foreign_problems(decoy):
 
 
 def test_a_reader_of_a_pipe_may_stop():
-    pipe = f"{sys.executable} -m ocp_dyn problems | true; exit ${{PIPESTATUS[0]}}"
+    pipe = f"PYTHONUNBUFFERED= {sys.executable} -m ocp_dyn info pendulum | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", pipe], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert not done.stderr
     assert done.returncode == 141
@@ -95,6 +98,17 @@ def test_output_that_nobody_reads(command, name):
         else:
             assert done.returncode in (0, 141)
             assert not done.stderr
+
+
+def test_letters_that_a_terminal_has_not(tmp_path):
+    builder = od.ModelBuilder("日本")
+    builder.add_body("rod", od.Revolute("z"), mass=1)
+    od.save_model(builder.build(), tmp_path / "model.json")
+    ascii = {"env": {**os.environ, "PYTHONIOENCODING": "ascii"}, "cwd": REPOSITORY}
+    shown = run("info", str(tmp_path / "model.json"), **ascii)
+    assert shown.stdout.startswith(r"\u65e5\u672c: 1 bodies")
+    told = run("info", str(tmp_path / "model.json"), "--json", **ascii)
+    assert json.loads(told.stdout)["name"] == "日本"
 
 
 @pytest.mark.slow

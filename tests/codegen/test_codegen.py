@@ -221,6 +221,7 @@ def test_tables_of_rows_and_columns(built):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("built", [True], indirect=True, ids=["dense"])
 def test_the_example_prints_what_python_computes(built):
     directory, _, dense = built
     printed = run_example(directory)

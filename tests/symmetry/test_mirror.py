@@ -181,6 +181,14 @@ def test_legs_that_lie_on_each_other_are_images_of_each_other():
     assert mirror.frame("tail").name == "tail"
 
 
+def test_limbs_at_one_place_are_told_apart_by_their_masses():
+    builder = od.ModelBuilder("planar")
+    builder.add_body("trunk", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=5)
+    for name, mass in (("arm_l", 1), ("leg_l", 2), ("leg_r", 2), ("arm_r", 1)):
+        builder.add_body(name, od.Revolute("y"), "trunk", mass=mass, com=(0, 0, -0.2))
+    assert mirror_map(builder.build()).partners == (0, 1, 5, 4, 3, 2)
+
+
 @pytest.mark.parametrize("length", [1e-7, 1.0])
 def test_legs_beside_each_other_are_told_apart_in_a_small_model_too(length):
     builder = od.ModelBuilder("robot")

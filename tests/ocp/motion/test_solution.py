@@ -386,6 +386,19 @@ def test_a_variable_that_is_in_no_row_leaves_sensitivities_alone() -> None:
     assert found["goal"].objective == pytest.approx(plain["goal"].objective, rel=1e-7)
 
 
+def test_a_variable_that_is_in_the_cost_alone_has_its_derivative() -> None:
+    """A gain that is free, and costs least where it is twice the goal."""
+    problem = swing("explicit")
+    (phase,) = problem.phases
+    dear = ocp.Integral(lambda instant: (instant.values["gain"] - 2 * instant.values["goal"]) ** 2)
+    problem = replace(
+        problem, phases=(replace(phase, objective=(*phase.objective, dear)),),
+        parameters=(*problem.parameters, ocp.Parameter("gain", 0.5, bounds=(0, 9))),
+    )  # fmt: skip
+    found = sensitivities(problem, problem.solve(progress=False, tolerance=1e-10), "goal")
+    assert found.predict(goal=1.2).variables()["gain"] == pytest.approx(2.4)
+
+
 def test_derivatives_that_are_not_determined_are_told() -> None:
     """Torques after the first cost nothing, and with any price on them there would be no least one."""
     ends = ocp.Boundary(lambda s, e: (ca.vertcat(s.q, s.qd, e.q - 0.3), 0, 0))

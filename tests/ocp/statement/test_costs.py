@@ -1,6 +1,7 @@
 """Objectives, limits, collisions and tracking: numbers worked out by hand, and small problems that use them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -10,6 +11,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.models import human, pendulum
 from ocp_dyn.ocp.statement.collisions import distance_squared
+from ocp_dyn.ocp.statement.objectives import base_size, middle_of_feet
 from ocp_dyn.ocp.workflows.solve import prepare
 from tests.helpers import close, flat
 
@@ -316,6 +318,14 @@ def test_references_are_those_of_every_stage(integrator, steps):
     assert program.evaluator.objective(x, t.program.values) == pytest.approx(expected, rel=1e-12)
 
 
+def test_dofs_of_the_base_and_the_middle_of_the_feet():
+    bases = (od.models.human(), od.models.five_link_biped(root="planar"), pendulum(1))
+    assert [base_size(model) for model in bases] == [6, 3, 0]
+    feet = [ocp.Foothold(od.Contact(f"sole_{side}"), x=0, y=0) for side in "lr"]
+    places = dict(zip(feet, (ca.SX([1, 2, 0]), ca.SX([3, 0, 0])), strict=True))
+    np.testing.assert_allclose(ca.DM(middle_of_feet(SimpleNamespace(places=places))), [[2], [1]])
+
+
 RATE = "phase 'swing' has one interval, and the quantity of '{}' one value in it, so its rate would cost nothing"
 
 
@@ -344,6 +354,8 @@ def test_rates_that_cost_something_in_one_interval():
     jolt = ocp.Rate(lambda instant: instant.tau, name="jolt")  # does not go on into another phase
     ocp.Problem(pendulum(1), ocp.Phase("none", 1, 0.5, objective=ocp.ForceRateSquared()))
     ocp.Problem(pendulum(1), (last, replace(first, name="last")))  # the change into the last phase counts
+    again = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+    ocp.Problem(pendulum(1), (replace(last, objective=()), replace(first, name="last")), periodic=again)
     with pytest.raises(ValueError, match="phase 'last' has one interval"):
         ocp.Problem(pendulum(1), (replace(last, objective=()), replace(first, name="last")))
     with pytest.raises(ValueError, match=r"phase 'one' has one interval.*JerkSquared.*out of this phase"):
