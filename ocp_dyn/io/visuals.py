@@ -6,6 +6,7 @@ They are read when something is drawn, not with the model, which has no use for 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,7 @@ from xml.parsers import expat
 import numpy as np
 
 from .._files import path_of
-from .._types import Array, ModelError, numbers, shown
+from .._types import Array, ModelError, ModelWarning, numbers, shown
 from ..spatial_algebra.rotations import rpy_matrix
 
 Element = ElementTree.Element
@@ -88,6 +89,11 @@ def _visual(link: str, element: Element, named: dict[str, Color], file: Path) ->
     geometry = element.find("geometry")
     shape = next((s for s in geometry if s.tag in get_args(ShapeKind)), None) if geometry is not None else None
     if shape is None:
+        unknown = [str(s.tag) for s in (() if geometry is None else geometry) if isinstance(s.tag, str)]
+        if unknown:
+            known = ", ".join(get_args(ShapeKind))
+            text = f"{file}: link {shown(link)} <visual>: <{unknown[0]}> is none of {known}: it is left out"
+            warnings.warn(text, ModelWarning, stacklevel=2)
         return
     where = f"{file}: link {shown(link)} <visual>"
     origin = element.find("origin")

@@ -188,3 +188,16 @@ def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Sup
         x, y = support.place[:2] + support.pressure(least)[k]
         found.append((support, np.array([x, y, support.height]), support.force[k]))
     return found
+
+
+def check_quaternions(model: Model, q: Array, what: str) -> None:
+    """ValueError if a quaternion in q (nq), or in a row of q (N, nq), is zero, which is no rotation."""
+    for i, _ in model.edges:
+        joint = model.joints[i]
+        if joint.has_quaternion:
+            end = model.q_index[i] + joint.nq
+            if np.any(np.linalg.norm(np.atleast_2d(q)[:, end - 4 : end], axis=1) < 1e-9):
+                raise ValueError(
+                    f"{what}: the quaternion of joint {shown(model.joint_names[i - 1])}, q[{end - 4}:{end}], is zero, "
+                    "which is no rotation: start from model.neutral()"
+                )

@@ -513,7 +513,7 @@ def test_wrong_arguments(walk, monkeypatch):
         ((model, [[0.0], [1.0]]), {"t": [1.0, 0.0]}, ValueError, "do not fall"),
         ((walk, [0.0]), {}, TypeError, "a motion has its own"),
         (([],), {}, ValueError, "nothing to show"),
-        ((3,), {}, TypeError, "a motion is needed"),
+        ((3,), {}, TypeError, "a solved motion or a list of these is needed"),
         ((model,), {"urdf": "nowhere.urdf"}, FileNotFoundError, "nowhere.urdf"),
         ((model,), {"port": 0}, ValueError, "port must be a whole number"),
     ):
@@ -542,3 +542,56 @@ def test_a_model_shows_itself_in_a_new_process():
     program = "import ocp_dyn as od; v = od.models.pendulum().show(); print(v.running); v.close()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_host_that_is_not_here_is_refused():
+    for host in ("no.such.host.invalid", 3, ""):
+        with pytest.raises(ValueError, match="host must be an address of this machine"):
+            od.models.pendulum().show(host=host)
+
+
+def test_a_quaternion_of_zeros_is_refused():
+    human = od.models.human()
+    zeros = np.zeros(human.nq)
+    with pytest.raises(ValueError, match=r"show: the quaternion of joint .* is zero"):
+        human.show(zeros)
+    with pytest.raises(ValueError, match="show: the quaternion"):
+        od.viz.show(human, np.stack([np.ravel(human.neutral()), zeros]), t=[0, 1])
+    with pytest.raises(ValueError, match="plot: the quaternion"):
+        od.viz.plot_model(human, zeros)
+    with human.show() as viewer, pytest.raises(ValueError, match="update: the quaternion"):
+        viewer.update(zeros)
+
+
+def test_wrong_tables_and_objects():
+    pendulum = od.models.pendulum()
+    with pytest.raises(ValueError, match="rows of q must have the same length, nq = 1"):
+        od.viz.show(pendulum, [[0.0], [1.0, 2.0]], t=[0, 1])
+    with pytest.raises(TypeError, match="a model, a closed chain, a solved motion or a list"):
+        od.viz.show(3)
+
+
+def test_a_layer_moves_its_switch():
+    with od.models.pendulum().show() as viewer:
+        viewer.layer("names", True)
+        viewer.layer("ground", False)
+        assert viewer._view.layers["names"].value
+        assert not viewer._view.layers["ground"].value
+
+
+def test_names_stand_at_the_middle_of_bodies():
+    with od.models.pendulum().show() as viewer:
+        viewer.layer("names", True)
+        label = viewer.actors[0].layers["names"][0]
+        points = bodies.vertices_of(bodies.pieces(od.models.pendulum()), 1)
+        np.testing.assert_allclose(label.position, (points.min(axis=0) + points.max(axis=0)) / 2, atol=1e-6)
+        assert np.linalg.norm(label.position) > 0.1
+
+
+def test_an_unknown_shape_is_named(tmp_path):
+    file = tmp_path / "cone.urdf"
+    file.write_text(
+        '<robot name="r"><link name="a"><visual><geometry><cone radius="1"/></geometry></visual></link></robot>'
+    )
+    with pytest.warns(od.ModelWarning, match="link 'a' <visual>: <cone> is none of box, .*left out"):
+        assert read_visuals(file) == []

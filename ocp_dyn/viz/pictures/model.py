@@ -31,6 +31,7 @@ from ..drawing import (
     save,
     used_points,
 )
+from ..gait import check_quaternions
 from ..skeleton import Point, Segment, locate, side_words, size, skeleton
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def _drawn(model: Model, q: Any, path: str | Path | None, view: str | None, labe
     if model.has_symbols:
         raise ValueError("plot needs numbers for the inertias and positions of the model, and some are symbols")
     at = np.array(model.neutral()) if q is None else finite_vector(q, model.nq, f"plot: q of {model!r}")
+    check_quaternions(model, at, "plot")
     pose, title = _Pose.of(model, at), _title(model) + note
     places = _named_places(model, labels, at)
     made, panels = _canvas(pose, views or (pose.best_view(),), places, title)

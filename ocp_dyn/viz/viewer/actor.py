@@ -11,7 +11,7 @@ from ..._types import Array
 from ...io.visuals import Color
 from ..drawing import COLORS, FORCE
 from ..skeleton import size
-from .bodies import Piece, _hex
+from .bodies import Piece, _hex, vertices_of
 from .track import Track, footprints
 
 COM_COLOR, COM_ON_DARK = "#1E1E22", "#D5DAE0"
@@ -55,6 +55,7 @@ class Actor:
         self.cycle = scene.add_frame(f"{self.path}/cycle", show_axes=False)
         self.layers: dict[str, list[Any]] = {layer: [] for layer in LAYERS}
         self.bodies, self.meshes = self._bodies(shapes)
+        self.middles = [middle(vertices_of(shapes, i)) for i, _ in track.model.edges]
         self.moving = np.ptp(track.p, axis=0).max(axis=-1) > 1e-9 if len(track.p) > 1 else np.ones(track.model.nb, bool)
         self._extras()
         self.last_cycle: int | None = None
@@ -131,7 +132,8 @@ class Actor:
 
     def _names(self) -> list[Any]:
         add = self.server.scene.add_label
-        return [add(f"{n.name}/name", t) for n, t in zip(self.bodies, self.track.model.body_names, strict=True)]
+        names = zip(self.bodies, self.track.model.body_names, self.middles, strict=True)
+        return [add(f"{node.name}/name", text, position=at) for node, text, at in names]
 
     def set_opacity(self, opacity: float) -> None:
         """Makes the bodies transparent: 0 invisible, 1 opaque."""
@@ -169,6 +171,11 @@ class Actor:
         if len(arrows):
             self.arrows.points = arrows + shift
         self.arrows.visible = self.forces_shown and len(arrows) > 0
+
+
+def middle(vertices: Array) -> Array:
+    """The middle (3) of the box around points (V, 3): there a name stands clear of the joint; the origin without any."""
+    return (vertices.min(axis=0) + vertices.max(axis=0)) / 2 if len(vertices) else np.zeros(3)
 
 
 def bytes_of(color: Color) -> tuple[int, int, int]:

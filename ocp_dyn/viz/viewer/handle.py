@@ -13,6 +13,7 @@ import numpy as np
 from ..._files import path_of
 from ..._types import Array, finite, finite_vector, meant, shown, truth
 from ..drawing import picture_file
+from ..gait import check_quaternions
 from ..shown.path import AnimationPath
 from . import track as tracks
 from .actor import LAYERS
@@ -150,6 +151,8 @@ class Viewer:
         layers = (*LAYERS, "ground")
         if not isinstance(name, str) or name not in layers:
             raise ValueError(f"layer must be one of {', '.join(layers)}, got {shown(name)}{meant(name, layers)}")
+        if self._view is not None:
+            self._view.show(name, truth(on, "on"))
         with self._lock, self._stage.server.atomic():
             if name == "ground":
                 self._stage.ground.visible = truth(on, "on")
@@ -187,6 +190,7 @@ class Viewer:
         """
         model = self.actors[0].track.model
         at = finite_vector(q, model.nq, f"update: q of {model!r}")
+        check_quaternions(model, at, "update")
         with self._lock:
             self._playing = False
             if self.scenery.moves:

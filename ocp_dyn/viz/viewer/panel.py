@@ -135,16 +135,23 @@ class ViewPanel:
             "forces": any(track.holds for track in tracks),
             "footholds": any(len(hold.outline) for track in tracks for hold in track.holds),
         }
+        self.layers: dict[str, Any] = {}
         with gui.add_folder("Show"):
             gui.add_markdown(_legend(scenery, has["forces"]))
             for layer in (*LAYERS, "ground"):
                 if has.get(layer, True):
-                    _on(gui.add_checkbox(layer.capitalize(), layer not in HIDDEN), _switch(viewer, layer))
+                    box = gui.add_checkbox(layer.capitalize(), layer not in HIDDEN)
+                    self.layers[layer] = _on(box, _switch(viewer, layer))
             if scenery.moves:
                 _on(gui.add_checkbox("Follow", True), viewer.follow)
             if len(tracks) > 1:
                 _on(gui.add_checkbox("Over each other", scenery.overlaid), viewer.arrange)
             _on(gui.add_slider("Opacity", 0.1, 1.0, 0.05, scenery.opacities[0]), viewer.opacity)
+
+    def show(self, layer: str, on: bool) -> None:
+        """Sets the switch of a layer that the program shows or hides."""
+        if layer in self.layers:
+            self.layers[layer].value = on
 
 
 def _switch(viewer: Controlled, layer: str) -> Callable[[bool], None]:

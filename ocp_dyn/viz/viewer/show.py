@@ -13,7 +13,7 @@ from ..._files import path_of
 from ..._types import Array, finite_vector, numbers, shown, truth
 from ...mechanism import Model, ShapeFile
 from ...models import ClosedChain
-from ..gait import check_finite, check_motion
+from ..gait import check_finite, check_motion, check_quaternions
 from ..pictures.model import with_cuts
 from . import track as tracks
 from .bodies import pieces
@@ -108,6 +108,10 @@ def _robot(
         return robot, at, lambda x: chain.assemble(x)[0]
     if isinstance(what, Model):
         return *_of_model(name, what, what.neutral() if q is None else q, t, files), None
+    if not hasattr(what, "model"):
+        raise TypeError(
+            f"show: a model, a closed chain, a solved motion or a list of these is needed, got {shown(what)}"
+        )
     check_motion(what)
     if q is not None or t is not None:
         raise TypeError("show: q and t are for a model; a motion has its own")
@@ -125,19 +129,23 @@ def _of_model(
     if model.has_symbols:
         raise ValueError("show needs numbers for the inertias and positions of the model, and some are symbols")
     rows = q.full() if hasattr(q, "full") else q
+    try:
+        shape = np.shape(rows)
+    except ValueError:
+        raise ValueError(f"show: the rows of q must have the same length, nq = {model.nq}, got {shown(q)}") from None
     if t is None:
-        if np.ndim(rows) == 2 and min(np.shape(rows)) > 1:
-            raise ValueError(
-                f"show: q has the shape {np.shape(rows)}, a trajectory: give its times too, show(model, q, t=t)"
-            )
+        if len(shape) == 2 and shape[0] > 1 and shape != (model.nq, 1):
+            raise ValueError(f"show: q has the shape {shape}, a trajectory: give its times too, show(model, q, t=t)")
         at = finite_vector(q, model.nq, f"show: q of {model!r}")
+        check_quaternions(model, at, "show")
         return Robot(name, tracks.still(model, at), pieces(drawn or model, files), lambda _: at), at
     times = numbers(t)
     if not times.size or not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
         raise ValueError(f"show: t must be finite times [s] that do not fall, got {shown(t)}")
-    if np.shape(rows) != (times.size, model.nq):
-        raise ValueError(f"show: q must have the shape (len(t), nq) = ({times.size}, {model.nq}), got {np.shape(rows)}")
+    if shape != (times.size, model.nq):
+        raise ValueError(f"show: q must have the shape (len(t), nq) = ({times.size}, {model.nq}), got {shape}")
     table = finite_vector(rows, times.size * model.nq, f"show: q of {model!r}").reshape(times.size, model.nq)
+    check_quaternions(model, table, "show")
     track = tracks.of_rows(model, times, table)
 
     def at_time(time: float) -> Array:

@@ -49,8 +49,22 @@ def _quiet() -> Iterator[None]:
         console.quiet = before
 
 
+def check_host(host: Any) -> None:
+    """ValueError unless this machine can listen at `host`; viser would wait for ever."""
+    remedy = "give '127.0.0.1' for this machine only, or '0.0.0.0' for its network"
+    if not isinstance(host, str) or not host:
+        raise ValueError(f"host must be an address of this machine, got {shown(host)}; {remedy}")
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, 0))
+        except (OSError, UnicodeError) as error:
+            raise ValueError(
+                f"host must be an address of this machine, got {shown(host)} ({error}); {remedy}"
+            ) from None
+
+
 def check_port(host: str, port: Any) -> None:
-    """TypeError or ValueError unless `port` can be used; viser would take the next free one without a word."""
+    """ValueError or OSError unless `port` can be used; viser would take the next free one without a word."""
     if not is_whole(port, 1) or port > 65535:
         raise ValueError(f"port must be a whole number from 1 to 65535, or None for a free one, got {shown(port)}")
     with socket.socket() as probe:
@@ -99,6 +113,7 @@ class Stage:
         aside: bool = True,
     ) -> None:
         viser = viser_module()
+        check_host(host)
         if port is not None:
             check_port(host, port)
         with _quiet():
