@@ -151,7 +151,7 @@ def forces_of(static: Iterable[Any]) -> tuple[tuple[str, str], ...]:
 
 
 def loads_text(loads: Loads) -> str:
-    """What acts at the joints, with `od.Loads`: "" if nothing does."""
+    """Names of what acts at the joints, with `od.Loads`; "" if nothing does."""
     passive = f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)"
     return " and ".join([passive] * loads.passive + ["armatures of the joints"] * loads.armature)
 
