@@ -143,6 +143,7 @@ def test_export_writes_c(tmp_path, capsys):
     data = json.loads(capsys.readouterr().out)
     assert data["functions"].keys() == {"ID"}
     assert data["files"]["rod_ID.c"] > 500
+    assert data["files"]["rod_jac_ID.c"] > 500
     assert data["files"]["simulink/sfun_rod.c"] == (folder / "simulink/sfun_rod.c").stat().st_size
     assert {"notes.txt", "build/rod_ID.o"}.isdisjoint(data["files"])
 
