@@ -33,6 +33,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_one_package_with_the_problems_and_no_tests(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"ocp_dyn", f"ocp_dyn-{od.__version__}.dist-info"}
@@ -47,6 +48,7 @@ def test_one_package_with_the_problems_and_no_tests(wheel):
     assert wheel.stat().st_size < 1.5e6
 
 
+@pytest.mark.slow
 def test_metadata_are_fit_for_an_index(installed):
     (folder,) = installed.glob("*.dist-info")
     data = email.message_from_string((folder / "METADATA").read_text(encoding="utf-8"))
@@ -74,6 +76,7 @@ def away(installed: Path, tmp_path: Path) -> dict[str, object]:
     return {"cwd": tmp_path, "env": env, "capture_output": True, "text": True}
 
 
+@pytest.mark.slow
 def test_problems_run_from_the_installed_package(away):
     done = subprocess.run([sys.executable, "-m", "ocp_dyn.problems.small.rotor"], check=False, **away)
     assert not done.stderr

@@ -51,6 +51,7 @@ def decoy(tmp_path: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_problems_of_the_user_are_left_alone(decoy):
     done = run("problems", "rotor", **decoy)
     assert not done.stderr
@@ -61,6 +62,7 @@ def test_problems_of_the_user_are_left_alone(decoy):
     assert "the problems of the user" in user.stderr
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_package_alone_takes_no_foreign_problems(decoy):
     folder = Path(str(decoy["cwd"]))
     (folder / "problems/_command.py").unlink()
@@ -90,6 +92,7 @@ def test_the_process_ends_with_the_status_of_the_command():
 @pytest.mark.parametrize(
     ("command", "name"), [("--version", "ocp-dyn"), ("info --help", "ocp-dyn"), ("info pendulum", "ocp-dyn info")]
 )
+@pytest.mark.slow
 def test_output_that_nobody_reads(command, name):
     """A reader that is gone, a full disk, no standard output at all."""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -105,6 +108,7 @@ def test_output_that_nobody_reads(command, name):
             assert not done.stderr or (line.endswith("-") and "--help" in line)  # argparse then takes the other stream
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_has_not(tmp_path):
     builder = od.ModelBuilder("日本")
     builder.add_body("rod", od.Revolute("z"), mass=1)
@@ -151,6 +155,7 @@ def completed(*words: str, cwd: Path) -> set[str]:
     return set(done.stdout.split("\n")) - {""}
 
 
+@pytest.mark.slow
 def test_bash_completes(tmp_path):
     (tmp_path / "my robot.urdf").touch()
     for words, found in {

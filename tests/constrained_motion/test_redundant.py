@@ -92,9 +92,9 @@ def test_the_null_space_of_a_row_that_is_rounding_is_no_number():
     assert np.isnan(float(lam))
 
 
-QUICK = [k for k, name in enumerate(FAMILIES) if name not in ("four-point feet", "random contacts")
+QUICK = [k for k, name in enumerate(FAMILIES) if name not in ("four-point feet", "random contacts", "four-point feet, straight legs")
          and (not name.startswith("planar") or name.endswith(("ball", "prismatic")))]  # fmt: skip
-"""Families of the quick run: chains of one kind with every closure, of the other with two, and feet of straight legs."""
+"""Families of the quick run: chains of one kind with every closure, of the other with two, other sets are long."""
 
 
 @mostly_slow("seed", range(len(FAMILIES)), QUICK, ids=list(FAMILIES))

@@ -244,7 +244,7 @@ def assert_same_constrained_mechanics(model, natural, loops, q, rng) -> None:
 
 @pytest.mark.parametrize("grounded", [False, True], ids=["bodies", "ground"])
 @pytest.mark.parametrize("axes", KINDS, ids=lambda axes: axes if isinstance(axes, str) else "rows")
-@mostly_slow("chain", CHAINS, ("turning", "sliding"))
+@mostly_slow("chain", CHAINS, ("turning",))
 def test_loops_share_points_and_vectors(rng, chain, axes, grounded):
     model, loop, q = closed_chain(chain, axes, grounded, rng)
     natural, tree = fm.natural(model, loop, q=q), fm.natural(model)

@@ -148,8 +148,8 @@ def test_wrong_options_are_told_before_anything_is_solved(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     for module, options, message in (
         (five_link, ["--intervals", "0"], "intervals must be at least 1"),
-        (five_link, ["--out", str(tmp_path / "file")], "no folder can be made there"),
-        (human_walk, ["--out", str(tmp_path / "file" / "below")], "no folder can be made there"),
+        (five_link, ["--out", str(tmp_path / "file")], "no file can be written there"),
+        (human_walk, ["--out", str(tmp_path / "file" / "below")], "no file can be written there"),
         (human_walk, ["--speed", "-1"], "between 0.5 and 2.2 m/s"),
     ):
         with pytest.raises(SystemExit):
