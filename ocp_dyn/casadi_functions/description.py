@@ -23,7 +23,8 @@ class Description(NamedTuple):
     the Function lives on.
 
     gravity_is_input: whether gravity is a parameter of the Function. forces: (name, sentence) for every constraint, see
-    `conventions.forces_of`. loads: a sentence on what acts at the joints, "" if nothing does. derivatives: those that recursions give, for exports.
+    `conventions.forces_of`. loads: a sentence on what acts at the joints, "" if nothing does. derivatives: those that
+    recursions give, for exports.
     """
 
     model: str

@@ -429,7 +429,8 @@ def test_lighter_models_change_nothing_but_rounding(rng, name):
         names = getattr(plain, f"name_{kind}")()
         assert getattr(light, f"name_{kind}")() == names
         assert all(getattr(light, f"size_{kind}")(n) == getattr(plain, f"size_{kind}")(n) for n in names)
-    assert describe(light) == describe(plain)
+    told = [describe(f)._replace(derivatives=None) for f in (light, plain)]  # those know the lighter model
+    assert told[0] == told[1]
     values = inputs(light, rng)
     for a, b in zip(light.call([DM(v) for v in values]), plain.call([DM(v) for v in values]), strict=True):
         close(a, b, 1e-9)  # forward dynamics of random trees is not well conditioned

@@ -148,10 +148,8 @@ def test_masses_may_be_inputs_and_bodies_massless(rng):
     close(xdd, flat(direct[0]))
     close(lam, flat(direct[1]))
     light = model.with_inertia("b2", mass=0.0, com=(0, 0, 0), inertia=(0, 0, 0))
-    for method in ("multipliers", "penalty", "matrix_r"):
-        xdd, _ = fm.natural_forward_dynamics(
-            light, natural, x, xd, ca.DM(s.tau), method=method, iterations=3, at=tuple(flat(x))
-        )
+    for method, options in (("multipliers", {}), ("penalty", {"iterations": 3}), ("matrix_r", {"at": tuple(flat(x))})):
+        xdd, _ = fm.natural_forward_dynamics(light, natural, x, xd, ca.DM(s.tau), method=method, **options)
         qdd = od.forward_dynamics(light, ca.DM(s.q), ca.DM(s.qd), ca.DM(s.tau))
         close(xdd, natural_acceleration(light, natural, s.q, s.qd, qdd), 1e-9)  # lighter, so faster
 
@@ -214,7 +212,8 @@ def test_a_locked_mechanism_rests(method):
     natural = fm.natural(model, loop, q=q)
     assert natural.degrees_of_freedom() == 0
     x, xd = start(model, natural, q, np.zeros(2))
-    xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(2, 1), method=method, iterations=3)
+    options = {"iterations": 3} if method == "penalty" else {}
+    xdd, lam = fm.natural_forward_dynamics(model, natural, x, xd, ca.DM(2, 1), method=method, **options)
     close(xdd, np.zeros(natural.n))
     check_balance(model, natural, x, xd, ca.DM(2, 1), xdd, lam, 1e-6 if method == "penalty" else 1e-10)
     motion = fm.trapezoidal_motion(model, natural, q, h=0.01, duration=0.1)

@@ -161,7 +161,7 @@ def test_a_large_matrix_is_drawn_as_an_image(tmp_path: Path):
         (np.triu(np.ones((2, 2))), {"factor": True}, ValueError, "needs a symmetric matrix"),
         (np.ones((2, 2)), {"rows": ["a"]}, ValueError, r"rows must be 2 names, got 1: \['a'\]|rows must be 2 names"),
         (np.ones((2, 2)), {"columns": [1, 2]}, ValueError, "columns must be 2 names"),
-        (np.ones((2, 2)), {"order": "time"}, ValueError, "order must be 'kkt' or 'stages', got 'time'"),
+        (np.ones((2, 2)), {"order": "time"}, ValueError, "order must be one of kkt, stages, got 'time'"),
         (np.ones((2, 2)), {"factor": 1}, TypeError, "spy: factor must be True or False, got 1"),
         (np.ones((2, 2)), {"path": "a.gif"}, ValueError, "a figure is written as one of"),
         (od.function(od.mass_matrix, pendulum(1)), {"output": "C"}, KeyError, "H has no output 'C'; its outputs are H"),
