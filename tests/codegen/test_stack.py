@@ -110,7 +110,7 @@ def test_a_human_and_derivatives(painter, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("lanes", "precision"), [(8, "double"), (2, "double"), (16, "single")])
+@pytest.mark.parametrize(("lanes", "precision"), [(8, "double"), (16, "single")])
 def test_batches(painter, tmp_path, lanes, precision):
     """With every instruction set that this processor has."""
     functions = [od.function(od.inverse_dynamics, tree("chain")), library_calls()]

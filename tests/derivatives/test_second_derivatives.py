@@ -260,7 +260,7 @@ def test_calls_with_armatures(rng, name):
 
 @every_pair
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["spherical", "helical_skew", "floating_zyx", "forest"])
+@pytest.mark.parametrize("key", ["spherical", "floating_zyx", "forest"])
 def test_calls_of_every_kind_of_coordinates(rng, key, name):
     check_calls(tree(key), name, rng)
 
