@@ -357,6 +357,7 @@ SHORT = (od.inverse_dynamics, od.forward_dynamics)
 
 
 @mostly_slow("key", JOINTS, ("prismatic_skew", "helical_skew", "multi_dof", "custom", "floating"))
+@pytest.mark.slow
 def test_every_joint(key, rng):
     case = kinds(key)
     for algorithm in SHORT:

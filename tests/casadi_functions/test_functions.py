@@ -150,6 +150,7 @@ def test_the_registry_is_the_one_listed():
 
 
 @every_entry
+@pytest.mark.slow
 def test_names_and_sizes(name):
     function = entry(name)
     text = str(function)

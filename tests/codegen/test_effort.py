@@ -65,6 +65,7 @@ def by_casadi(f: ca.Function, kind: str) -> ca.Function:
     ],
     ids=["ID", "FDc", "impact", "FD", "springs", "redundant", "restitution"],
 )
+@pytest.mark.slow
 def test_recursions_give_the_derivatives(rng, make, kinds):
     """Equal to automatic differentiation, in name, inputs, outputs and value, at quaternions of any length."""
     f = make()

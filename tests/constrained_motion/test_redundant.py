@@ -99,6 +99,7 @@ QUICK = [k for k, name in enumerate(FAMILIES) if name not in LONG
 
 
 @mostly_slow("seed", range(len(FAMILIES)), QUICK, ids=list(FAMILIES))
+@pytest.mark.slow
 def test_redundant_sets_equal_a_dense_reference(seed):
     """One set of each kind, all solvers; `scripts/check_redundant.py` takes 2,000 of them."""
     _, errors = compare(seed)

@@ -23,6 +23,7 @@ def differences(f, n):
 
 
 @every_tree
+@pytest.mark.slow
 def test_jacobians_against_differences(rng, key):
     """d_integrate by q and v, d_difference by q0 and q1: for steps from 0 to half a turn."""
     model = tree(key)

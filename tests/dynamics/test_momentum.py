@@ -210,6 +210,7 @@ def test_a_model_without_mass_is_refused():
 
 
 @every_tree
+@pytest.mark.slow
 def test_rates_of_the_momentum_matrices(rng, key):
     """dA_O/dt and dA_G/dt entry by entry against automatic differentiation; times qd, the bias."""
     model, s = tree(key), State.of(tree(key), rng)

@@ -245,6 +245,7 @@ def assert_same_constrained_mechanics(model, natural, loops, q, rng) -> None:
 @pytest.mark.parametrize("grounded", [False, True], ids=["bodies", "ground"])
 @pytest.mark.parametrize("axes", KINDS, ids=lambda axes: axes if isinstance(axes, str) else "rows")
 @mostly_slow("chain", CHAINS, ("turning",))
+@pytest.mark.slow
 def test_loops_share_points_and_vectors(rng, chain, axes, grounded):
     model, loop, q = closed_chain(chain, axes, grounded, rng)
     natural, tree = fm.natural(model, loop, q=q), fm.natural(model)
@@ -351,6 +352,7 @@ def test_rows_that_turn_frames_out_of_the_plane_need_space(rng):
      (od.models.squeezer, (8, 7, 0)), (od.models.spatial_slider_crank, (15, 14, 0)), (od.models.car, (171, 156, 0)),
      (od.models.heavy_truck, (192, 177, 3))],
 )  # fmt: skip
+@pytest.mark.slow
 def test_ready_mechanisms(rng, mechanism, size):
     chain = mechanism()
     natural = fm.natural(chain.model, chain.loops, q=chain.q)

@@ -71,6 +71,7 @@ def check(model: od.Model, s: State, scale: float = 1.0, **options) -> None:
 
 
 @mostly_slow("key", TREES, QUICK_TREES)
+@pytest.mark.slow
 def test_every_joint(rng, key):
     model = tree(key)
     check(model, State.of(model, rng))

@@ -82,6 +82,7 @@ def test_every_room_has_the_same_rules(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [k for k, (_, lengths, floats) in KINDS.items() if floats])
+@pytest.mark.slow
 def test_a_defect_in_meters_is_one(kind: str) -> None:
     """A free fall in one step of 0.2 s of the semi-implicit Euler rule: g h^2 / 2 too low, and nothing turned."""
     model = walker(KINDS[kind][0])

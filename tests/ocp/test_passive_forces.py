@@ -186,6 +186,7 @@ def test_derivatives_hold_what_joints_do(options: dict[str, Any], rng: np.random
 
 
 @mostly_slow("symbols", (False, True), (True,))
+@pytest.mark.slow
 def test_equations_are_those_of_the_library(symbols: bool, rng: np.random.Generator) -> None:
     """Every method against the algorithms with `JOINT_LOADS`, on numbers, and with a mass as a symbol."""
     both, foot = {"loads": JOINT_LOADS}, (od.Contact("b6", axes="xz"),)

@@ -172,6 +172,7 @@ def screw(twist):
 
 
 @pytest.mark.parametrize("angle", [*ANGLES, 0.5 - 1e-12, 0.5 + 1e-12, 5.0])
+@pytest.mark.slow
 def test_exponential_and_logarithm_of_rotations_and_poses(rng, angle):
     """exp against the matrix exponential at every angle; log gives the rotation vector back up to half a turn."""
     for axis in directions(rng):

@@ -87,6 +87,7 @@ def assert_poses(viewer, q, shift=0.0) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_poses_of_bodies_at_rows_and_between(seed):
     rng = np.random.default_rng(seed)
     model = od.random_tree(9, 1.5, rng=rng)
@@ -340,6 +341,7 @@ def test_damaged_shapes_are_refused(tmp_path):
 # The running viewer
 
 
+@pytest.mark.slow
 def test_bodies_are_sent_where_they_are(shown, walk):
     for time in (0.0, 0.35, 0.35 + 2 * TIME):
         shown.time = time
