@@ -47,6 +47,11 @@ class TableError(ValueError):
     """Raised where an entry of the table cannot be used."""
 
 
+QUICK = ("-m", "not slow")
+NONE_SELECTED = 5
+"""The exit status of pytest if it runs no test."""
+
+
 @dataclass(frozen=True)
 class Mutation:
     """Occurrence `nth` of `old` in `file` becomes `new`; then `tests` should fail, unless it is `accepted`."""
@@ -150,9 +155,12 @@ class Copy:
             path.write_text(text, encoding="utf-8")
         return Outcome(mutation, killer, time.perf_counter() - begin)
 
-    def first_failure(self, tests: tuple[str, ...], limit: float) -> str:
-        """The first of these tests that fails, or what else kept them from passing; "" if all pass."""
-        options = ("-x", "-q", "-n", "0", "-m", "not slow", "-p", "no:cacheprovider")
+    def first_failure(self, tests: tuple[str, ...], limit: float, selection: tuple[str, ...] = QUICK) -> str:
+        """The first of these tests that fails, or what else kept them from passing; "" if all pass.
+
+        The quick ones of them run; where all are slow, all run.
+        """
+        options = ("-x", "-q", "-n", "0", *selection, "-p", "no:cacheprovider")
         with tempfile.TemporaryDirectory(dir=self.root, prefix=".cache-") as cache:
             # no machine code is kept from one mutation to the next, and no byte code
             made = {"XDG_CACHE_HOME": cache, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -169,6 +177,8 @@ class Copy:
                 _end(process)
         if process.returncode == 0:
             return ""
+        if process.returncode == NONE_SELECTED and selection:
+            return self.first_failure(tests, limit, ())
         failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
         return failed[1] if failed else f"pytest ended with {process.returncode}: {' '.join(output.split())[-200:]}"
 

@@ -80,6 +80,12 @@ def test_a_mutation_is_tried_out_on_a_copy(tmp_path):
     assert noticed.killer.startswith("tests/spatial_algebra/test_spatial.py::test_")
     unnoticed = copy.try_out(Mutation(file, "app. A]", "app. B]", tests), 100)
     assert unnoticed.alive
+    slow = copy.root / "tests" / "test_all_slow.py"  # without a quick test the slow ones run
+    text = "import pytest\n@pytest.mark.slow\ndef test_slow():\n    assert {}\n"
+    for holds in (True, False):
+        slow.write_text(text.format(holds))
+        failed = copy.first_failure(("tests/test_all_slow.py",), 100)
+        assert failed == ("" if holds else "tests/test_all_slow.py::test_slow")
     endless = copy.try_out(Mutation(file, "return axial(A) / 2", "while True: pass", tests), 5)
     assert endless.killer == "no end within 5 s"
     assert (ROOT / file).read_text() == before == (copy.root / file).read_text()
