@@ -136,8 +136,10 @@ from .joints import Revolute as Revolute
 from .joints import Spherical as Spherical
 from .joints import Translation as Translation
 from .joints import Universal as Universal
+from .mechanism import ExponentialTorque as ExponentialTorque
 from .mechanism import Frame as Frame
 from .mechanism import Model as Model
+from .mechanism import OneSidedSpring as OneSidedSpring
 from .mechanism.builder import ModelBuilder as ModelBuilder
 from .mechanism.builder import random_tree as random_tree
 from .mechanism.loads import Loads as Loads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def data(model: od.Model) -> dict[str, Any]:
         "gravity": [float(g) for g in model.gravity], "joints": joints, "frames": frames,
         "mimics": [mimic._asdict() for mimic in model.mimics], "q_names": list(model.q_names),
         "qd_names": list(model.qd_names),
+        "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
     }  # fmt: skip
 
 
@@ -71,6 +73,10 @@ def text(model: od.Model) -> str:
     if rows:
         head = ("coordinate", "lower", "upper", "velocity", "effort", "damping", "friction")
         parts.append("limits [rad, m, s, N m, N]; - is none\n" + table(head, rows, right=range(1, 7)))
+    if model.passive:
+        found = [(e.pop("dof"), e.pop("kind"), ", ".join(f"{k} {_value(x)}" for k, x in e.items()))
+                 for e in data(model)["passive"]]  # fmt: skip
+        parts.append("passive torques [rad, m, N m, N]\n" + table(("acts on", "kind", "data"), found))
     frames = data(model)["frames"]
     if frames:
         by_body: dict[str, list[str]] = {}
@@ -78,6 +84,13 @@ def text(model: od.Model) -> str:
             by_body.setdefault(body, []).append(name)
         parts.append("frames, by body\n" + table(("body", "frames"), [(b, ", ".join(f)) for b, f in by_body.items()]))
     return "\n\n".join(parts)
+
+
+def _value(x: Any) -> str:
+    """A field of a passive element: a number, a word, or the slopes by dofs."""
+    if isinstance(x, str):
+        return x
+    return number(x) if isinstance(x, float) else " ".join(f"{name}: {number(slope)}" for name, slope in x) or "none"
 
 
 def _limits(model: od.Model, joint: dict[str, Any]) -> list[tuple[str, ...]]:

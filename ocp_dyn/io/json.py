@@ -1,8 +1,8 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a
-URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
+body order; "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive",
+nonlinear torques of joints, and "file_joints", notes of a URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
 in a file is ever run or imported: joints are named by class, and classes that are not the library's are given when the
 file is loaded.
 """
@@ -31,6 +31,7 @@ from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checke
 from ..spatial_algebra.spatial import Inertia, Transform
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import Entry, as_float, as_sparse
+from ._json_passive import passive_from_list, passive_to_list
 
 FORMAT, VERSION = "ocp_dyn model", 1
 JOINT_CLASSES: dict[str, type[Joint]] = {
@@ -64,7 +65,7 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     parts = []
     for key, value in data.items():
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        if key in ("bodies", "frames"):
+        if key in ("bodies", "frames", "passive"):
             rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in value)
             text = f"[\n{rows}\n ]"
         parts.append(f" {json.dumps(key)}: {text}")
@@ -135,11 +136,12 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     ]
     mimics = [m._asdict() for m in model.mimics]
     noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
+    passive = {"passive": passive_to_list(model.passive)} if model.passive else {}
     return {
         "format": FORMAT, "version": VERSION, "name": model.name,
         "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {}) | passive  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse
@@ -178,6 +180,7 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
         dofs=_dofs_from_dicts(bodies, made),
         mimics=mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
         file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
+        passive=passive_from_list(top.items("passive") if "passive" in top.data else []),
     )
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:

@@ -43,6 +43,7 @@ from .parts import (
     product,
     vector,
 )
+from .passive import PassiveElement, checked_elements
 
 __all__ = ["WORLD", "DofOptions", "ModelBuilder", "check_inertia", "random_tree"]
 
@@ -106,6 +107,7 @@ class ModelBuilder:
     _joint_names: set[str] = field(default_factory=set, repr=False)
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
     _mounts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    _passive: list[PassiveElement] = field(default_factory=list, repr=False)
 
     def add_body(
         self,
@@ -187,6 +189,11 @@ class ModelBuilder:
         dofs = {b.joint_name: b.joint.nv for b in self._bodies}
         self._mimics = list(checked_mimics([*self._mimics, Mimic(joint, other, ratio, offset)], dofs))
 
+    def add_passive(self, *elements: PassiveElement) -> None:
+        """Adds passive torques of joints, `od.ExponentialTorque` or `od.OneSidedSpring`; their bodies come first."""
+        names, joints = [b.joint_name for b in self._bodies], [b.joint for b in self._bodies]
+        self._passive += checked_elements(elements, names, joints)
+
     def build(self) -> Model:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
@@ -213,6 +220,7 @@ class ModelBuilder:
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
             mimics=tuple(self._mimics),
             file_joints=tuple(FileJoint(b.joint_name, b.mounts) for b in bodies if b.mounts),
+            passive=tuple(self._passive),
         )
 
     def _lengths(self) -> list[float]:

@@ -22,7 +22,9 @@ from .._types import (
     listed,
     meant,
     numbers,
+    sequence,
     shown,
+    truth,
 )
 from ..spatial_algebra.spatial import Inertia, Transform, skew
 from .parts import (
@@ -39,6 +41,7 @@ from .parts import (
     product,
     vector,
 )
+from .passive import PassiveElement, without_joints
 from .tree import Tree
 
 T = TypeVar("T", bound=Tree)
@@ -125,6 +128,11 @@ def _spread(value: object, size: int, what: str, option: str) -> Array:
     return x
 
 
+def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool) -> T:
+    given = tuple(sequence(elements, "with_passive needs a list of elements such as [od.OneSidedSpring(...)]"))
+    return replace(model, passive=given if truth(replace_all, "replace_all") else (*model.passive, *given))
+
+
 def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
     if not isinstance(name, str) or not name:
         raise ModelError(f"with_frame: a name must be a non-empty string, got {shown(name)}")
@@ -192,6 +200,7 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
             ),
         ),
         shape_files=(*model.shape_files, *(f._replace(prefix=prefix + f.prefix) for f in other.shape_files)),
+        passive=(*model.passive, *(element.renamed(lambda name: prefix + name) for element in other.passive)),
     )
 
 
@@ -200,12 +209,14 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
     outside: list[str] = []
+    held: dict[str, float] = {}
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
         q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
         outside += _outside(model, name, np.array(q.full()).ravel())
+        held |= {dof: float(q[k]) for dof, k in _own_entries(model, i).items()}
     if outside:
         warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
     if len(locked) == model.nb:
@@ -226,7 +237,14 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         X_tree={i: product(model.X_tree[i], placed[model.parent[i]]) for i in kept},
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
+        passive=without_joints(model.passive, held)[0],
     )
+
+
+def _own_entries(model: Tree, i: int) -> dict[str, int]:
+    """The dofs of joint i that passive elements name, with the entry of the joint's q that each has."""
+    used = {dof: place for dof, place in model.passive_entries.items() if place[1] in model.dofs_of(i)}
+    return {dof: at_q - model.q_index[i] for dof, (at_q, _) in used.items()}
 
 
 def _outside(model: Tree, name: str, q: Array) -> list[str]:
@@ -270,6 +288,16 @@ def _followed(model: Tree, positions: Mapping[str, Any]) -> dict[str, Any]:
 def subtree(model: T, body: str) -> T:
     root = moving(model, body)
     kept = [i for i, _ in model.edges if root in model.path(i)]
+    gone = [i for i, _ in model.edges if i not in kept]
+    neutral = {dof: float(model.joints[i].neutral()[k]) for i in gone for dof, k in _own_entries(model, i).items()}
+    passive, used = without_joints(model.passive, neutral)
+    if used:
+        warnings.warn(
+            f"subtree: passive torques of {shown(body)} depend on {listed(used)}, which are no more: held at their "
+            "neutral positions; lock their joints first to hold them elsewhere",
+            ModelWarning,
+            stacklevel=3,
+        )
     return _selected(
         model,
         kept,
@@ -277,6 +305,7 @@ def subtree(model: T, body: str) -> T:
         X_tree={i: model.X_tree[i] for i in kept},
         inertia={i: model.I[i] for i in kept},
         frames=[f for f in model.frames.values() if f.body in kept],
+        passive=passive,
     )
 
 
@@ -291,6 +320,7 @@ def scale(model: T, length: float, mass: float) -> T:
     factor_q, factor_v = (np.where(lengths, s, 1.0) for lengths in model.lengths)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
     factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
+    longer_by = {name: float(factor_q[at_q]) for name, (at_q, _) in model.passive_entries.items()}
     return replace(
         model,
         joints=tuple(joint.scaled(s) for joint in model.joints),
@@ -303,6 +333,7 @@ def scale(model: T, length: float, mass: float) -> T:
             for m in model.mimics
         ),
         shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
+        passive=tuple(element.scaled(longer_by) for element in model.passive),
     )
 
 
@@ -331,6 +362,7 @@ def _selected(
     X_tree: Mapping[int, Transform],
     inertia: Mapping[int, Inertia],
     frames: Iterable[Frame],
+    passive: tuple[PassiveElement, ...],
 ) -> T:
     """The model of the bodies `kept`, renumbered in their order; the other arguments use the old numbers."""
     number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
@@ -345,6 +377,7 @@ def _selected(
         "body_names": tuple(model.body_names[i - 1] for i in kept),
         "frames": {f.name: replace(f, body=number[f.body]) for f in frames},
         "dofs": DofData(**model.dofs.rows(q, v)),
+        "passive": passive,
     }
     joints = fields["joint_names"]
     fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)

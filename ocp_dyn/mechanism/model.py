@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -12,6 +12,7 @@ from .._types import Vector
 from . import editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
 from .parts import Limits
+from .passive import PassiveElement
 from .tree import Tree
 
 MOST_ROWS_SHOWN = 12
@@ -72,6 +73,19 @@ class Model(Tree, Displayed):
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 
+    def with_passive(self, elements: Iterable[PassiveElement], *, replace_all: bool = False) -> Model:
+        """A copy with passive torques of joints added, such as `od.ExponentialTorque` and `od.OneSidedSpring`.
+
+        replace_all=True leaves out the elements that the model has: `with_passive([], replace_all=True)` has none.
+        `model.passive` holds them. ModelError for a dof that the model does not have, or whose coordinate is no entry
+        of q.
+
+        >>> stop = od.OneSidedSpring("joint1", 100.0, start=1.5)
+        >>> od.passive_force(rod.with_passive([stop]), [1.7], [0.0])  # 100 N m/rad beyond 1.5 rad
+        DM(-20)
+        """
+        return editing.with_passive(self, elements, replace_all)
+
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
         """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation
         (3x3).
@@ -100,7 +114,8 @@ class Model(Tree, Displayed):
 
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
         mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
-        no longer follows. A `ModelWarning` names positions outside the limits of the joints.
+        no longer follows. Passive torques of locked joints are left out; those that depend on a locked coordinate keep
+        its value. A `ModelWarning` names positions outside the limits of the joints.
 
         >>> stiff = arm.lock_joints({"joint2": 0.0})
         >>> stiff.joint_names, stiff.mass
@@ -112,6 +127,9 @@ class Model(Tree, Displayed):
 
     def subtree(self, body: str) -> Model:
         """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground.
+
+        Passive torques that depend on a joint that is left out are those of its neutral position, and a `ModelWarning`
+        names it.
 
         >>> arm.subtree("link2").body_names
         ('link2',)
@@ -143,4 +161,4 @@ class Model(Tree, Displayed):
         head = heading(self.name or "model", f": {sizes_of(self)}")
         tree = folded("tree of bodies", table(HEAD, rows, depth), self.nb <= MOST_ROWS_SHOWN)
         notes = "<br>".join(map(escape, notes_of(self)))
-        return head + tree + (folded("other frames, joints that mimic others", notes) if notes else "")
+        return head + tree + (folded("other frames, passive torques, joints that mimic others", notes) if notes else "")
