@@ -153,9 +153,9 @@ def forces_of(static: Iterable[Any]) -> tuple[tuple[str, str], ...]:
 def loads_text(loads: Loads, model: Model) -> str:
     """Sentence about what acts at the joints of a model, with `od.Loads`: "" if nothing does."""
     acted = list(dict.fromkeys(element.dof for element in model.passive))
-    tissue = f"nonlinear passive torques on {listed(acted)}, " if acted else ""
-    passive = f"{tissue}springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)"
-    return " and ".join([passive] * loads.passive + ["armatures of the joints"] * loads.armature)
+    tissue = [f"nonlinear passive torques on {listed(acted)}"] * bool(acted)
+    passive = [f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)", *tissue]
+    return " and ".join(passive * loads.passive + ["armatures of the joints"] * loads.armature)
 
 
 def force_text(constraint: Constraint) -> str:
