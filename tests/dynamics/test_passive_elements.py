@@ -37,7 +37,7 @@ def with_elements(bare: od.Model, seed: int = 3) -> od.Model:
             elements.append(
                 od.OneSidedSpring(dof, rng.uniform(1, 5), rng.uniform(-0.3, 0.3), rng.uniform(0.1, 0.5), side)
             )
-    elements.append(od.ExponentialTorque(free[-1], 1.5))
+    elements.append(od.ExponentialTorque(free[-1], 1.5, offset=0.4))
     return bare.with_passive(elements)
 
 
@@ -222,6 +222,13 @@ def test_symbolic_models_have_them():
 def test_wrong_values_are_refused(message, make):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_slopes_are_kept_as_sorted_pairs_without_zeros():
+    element = od.ExponentialTorque("b", 1, {"b": 2, "a": -1, "c": 0})
+    assert element.slopes == (("a", -1.0), ("b", 2.0))
+    assert element == od.ExponentialTorque("b", 1.0, element.slopes)
+    assert len({element, od.ExponentialTorque("b", 1.0, {"a": -1.0, "b": 2.0})}) == 1
 
 
 def test_wrong_types_are_refused():
