@@ -46,11 +46,15 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
 
 def _with_even_joints(model: Model) -> Model:
-    """The model with springs, losses and armature averaged over partner joints; everything else must be symmetric."""
+    """The model with springs, losses and armature averaged over partner joints, and with the tighter of both partners'
+    torque limits; everything else must be symmetric."""
     dofs = model.dofs
+    mirror = kinematic_mirror(model)
+    low, high = mirror.of_bounds(dofs.tau_min, dofs.tau_max)
+    dofs = replace(dofs, tau_min=np.maximum(low, dofs.tau_min), tau_max=np.minimum(high, dofs.tau_max))
+    model = replace(model, dofs=dofs)
     if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
         return model
-    mirror = kinematic_mirror(model)
     even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}
     rest, sprung = DM(dofs.rest), even["stiffness"] > 0
     half = model.difference(rest, mirror.q(rest)) / 2 * DM(sprung.astype(float))
