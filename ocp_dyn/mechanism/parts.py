@@ -221,7 +221,7 @@ def efforts(values: Any, size: int, what: str) -> tuple[Array, Array]:
 
 
 def _effort_forms(size: int) -> str:
-    """What `efforts` takes, in words."""
+    """Values that `efforts` takes, in words."""
     if size == 1:
         return "one number, or a pair (lower, upper)"
     return f"one number or {size}, or {size} pairs (lower, upper)"

@@ -216,7 +216,7 @@ def tau_sides(n):
 def test_a_directed_scale_is_checked():
     for wrong, message in (
         ("strenght", "TorqueSquared scale must be numbers or 'strength', got 'strenght'"),
-        ([(2, 5)], "needs lower < 0 < upper"),
+        ([(2, 5)] * 3, "needs lower < 0 < upper"),
         ([(-2, 0)], "must be positive"),
         ([(-2, 5), (-2, 5)], "3 pairs"),
     ):
