@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from .._arguments import choice, finite, not_negative, positive
+from .._arguments import choice, finite, not_negative, numbers, positive
 from .._types import shown
 from .anthropometry import HEIGHT_RANGE, MASS_RANGE, Sex, check_range, check_sex
 
@@ -146,7 +146,7 @@ class StrengthCurve:
 
     >>> quadriceps = od.StrengthCurve(200.0, angle=1.1, width=1.3, speed_75=1.5, speed_50=4.0, direction=-1)
     >>> round(quadriceps(1.1, 0.0), 1), round(quadriceps(1.1, -4.0), 1)  # isometric; extending at 4 rad/s
-    (200.0, 100.3)
+    (200.0, 100.1)
     """
 
     peak: float
@@ -181,16 +181,16 @@ class StrengthCurve:
 
     def __call__(self, q: Any, qd: Any) -> Any:
         """The largest torque [N m], positive, at the angle q [rad] and the speed qd [rad/s]."""
-        return self.peak * self.angle_factor(q) * self.speed_factor(qd)
+        return self.peak * (self.angle_factor(q) * self.speed_factor(qd))
 
     def angle_factor(self, q: Any) -> Any:
         """Part of the peak that is left at the angle q [rad]."""
-        x = _plain(q)
-        return self._above_floor(_library(x).cos(self.width * (x - self.angle)))
+        x = _plain(q, "StrengthCurve q [rad]")
+        return _simple(self._above_floor(_library(x).cos(self.width * (x - self.angle))))
 
     def speed_factor(self, qd: Any) -> Any:
         """Part of the isometric torque that is left, or gained, at the speed qd [rad/s]."""
-        w = self.direction * _plain(qd)
+        w = self.direction * _plain(qd, "StrengthCurve qd [rad/s]")
         root = _library(w).sqrt(w**2 + ROUNDED_SPEED**2)
         size = w**2 / root  # |w|, rounded
         lengthening = size * (1 - w / root) / 2
@@ -198,7 +198,7 @@ class StrengthCurve:
         speed = size - lengthening + slower
         c4, c5 = self.speed_75, self.speed_50
         fall = (2 * c4 * c5 + speed * (c5 - 3 * c4)) / (2 * c4 * c5 + speed * (2 * c5 - 4 * c4))
-        return self._above_floor(fall) * (1 + self.eccentric * slower)
+        return _simple(self._above_floor(fall) * (1 + self.eccentric * slower))
 
     def _above_floor(self, x: Any) -> Any:
         """x, at least `floor` and smooth; 1 stays 1."""
@@ -207,9 +207,14 @@ class StrengthCurve:
         return (f + _positive_part(x - f, f)) / at_one
 
 
-def _plain(x: Any) -> Any:
-    """CasADi's types as they are, everything else as an array or a number."""
-    return x if isinstance(x, (ca.SX, ca.MX, ca.DM)) else np.asarray(x, dtype=float)[()]
+def _plain(x: Any, what: str) -> Any:
+    """CasADi's types as they are, everything else as an array of its shape or a number."""
+    return x if isinstance(x, (ca.SX, ca.MX, ca.DM)) else numbers(x, what).reshape(np.shape(x))
+
+
+def _simple(x: Any) -> Any:
+    """A single number as a float, everything else as it is."""
+    return float(x) if isinstance(x, (np.ndarray, np.floating)) and not np.ndim(x) else x
 
 
 def _library(x: Any) -> Any:

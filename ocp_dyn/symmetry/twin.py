@@ -21,9 +21,9 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
     Poses are those of the neutral posture. Springs and their rest positions, damping, friction and armature of the
-    joints are averaged too. Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored
-    gait needs a model without these differences. tolerance: largest difference between partners, relative to the mass
-    [m, kg]. `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
+    joints are averaged too, and both partners get the tighter torque limits. Real robots carry a battery on one side,
+    and their CAD data have rounded angles; a mirrored gait needs a model without these differences. tolerance: largest
+    difference between partners, relative to the mass [m, kg]. `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
 
     >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
     >>> twin = ocp.symmetric_twin(uneven)

@@ -51,7 +51,7 @@ class TorqueSquared(LeastSquares):
     >>> round(turn(ocp.TorqueSquared(weight=0.5)).solve(progress=False).cost["TorqueSquared"], 2)  # half of 12
     6.02
     >>> ocp.TorqueSquared(scale=[(-2.0, 6.0)]).integrand(instant)  # (3 N m / 6 N m)^2
-    SX(0.25)
+    DM(0.25)
     """
 
     weight: float = 1.0
