@@ -144,7 +144,8 @@ def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
         return -lower, upper.copy()
     if found.size not in (1, size):
         raise ValueError(
-            f"{what}: give one number, or nv = {size} (one per dof), or {size} pairs (lower, upper), got {found.size}"
+            f"{what}: give one number, or nv = {size} (one per dof), got {found.size}; directions that differ need "
+            f"{size} pairs (lower, upper)"
         )
     both = np.array(np.broadcast_to(found, (size,)))
     return both, both
