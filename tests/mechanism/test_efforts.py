@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -15,7 +16,10 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.cli import info
 from ocp_dyn.io import load_model, model_from_dict, model_to_dict, save_model
+from ocp_dyn.ocp.guess.standing import initial_guess
+from ocp_dyn.ocp.transcription.transcribe import transcribe
 from ocp_dyn.ocp.workflows.solve import prepare
+from tests import hopper
 from tests.helpers import flat
 
 
@@ -131,6 +135,8 @@ def test_files_of_both_kinds(rng, tmp_path):
     old = model_from_dict(json.loads(json.dumps(data)))
     assert np.array_equal(old.dofs.tau_max, model.dofs.tau_max)
     assert np.array_equal(old.dofs.tau_min, -model.dofs.tau_max)
+    solved = ocp.Solution.load(Path(__file__).parents[1] / "data" / "solution_1.npz").model.dofs
+    assert np.array_equal(solved.tau_min, -solved.tau_max)
     data["bodies"][2]["tau_min"] = [0.5]
     with pytest.raises(od.ModelError, match="tau_min must not be positive"):
         model_from_dict(data)
@@ -181,6 +187,15 @@ def test_bounds_of_the_program_are_the_limits(limits, bounds):
     program = prepare(turn(rotor(effort=(-2, 5)), limits=limits))[0].program
     k = next(k for k, v in enumerate(program.variables) if v.name.startswith("tau"))
     assert (program._lower[k][0], program._upper[k][0]) == pytest.approx(bounds)  # in units of 100 N m
+
+
+def test_guessed_torques_keep_half_of_both_limits():
+    limits = {"hip_joint": (-0.5, 2.0), "leg_joint": (-3.0, 0.2)}
+    problem = replace(hopper.problem(), model=hopper.monopod().with_limits(effort=limits), guess=ocp.FootPlan())
+    t = transcribe(problem)
+    initial_guess(t)
+    tau = np.array([t.program.start[v.index] * v.scale for x in t.phases for v in x.tau])
+    assert (tau.min(axis=0), tau.max(axis=0)) == (pytest.approx([-0.25, -1.5]), pytest.approx([1.0, 0.1]))
 
 
 def test_the_table_of_limits_shows_both():
