@@ -40,6 +40,7 @@ from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
+from .muscles.capacity import TorqueCapacity as TorqueCapacity
 from .problem import Problem as Problem
 from .solution import Solution as Solution
 from .statement.collisions import Capsule as Capsule
