@@ -38,8 +38,17 @@ from .analysis.active_set import ActiveSet as ActiveSet
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
+from .analysis.metabolic import Metabolism as Metabolism
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
+from .muscles.activation import Activation as Activation
+from .muscles.activation import ExcitationSquared as ExcitationSquared
+from .muscles.effort import JointWork as JointWork
+from .muscles.effort import RestingRate as RestingRate
+from .muscles.effort import TorquePower as TorquePower
+from .muscles.metabolic import MetabolicRate as MetabolicRate
+from .muscles.tendons import Tendon as Tendon
+from .muscles.tendons import muscle_speed as muscle_speed
 from .problem import Problem as Problem
 from .solution import Solution as Solution
 from .statement.collisions import Capsule as Capsule
