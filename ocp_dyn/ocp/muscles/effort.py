@@ -75,7 +75,8 @@ class JointWork(Weighed):
 
     tendons: `Tendon` objects; in their joints the power is that of the muscle, without what the tendon stores and
     returns. They need torque="linear". smoothing [W]: rounds the change of sign, as in `MechanicalWork`; None: exact, by
-    one non-negative variable per dof and interval, as in `SlackWork`, which suits interior-point solvers best.
+    one non-negative variable per dof and interval, as in `SlackWork`, which suits interior-point solvers best; it bounds
+    the power at all stages of its interval.
 
     `weight=1/(m g)` with `per_distance=True` makes it a cost of transport; `RestingRate` adds the rest.
 
