@@ -13,7 +13,7 @@ from ..._arguments import not_negative, number, positive
 from ..._types import Expr, shown
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import LeastSquares, Weighed, base_size, rounded_parts
+from ..statement.objectives import LeastSquares, Weighed, base_size
 from .strengths import check_strength, fraction, limited, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_power
 
@@ -74,9 +74,9 @@ class JointWork(Weighed):
     amount, work taken up 0.83 times. -inf makes negative work free.
 
     tendons: `Tendon` objects; in their joints the power is that of the muscle, without what the tendon stores and
-    returns. They need torque="linear". smoothing [W]: rounds the change of sign, as in `MechanicalWork`; None: exact, by
-    one non-negative variable per dof and interval, as in `SlackWork`, which suits interior-point solvers best; it bounds
-    the power at all stages of its interval.
+    returns. They need torque="linear". smoothing [W]: rounds the change of sign; the cost is zero without power, never
+    negative, and exact where |P| is much larger. None: exact, by one non-negative variable per dof and interval, as in
+    `SlackWork`, which suits interior-point solvers best; it bounds the power at all stages of its interval.
 
     `weight=1/(m g)` with `per_distance=True` makes it a cost of transport; `RestingRate` adds the rest.
 
@@ -131,9 +131,10 @@ class JointWork(Weighed):
     def integrand(self, instant: Instant) -> Expr:
         if self.smoothing is None:
             return ca.sum1(instant.slacks[self])
-        gained, taken = rounded_parts(self.powers(instant), self.smoothing)
-        up, down = self._prices
-        return ca.sum1(up * gained + down * taken)
+        power, (up, down) = self.powers(instant), self._prices
+        root = ca.sqrt(power**2 + self.smoothing**2)
+        price = (up + down) / 2 + (up - down) / 2 * power / root
+        return ca.sum1(price * power**2 / root)
 
     def rates(self, instant: Instant) -> Expr:
         """Metabolic rates (nv) [W], without rounding; zero for a floating or planar root."""

@@ -99,14 +99,17 @@ class Tendon:
 def muscle_speed(instant: Instant, tendons: Sequence[Tendon]) -> Expr:
     """Speeds of the muscles (nv) [rad/s, m/s]: qd + delta'(tau) d(tau)/dt for dofs with a tendon, qd for the others.
 
-    ValueError for an instant without the rate of the torques, KeyError for a tendon of an unknown dof.
+    ValueError for an instant without the rate of the torques, KeyError for a tendon of an unknown dof, TypeError for other
+    objects.
 
     >>> from dataclasses import replace
     >>> moving = replace(instant, tau_rate=ca.DM([80.0]))  # 1 rad/s, 3 N m, 80 N m/s
     >>> ocp.muscle_speed(moving, [ocp.Tendon(rod.qd_names[0], 400.0)])
     DM(1.2)
     """
-    speed = instant.qd
+    if not isinstance(instant, Instant) or instant.qd is None:
+        raise TypeError(f"muscle_speed needs an Instant with qd, got {shown(instant)}")
+    speed, tendons = instant.qd, check_tendons(tendons, "muscle_speed")
     if tendons:
         rate, rows = tau_rate(instant, "muscle_speed"), ca.vertsplit(speed)
         for tendon in tendons:

@@ -24,16 +24,7 @@ from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import centroidal_momentum, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import (
-    LeastSquares,
-    RateSquared,
-    Weighed,
-    base_size,
-    capture_point,
-    middle_of_feet,
-    per_dof,
-    rounded_parts,
-)
+from .objectives import LeastSquares, RateSquared, Weighed, base_size, capture_point, middle_of_feet, per_dof
 
 
 @dataclass(frozen=True)
@@ -199,8 +190,9 @@ class MechanicalWork(Weighed):
         positive(self.smoothing, "MechanicalWork smoothing [W] (SlackWork needs none)")
 
     def integrand(self, instant: Instant) -> Expr:
-        positive, negative = rounded_parts(instant.tau * instant.qd, self.smoothing)
-        return ca.sum1(positive + negative if self.kind == "absolute" else positive)
+        power = instant.tau * instant.qd
+        magnitude = ca.sum1(ca.sqrt(power**2 + self.smoothing**2) - self.smoothing)
+        return magnitude if self.kind == "absolute" else (magnitude + ca.sum1(power)) / 2
 
 
 @dataclass(frozen=True, eq=False)

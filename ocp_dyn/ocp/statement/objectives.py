@@ -126,12 +126,6 @@ def per_dof(value: Any, size: int, what: str) -> Array:
     return np.array(np.broadcast_to(found, (size,)))
 
 
-def rounded_parts(x: Expr, smoothing: float) -> tuple[Expr, Expr]:
-    """max(0, x) and max(0, -x), rounded at x = 0: (sqrt(x^2 + smoothing^2) - smoothing +- x) / 2, both zero there."""
-    magnitude = ca.sqrt(x**2 + smoothing**2) - smoothing
-    return (magnitude + x) / 2, (magnitude - x) / 2
-
-
 def middle_of_feet(instant: Instant) -> Expr:
     """Mean (x, y) [m] of the places on which feet stand."""
     places = [foothold.origin(place)[:2] for foothold, place in instant.places.items()]

@@ -67,6 +67,21 @@ def test_strengths_of_an_object_and_of_motors_of_one_direction():
         ocp.TorquePower(strength=lambda at: (np.inf, np.inf)).integrand(x)
 
 
+def test_motors_without_strength_are_left_out(monkeypatch):
+    x = instant()
+    x.model = x.model.with_limits(effort=[0.0, 12.0])
+    close(number(ocp.TorquePower(2).integrand(x)), (6 / 12) ** 2)
+    one_sided = (
+        np.array([20.0, 0.0]),
+        np.array([0.0, 12.0]),
+    )  # the other direction stands in, so that nothing divides by 0
+    monkeypatch.setattr("ocp_dyn.ocp.muscles.strengths.model_strengths", lambda model: one_sided)
+    close(number(ocp.TorquePower(2).integrand(x)), (10 / 20) ** 2 + (6 / 12) ** 2)
+    value, lower, upper = ocp.Activation(rise=0.06).rows(x)
+    close(flat(ca.evalf(value)), [(10 + 0.06 * 40) / 20, (-6 - 0.06 * 100) / 12])
+    close([*lower, *upper], [-1, 0, 0, 1])
+
+
 def test_joint_work_has_the_prices_of_margaria():
     x = instant()
     gained, taken = 20.0, 18.0  # [W]
@@ -74,9 +89,11 @@ def test_joint_work_has_the_prices_of_margaria():
     assert number(ocp.JointWork(smoothing=1e-6).integrand(x)) == pytest.approx(expected, rel=1e-6)
     close(flat(ocp.JointWork().rates(x)), [gained / 0.25, taken / 1.2])
     assert number(ocp.JointWork((0.5, -np.inf), smoothing=1e-6).integrand(x)) == pytest.approx(40, rel=1e-6)
-    rounded = 0.5 * (np.sqrt(np.array([20.0, -18.0]) ** 2 + 9) - 3 + np.array([20.0, -18.0]))
-    other = 0.5 * (np.sqrt(np.array([20.0, -18.0]) ** 2 + 9) - 3 - np.array([20.0, -18.0]))
-    close(number(ocp.JointWork(smoothing=3.0).integrand(x)), np.sum(rounded / 0.25 + other / 1.2))
+    assert number(ocp.JointWork(smoothing=1.0).integrand(x)) == pytest.approx(expected, rel=3e-3)
+    for power in (-30.0, -1.0, -0.3, 0.0, 0.3, 1.0):
+        small = number(ocp.JointWork().integrand(instant((power, 0.0), (1.0, 0.0))))
+        exact = power / 0.25 if power > 0 else -power / 1.2
+        assert 0 <= small <= exact + 0.2
     with_tendons = ocp.JointWork(tendons=[ocp.Tendon("joint2", 50.0)])
     close(flat(with_tendons.powers(x)), [20, -6 * (3 - 100 / 50)])
     assert with_tendons.needs_tau_rate
