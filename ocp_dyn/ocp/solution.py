@@ -12,10 +12,13 @@ from .analysis import active_set, defects, summary
 from .analysis.active_set import ActiveSet
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
+from .analysis.metabolic import Metabolism, metabolic_rate
 from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
 from .motion.motion import Motion
+from .muscles.effort import JointWork, RestingRate
+from .muscles.metabolic import MetabolicRate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,6 +67,21 @@ class Solution(Motion):
         (5.714, 1.0)
         """
         return summary.summary(self, truth(defects, "defects"))
+
+    def metabolic_rate(
+        self, rate: JointWork | MetabolicRate | None = None, rest: RestingRate | None = None
+    ) -> Metabolism:
+        """Metabolic power and cost of transport, per mass, net of the rest and gross, and net by dof; see `Metabolism`.
+
+        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`. Both
+        may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and the
+        torques of the motion are constant along intervals.
+
+        >>> price = solution.metabolic_rate(rest=ocp.RestingRate(1.5))
+        >>> [round(x, 2) for x in (price.net, price.rest, price.gross)]  # [W/kg]; 1.13 J done, 1.13 J taken up
+        [5.46, 1.5, 6.96]
+        """
+        return metabolic_rate(self, rate or JointWork(), rest or RestingRate())
 
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
