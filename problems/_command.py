@@ -15,11 +15,12 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NoReturn, TypeVar
 
 from ocp_dyn.cli.report import as_json
 from ocp_dyn.io import whole_file
-from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp import DecidingBounds, Solution
 from ocp_dyn.viz import stick_figure
 
 BEGIN = time.perf_counter()
@@ -82,6 +83,9 @@ def asked(
     return options, made
 
 
+BOUNDS = ("bound that decides", "side", "value", "phases", "% of the motion", "times", "cost per unit")
+"""Head of the report's table of bounds; the last column is the decrease of the cost per unit of a wider bound."""
+
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """Exceptions that the numbers or a picture of a solution may raise."""
 
@@ -113,22 +117,35 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
         print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
-    attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
+    bounds = DecidingBounds(())
+
+    def make() -> None:
+        nonlocal bounds
+        summary = solution.summary()
+        bounds = summary.bounds
+        numbers.update(summary.numbers() | figures())
+
+    attempt("the numbers of the report", make)
     if options.out is not None:
-        write(options.out, solution, numbers, title, quiet=options.quiet)
+        write(options.out, solution, numbers, bounds, title, quiet=options.quiet)
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
     print(title)
     for key, value in numbers.items():
         print(f"  {key:28s} {_shown(value)}")
+    if bounds:
+        print("\nbounds that decide")
+        print(indent(str(bounds), "  "))
     if not solution.converged:
         worst = solution.stats["worst_row"]
         print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
     if options.json:
-        print(as_json(numbers))
+        print(as_json(numbers | {"deciding_bounds": bounds.as_dicts()}))
     return 0 if solution.converged else 1
 
 
-def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
+def write(
+    out: Path, solution: Solution, numbers: dict[str, Any], bounds: DecidingBounds, title: str, *, quiet: bool = False
+) -> None:
     """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz."""
     if not quiet:
         print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
@@ -137,6 +154,7 @@ def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *,
     attempt("strip.png", lambda: stick_figure(solution, out / "strip.png"))
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
     cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
+    decide = "\n".join(f"| {' | '.join(line)} |" for line in (BOUNDS, ("---",) * len(BOUNDS), *bounds.lines()))
     text = f"""# {title}
 
 ![the motion in pictures](strip.png)
@@ -150,6 +168,8 @@ def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *,
 | cost term | value |
 |---|---|
 {cost}
+
+{decide if bounds else "No bound of a duration, joint, place or parameter decides this motion."}
 
 ![joint angles, torques and forces](motion.png)
 

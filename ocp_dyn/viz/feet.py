@@ -146,7 +146,7 @@ def _root(model: Model, touch: Touch, touches: Iterable[Touch]) -> int:
         return bool(touch.z @ other.z > LEVEL_COSINE and abs((touch.p - other.p) @ other.z) < high)
 
     above = set(model.path(touch.body))
-    return min((other.body for other in touches if other.body in above and level(other)), default=touch.body)
+    return min(other.body for other in touches if other.body in above and level(other))
 
 
 def _foot(model: Model, X0: Sequence[Any], touches: dict[Key, Touch]) -> Foot:

@@ -118,6 +118,15 @@ def test_below_three_percent_of_the_weight_there_is_no_center_of_pressure() -> N
     assert np.isfinite(foot.pressure[2:]).all()
 
 
+def test_an_edge_across_the_corner_of_a_foot() -> None:
+    """Its frame is turned in the foot: the couple about its axis moves the center of pressure along the edge."""
+    corner = shoe().with_frame("corner", "foot", origin=(0.15, 0.05, -0.1), rotation=[[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    rolls = od.RollingContact("corner", 0.0, axis=ACROSS)
+    flat = held(od.Contact("heel"), [0, 0, 0, 0, 0, FORCE], (0, 0, 0.1))
+    [foot] = feet(corner, flat, held(rolls, [FORCE, 0, 0, 0, 0.02 * FORCE], (0.2, 0.05, 0.1 + np.pi / 2)))
+    np.testing.assert_allclose(foot.pressure[2], [0.2 - 0.02, 0.05], atol=1e-12)
+
+
 def test_a_rounded_edge_carries_its_contact_point_along() -> None:
     """A wheel of radius 0.1 m that rolls from -1 to 1 rad: its contact point moves by the radius times the angle."""
     model, radius = shoe(), 0.1
@@ -143,10 +152,19 @@ def test_pressure_on_a_slope_is_measured_along_it() -> None:
 
 
 def test_both_feet_of_a_mirrored_walk_have_mirrored_curves(walk: ocp.Solution) -> None:
+    """A toed-out foot, whose contact point is beside the axis of the foot."""
+    c, s, outwards = np.cos(0.2), np.sin(0.2), np.array([0.01, -0.02])
+
+    def turned(phase: PhaseMotion) -> PhaseMotion:
+        contacts = tuple(replace(c, point=(0.01, -0.02 if c.name == "sole_r" else 0.02, 0)) for c in phase.contacts)
+        return replace(phase, contacts=contacts, places=phase.places | {"sole_r": np.array([0.1, -0.06, -0.2])})
+
+    walk = replace(walk, phases=tuple(map(turned, walk.phases)))
     right, left = foot_forces(walk, unroll(walk, 2))
     heel = float(walk.model.frame("heel_r").X.r[0] - walk.model.frame("sole_r").X.r[0])
     assert (right.side, left.side) == ("right", "left")
-    np.testing.assert_allclose(right.pressure[0], [SOLE[0] - heel, SOLE[1]], atol=1e-9)
+    aside = np.array([[c, -s], [s, c]]) @ SOLE
+    np.testing.assert_allclose(right.pressure[0], aside + outwards - [heel, 0], atol=1e-9)
     second = len(left.t) // 2 + 1  # the left foot is in the air for one entry of the first step
     np.testing.assert_allclose(left.pressure[second], right.pressure[2] * [1, -1], atol=1e-9)
     assert np.isnan(left.force).any(axis=1).sum() == 1
