@@ -86,6 +86,9 @@ def asked(
 BOUNDS = ("bound that decides", "side", "value", "phases", "% of the motion", "times", "cost per unit")
 """Head of the report's table of bounds; the last column is the decrease of the cost per unit of a wider bound."""
 
+MOST = 10
+"""Largest number of lines of this table."""
+
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """Exceptions that the numbers or a picture of a solution may raise."""
 
@@ -134,7 +137,8 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
         print(f"  {key:28s} {_shown(value)}")
     if bounds:
         print("\nbounds that decide")
-        print(indent(str(bounds), "  "))
+        print(indent(str(DecidingBounds(bounds.entries[:MOST])), "  "))
+        print(_further(bounds), end="")
     if not solution.converged:
         worst = solution.stats["worst_row"]
         print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
@@ -154,7 +158,7 @@ def write(
     attempt("strip.png", lambda: stick_figure(solution, out / "strip.png"))
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
     cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
-    decide = "\n".join(f"| {' | '.join(line)} |" for line in (BOUNDS, ("---",) * len(BOUNDS), *bounds.lines()))
+    decide = _table(bounds) if bounds else "No bound of a duration, joint, place or parameter decides this motion."
     text = f"""# {title}
 
 ![the motion in pictures](strip.png)
@@ -169,7 +173,7 @@ def write(
 |---|---|
 {cost}
 
-{decide if bounds else "No bound of a duration, joint, place or parameter decides this motion."}
+{decide}
 
 ![joint angles, torques and forces](motion.png)
 
@@ -178,6 +182,18 @@ Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` h
 """
     with whole_file(out / "report.md") as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def _table(bounds: DecidingBounds) -> str:
+    """The bounds as a table in Markdown."""
+    rows = [BOUNDS, ("---",) * len(BOUNDS), *bounds.lines()[:MOST]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + f"\n\n{_further(bounds)}".rstrip()
+
+
+def _further(bounds: DecidingBounds) -> str:
+    """A line that counts the bounds that the table leaves out."""
+    rest = len(bounds) - MOST
+    return f"  and {rest} more that are worth less: solution.deciding() has all\n" if rest > 0 else ""
 
 
 def _shown(value: Any) -> str:

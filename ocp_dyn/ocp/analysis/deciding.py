@@ -65,9 +65,10 @@ class DecidingBound(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The bound with its unit; three digits."""
+        """The bound with its unit: three digits, angles to a tenth of a degree."""
         size = abs(self.bound)
-        digits = f"{self.bound:.1f}" if self.unit == "deg" and size >= 1 else f"{self.bound:.3g}"
+        tenths = self.unit == "deg" and size >= 1
+        digits = f"{self.bound:.1f}" if tenths else f"{self.bound:.3g}" if size < 1000 else f"{self.bound:.5g}"
         return f"{digits} {self.unit}".rstrip()
 
     @property
