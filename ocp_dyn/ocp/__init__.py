@@ -35,6 +35,8 @@ from ..symmetry.twin import facing_forward as facing_forward
 from ..symmetry.twin import symmetric_twin as symmetric_twin
 from .analysis.active_set import Active as Active
 from .analysis.active_set import ActiveSet as ActiveSet
+from .analysis.deciding import DecidingBound as DecidingBound
+from .analysis.deciding import DecidingBounds as DecidingBounds
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet

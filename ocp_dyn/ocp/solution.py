@@ -8,8 +8,9 @@ from typing import Any
 
 from .._display import Picture
 from .._types import Array, truth
-from .analysis import active_set, defects, summary
+from .analysis import active_set, deciding, defects, summary
 from .analysis.active_set import ActiveSet
+from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
 from .analysis.metabolic import Metabolism, metabolic_rate
@@ -55,6 +56,10 @@ class Solution(Motion):
     >>> solution.q[-1].round(3), solution.t.shape, solution.tau.shape
     (array([1.]), (21,), (20, 1))
     """
+
+    def __str__(self) -> str:
+        line = summary.bounds_of(self).line
+        return repr(self) + (f"\n{summary.DECIDE}: {line}" if line else "")
 
     def summary(self, defects: bool = True) -> Summary:
         """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a
@@ -114,6 +119,20 @@ class Solution(Motion):
         row   turn: Path         upper  turn   0.000     0.100   3      0.185
         """
         return active_set.active_set(self, equalities, tolerance)
+
+    def deciding(self, least: float = deciding.LEAST) -> DecidingBounds:
+        """The bounds that decide the result: active ones of durations, joint angles and speeds, torques, places and
+        parameters, one line for each; see `ocp_dyn.ocp.analysis.deciding`.
+
+        least: share of the objective that a bound must be worth over its range. Rows, such as friction cones, are in
+        `active`.
+
+        >>> push = ocp.Phase("push", 20, (0.5, 0.9), objective=[ocp.TorqueSquared()])
+        >>> print(ocp.Problem(wheel, [push], boundary=[rest]).solve(progress=False).deciding())
+        bound             side   value  phases  % of the motion  times  multiplier
+        duration of push  upper  0.9 s                           1      55 per s
+        """
+        return deciding.deciding(self, least)
 
     def variables(self) -> dict[str, Array]:
         """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]".
