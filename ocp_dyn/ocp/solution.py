@@ -12,6 +12,7 @@ from .analysis import active_set, defects, summary
 from .analysis.active_set import ActiveSet
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
+from .analysis.gait.gait import Gait
 from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
@@ -181,6 +182,26 @@ class Solution(Motion):
         from ..viz import plot
 
         return plot(self, path, **options)
+
+    def gait(self, side: str = "right") -> Gait:
+        """Curves of a walk over the stride of a leg in the terms of gait analysis, and figures such as cadence and step
+        width; see `Gait`.
+
+        side: "left" or "right". ValueError for a motion that is not periodic, a model without hips, knees and ankles on
+        both sides, or feet that do not leave the ground once per stride.
+
+            gait = walk.gait()
+            gait["knee flexion"]                  # (101) [degrees], from heel strike to heel strike
+            gait.figures["step_width_m"]
+
+        >>> solution.gait()
+        Traceback (most recent call last):
+            ...
+        ValueError: gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)
+        """
+        from .analysis.gait.curves import gait
+
+        return gait(self, side)
 
     def _repr_html_(self) -> str:
         return notebook.card(self, self.summary(defects=False).rows())
