@@ -13,7 +13,7 @@ from ....viz.joints import gait_coordinates
 from ...motion.motion import Motion
 from .figures import events, figures
 from .gait import UNITS, Gait
-from .stride import Stride, sole
+from .stride import Stride, body_of, sole
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
 MOMENTS = {"hip": "hip extension moment", "knee": "knee extension moment", "ankle": "ankle plantar flexion moment"}
@@ -62,20 +62,20 @@ def _joints(stride: Stride) -> dict[str, Array]:
 def _body(stride: Stride) -> dict[str, Array]:
     """Angles of pelvis, trunk and foot, and of the thigh relative to the trunk [degrees]."""
     model, out = stride.model, stride.out
-    hip, knee = (_body_of(model, stride.joints[joint].qd_index) for joint in ("hip", "knee"))
+    hip, knee, lean = stride.body("hip"), stride.body("knee"), stride.lean
     pelvis = model.body_names[model.parent[model.body_names.index(hip) + 1] - 1]
     R, trunk = stride.frame(pelvis)[0], stride.frame(_trunk(stride, pelvis))[0]
-    up = -np.array(model.gravity, dtype=float).ravel()
-    lean = float(np.arctan2(up[0], up[2])) if up.any() else 0.0
     trunk_tilt = np.arctan2(trunk[:, 0, 2], trunk[:, 2, 2])
-    thigh = stride.frame(knee)[1] - stride.frame(hip)[1]
+    line = stride.frame(knee)[1] - stride.frame(hip)[1]
+    thigh = np.arctan2(line[:, 0], -line[:, 2])
     found = {
         # R = Rz(-rotation) Rx(obliquity) Ry(tilt), for the left side
         "pelvis tilt": np.arctan2(-R[:, 2, 0], R[:, 2, 2]) - lean,
         "pelvis obliquity": out * np.arcsin(np.clip(R[:, 2, 1], -1, 1)),
         "pelvis rotation": out * np.arctan2(R[:, 0, 1], R[:, 1, 1]),
         "trunk tilt": trunk_tilt - lean,
-        "hip flexion from trunk": np.arctan2(thigh[:, 0], -thigh[:, 2]) + trunk_tilt,
+        "thigh flexion": thigh + lean,
+        "hip flexion from trunk": thigh + trunk_tilt,
     }
     heel = f"heel_{stride.side[0]}"
     if heel in model.frame_names:
@@ -83,16 +83,11 @@ def _body(stride: Stride) -> dict[str, Array]:
     return {name: np.degrees(x) for name, x in found.items()}
 
 
-def _body_of(model: Any, dof: int) -> str:
-    """Name of the body that a joint with this dof moves."""
-    return str(model.body_names[next(i for i, _ in model.edges if dof in model.dofs_of(i)) - 1])
-
-
 def _trunk(stride: Stride, pelvis: str) -> str:
     """Frame of the trunk: the body above a lumbar joint, also of one that is locked; else the pelvis."""
     lumbar = gait_coordinates(stride.model).get("lumbar")
     if lumbar:
-        return _body_of(stride.model, lumbar[0].qd_index)
+        return body_of(stride.model, lumbar[0].qd_index)
     return next((name for name in ("torso", "trunk") if name in stride.model.frame_names), pelvis)
 
 

@@ -14,6 +14,10 @@ FLAT = 2.0
 """Angle between sole and ground [degrees] below which the foot counts as flat."""
 
 
+PROMINENCE = 0.02
+"""Rise of a maximum of the vertical force above its surroundings, from which on it counts [body weights]."""
+
+
 def events(stride: Stride, curves: Mapping[str, Array]) -> dict[str, float]:
     """Percent of the stride of every event, in the order of time."""
     own, other = stride.stances[stride.side], stride.stances[stride.other]
@@ -38,14 +42,22 @@ def figures(stride: Stride, curves: Mapping[str, Array], at: Mapping[str, float]
     knee, vertical = curves["knee flexion"], curves["vertical force"]
     # a runner's feet are never on the ground together: the opposite foot then leaves before this one strikes
     walks = lift < strike and toe_off > strike
+    leg, width = leg_length(stride), _step_width(stride)
+    step = _step_length(stride)
     found = {
         "speed_m_per_s": speed,
+        "slope": stride.slope,
         "stride_time_s": time,
         "stride_frequency_Hz": 1 / time,
         "cadence_steps_per_min": 120 / time,
+        "leg_length_m": leg,
+        "dimensionless_speed": speed / np.sqrt(9.81 * leg) if leg else None,
+        "dimensionless_cadence": 2 / time * np.sqrt(leg / 9.81) if leg else None,
         "stride_length_m": speed * time,
-        "step_length_m": _step_length(stride),
-        "step_width_m": _step_width(stride),
+        "step_length_m": step,
+        "dimensionless_step_length": step / leg if step is not None and leg else None,
+        "step_width_m": width,
+        "step_width_leg_lengths": width / leg if width is not None and leg else None,
         "double_support_percent": lift + toe_off - strike if walks else 0.0,
         "stance_percent": toe_off,
         "contact_time_s": toe_off / 100 * time,
@@ -54,12 +66,25 @@ def figures(stride: Stride, curves: Mapping[str, Array], at: Mapping[str, float]
         "push_off_moment_Nm_per_kg": float(curves["ankle plantar flexion moment"].max()),
         "push_off_power_W_per_kg": float(curves["ankle power"].max()),
         "peak_vertical_force_body_weights": float(vertical.max()),
+        **_peaks(vertical, toe_off),
         "braking_force_body_weights": float(-curves["forward force"].min()),
         "propelling_force_body_weights": float(curves["forward force"].max()),
         "pelvis_rotation_range_deg": float(np.ptp(curves["pelvis rotation"])),
         "pelvis_obliquity_range_deg": float(np.ptp(curves["pelvis obliquity"])),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _peaks(vertical: Array, toe_off: float) -> dict[str, float]:
+    """The two maxima of the vertical force and the least force between them, if there are two with a valley."""
+    found = maxima(np.where(PERCENT <= toe_off, vertical, 0.0), PROMINENCE)
+    numbers = {"vertical_force_maxima": float(len(found))}
+    if len(found) == 2:
+        (first, a), (second, b) = found
+        valley = float(vertical[(first < PERCENT) & (second > PERCENT)].min())
+        numbers |= {"first_vertical_peak_body_weights": a, "vertical_valley_body_weights": valley,
+                    "second_vertical_peak_body_weights": b}  # fmt: skip
+    return numbers
 
 
 def maxima(curve: Array, prominence: float) -> list[tuple[float, float]]:
@@ -75,6 +100,15 @@ def maxima(curve: Array, prominence: float) -> list[tuple[float, float]]:
         if curve[k] - base >= prominence:
             found.append((float(PERCENT[k]), float(curve[k])))
     return found
+
+
+def leg_length(stride: Stride) -> float | None:
+    """Height of the hip above the sole when standing upright [m]; None for a model without soles."""
+    heel = f"heel_{stride.side[0]}"
+    if heel not in stride.model.frame_names:
+        return None
+    q = np.array(stride.model.neutral(), dtype=float)[None]
+    return float((poses(stride.model, stride.body("hip"), q)[1] - poses(stride.model, heel, q)[1])[0, 2])
 
 
 def _heels(stride: Stride) -> dict[str, Array] | None:

@@ -15,6 +15,7 @@ from ...._types import Array
 UNITS = {
     "hip flexion": "degrees",
     "hip flexion from trunk": "degrees",
+    "thigh flexion": "degrees",
     "knee flexion": "degrees",
     "ankle dorsiflexion": "degrees",
     "pelvis tilt": "degrees",
@@ -50,6 +51,7 @@ class Gait(Displayed):
     |---|---|---|
     | `hip flexion` | degrees | thigh relative to the pelvis, the flexion of the hip joint, which is carried out first |
     | `hip flexion from trunk` | degrees | line from hip to knee relative to the trunk, in the plane of progression |
+    | `thigh flexion` | degrees | line from hip to knee relative to the vertical, in the plane of progression |
     | `knee flexion`, `ankle dorsiflexion` | degrees | angles of the joints; 0 when standing upright |
     | `pelvis tilt`, `trunk tilt` | degrees | forward lean from the vertical; 0 when standing upright |
     | `pelvis obliquity` | degrees | the side of this leg up |

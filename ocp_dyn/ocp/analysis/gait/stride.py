@@ -71,6 +71,21 @@ class Stride:
         """Body weight [N]."""
         return weight(self.model)
 
+    @cached_property
+    def lean(self) -> float:
+        """Angle from the ground's normal forward to the vertical [rad]: positive on a way up."""
+        up = -np.array(self.model.gravity, dtype=float).ravel()
+        return float(np.arctan2(up[0], up[2])) if up.any() else 0.0
+
+    @property
+    def slope(self) -> float:
+        """Rise per distance."""
+        return float(np.tan(self.lean))
+
+    def body(self, joint: str) -> str:
+        """Name of the body that a joint of the leg, "hip", "knee" or "ankle", moves."""
+        return body_of(self.model, self.joints[joint].qd_index)
+
     def percent(self, time: float) -> float:
         """A time [s] as percent of the stride, 0 to 100."""
         found = 100 * (time - self.strike) / self.duration % 100
@@ -138,6 +153,11 @@ def _to_ends(stance: Stance, values: Array, pushes: bool) -> Array:
     if pushes:
         first, last = max(first, 0.0), max(last, 0.0)
     return np.concatenate([[first], values, [last]])
+
+
+def body_of(model: Model, dof: int) -> str:
+    """Name of the body that the joint with this dof moves."""
+    return model.body_names[next(i for i, _ in model.edges if dof in model.dofs_of(i)) - 1]
 
 
 def poses(model: Model, name: str, q: Array) -> tuple[Array, Array]:
