@@ -38,7 +38,10 @@ from .analysis.active_set import ActiveSet as ActiveSet
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
+from .analysis.gait.compare import GaitComparison as GaitComparison
 from .analysis.gait.gait import Gait as Gait
+from .analysis.gait.reference import GaitReference as GaitReference
+from .analysis.gait.reference import gait_reference as gait_reference
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
 from .problem import Problem as Problem

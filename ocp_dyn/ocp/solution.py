@@ -172,13 +172,21 @@ class Solution(Motion):
 
         return show(self, **options)
 
-    def plot(self, path: str | Path | None = None, **options: Any) -> Any:
+    def plot(self, path: str | Path | None = None, *, reference: Any = None, **options: Any) -> Any:
         """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
         `ocp_dyn.viz.plot`.
+
+        reference: a measured gait to hold a walk against, by a name such as "winter", the path of a table, a
+        `GaitReference`, or a list of them: the figure then shows both legs over their strides with its bands behind the
+        curves, see `Gait.plot`; the only other option is `quantities`.
 
         >>> [axis.get_ylabel() for axis in solution.plot().axes]
         ['degrees', 'degrees/s', 'N m']
         """
+        if reference is not None:
+            from .analysis.gait.curves import plot_beside
+
+            return plot_beside(self, reference, path, **options)
         from ..viz import plot
 
         return plot(self, path, **options)

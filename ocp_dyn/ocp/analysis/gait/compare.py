@@ -12,12 +12,10 @@ import numpy as np
 
 from ...._display import Displayed, table
 from .gait import PERCENT, UNITS, Gait
-from .reference import FIGURES, FOLDER, GaitReference
+from .reference import FIGURES, FOLDER, ON_GROUND, GaitReference
 
 REACH = 0.12
 """Largest distance from the range of measured speeds [m/s] at which their figures still count."""
-
-FORCES = ("forward force", "lateral force", "vertical force")
 
 
 class Agreement(NamedTuple):
@@ -140,7 +138,7 @@ def compare(gait: Gait, reference: GaitReference) -> GaitComparison:
 def _agreement(gait: Gait, reference: GaitReference, name: str) -> Agreement:
     measured = reference.curves[name]
     there = np.isfinite(gait.curves[name]) & np.isfinite(measured.mean)
-    if name in FORCES:
+    if name in ON_GROUND:
         there &= PERCENT <= max(gait.events.get("toe-off", 100.0), _stance_end(reference))
     walk, mean, sd = gait.curves[name][there], measured.mean[there], measured.sd[there]
     if not there.any():
@@ -162,7 +160,6 @@ def _stance_end(reference: GaitReference) -> float:
     if "vertical force" not in reference.curves:
         return 0.0
     on = reference.curves["vertical force"].mean > 0.02
-    on[PERCENT >= 90] = False  # the next heel strike
     return float(PERCENT[on].max(initial=0.0))
 
 
@@ -224,9 +221,3 @@ def _at(lines: list[Measured], figures: Mapping[str, float]) -> tuple[float, flo
         return float(np.interp(speed, speeds[order], np.array(column)[order]))
 
     return value([line.mean for line in lines]), value([line.sd for line in lines])
-
-
-def nearest_group(gait: Gait, references: Mapping[str, GaitReference]) -> str:
-    """The name of the reference whose dimensionless speed is nearest to that of a walk."""
-    speed = gait.figures.get("dimensionless_speed", np.nan)
-    return min(references, key=lambda name: abs(references[name].numbers["dimensionless_speed"] - speed))

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...._arguments import choice
-from ...._types import Array, listed
+from ...._types import Array, listed, shown
 from ....viz.gait import check_finite
 from ....viz.joints import gait_coordinates
 from ...motion.motion import Motion
 from .figures import events, figures
 from .gait import UNITS, Gait
+from .picture import as_references, plot_gait
 from .stride import Stride, body_of, sole
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
@@ -45,6 +46,16 @@ def gait(motion: Motion, side: Any = "right") -> Gait:
     numbers = figures(stride, curves, at)
     title = f"{(model.name or 'walk').replace('_', ' ')} at {numbers['speed_m_per_s']:.2f} m/s"
     return Gait(chosen, title, curves, at, numbers)
+
+
+def plot_beside(motion: Motion, reference: Any, path: Any = None, quantities: Any = None, **others: Any) -> Any:
+    """Figure of both legs with measured bands; see `Gait.plot`. TypeError for other options of `plot`."""
+    if others:
+        raise TypeError(
+            f"plot(reference=...) shows the stride of both legs and takes quantities as its only option, got {shown(next(iter(others)))}"
+        )
+    legs = [gait(motion, side) for side in ("left", "right")]
+    return plot_gait(legs, as_references(reference), path, quantities=quantities)
 
 
 def _joints(stride: Stride) -> dict[str, Array]:

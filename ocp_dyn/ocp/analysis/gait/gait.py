@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...._arguments import known
 from ...._display import Displayed, table
 from ...._types import Array
+
+if TYPE_CHECKING:
+    from .compare import GaitComparison
 
 UNITS = {
     "hip flexion": "degrees",
@@ -96,6 +100,35 @@ class Gait(Displayed):
         at = {f"{name.replace(' ', '_').replace('-', '_')}_percent": x for name, x in self.events.items()}
         return {**self.figures, **at}
 
+    def compare(self, reference: Any = "winter") -> GaitComparison:
+        """Agreement with a measured gait: RMSE, correlation, percent within two standard deviations of every curve, and
+        figures such as cadence beside those of people at this speed; see `GaitComparison`.
+
+        reference: a name, the path of a table, or a `GaitReference`; see `gait_reference`.
+        """
+        from .compare import compare
+        from .reference import gait_reference
+
+        return compare(self, gait_reference(reference))
+
+    def plot(self, path: str | Path | None = None, *, reference: Any = None, quantities: Any = None) -> Any:
+        """Figure of the curves, written to `path` (.png, .pdf, .svg) if given, with measured bands behind them.
+
+        reference: a measured gait by name, path or `GaitReference`, or a list of several, see `gait_reference`; its
+        mean is dashed, its band reaches two standard deviations to both sides. quantities: rows of panels, some of
+        "angles", "moments", "powers", "forces", "pelvis" and "foot". The panel of the hip shows the angle that the
+        reference defines.
+        """
+        from .picture import plot_gait
+
+        return plot_gait([self], reference, path, quantities=quantities)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Writes the curves as a table that `gait_reference` reads, and returns its path."""
+        from .reference import write_table
+
+        return write_table(self, path)
+
     def rows(self) -> list[tuple[str, str]]:
         """Names and values of `numbers`, as text."""
         return [(name.replace("_", " "), f"{value:.4g}") for name, value in self.numbers().items()]
@@ -112,4 +145,4 @@ class Gait(Displayed):
         return table((), self.rows())
 
     def _repr_png_(self) -> Any:
-        return None
+        return self.plot()._repr_png_() if "vertical force" in self.curves and "toe-off" in self.events else None

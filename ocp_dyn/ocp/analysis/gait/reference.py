@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...._arguments import known
-from ...._files import path_of
+from ...._files import path_of, whole_file
 from ...._types import Array, meant, shown
-from .gait import PERCENT, UNITS
+from .gait import PERCENT, UNITS, Gait
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -47,6 +47,9 @@ FIGURES = {
     "step_width": "step_width_m", "double_support": "double_support_percent",
 }  # fmt: skip
 """Figures of `Gait` that keys of a header give."""
+
+ON_GROUND = tuple(name for name in UNITS if name.endswith("force") or name.startswith("center of pressure"))
+"""Curves of the foot on the ground."""
 
 MOST_MISSING = 10.0
 """Largest gap [%] between the points of a table."""
@@ -151,7 +154,7 @@ def parse(text: str, name: str = "") -> tuple[GaitReference, list[Fault]]:
         columns = _columns(*rows[0], faults)
         table = _cells(rows[1:], len(rows[0][1]), faults)
         if columns and table is not None and _percent(rows, table[:, 0], faults):
-            curves = {curve: _curve(table, *at) for curve, at in columns.items()}
+            curves = {curve: _curve(table, *at, curve not in ON_GROUND) for curve, at in columns.items()}
             faults += [
                 Fault(rows[0][0], f"the column '{curve}' has fewer than two numbers: fill it or leave it out")
                 for curve, found in curves.items() if not np.isfinite(found.mean).all()
@@ -256,15 +259,32 @@ def _percent(rows: list[tuple[int, list[str]]], percent: Array, faults: list[Fau
     return len(faults) == before
 
 
-def _curve(table: Array, mean: int, sd: int | None) -> Curve:
-    """A curve at `PERCENT`, by straight lines; a table that ends before 100 % closes at its first point."""
+def _curve(table: Array, mean: int, sd: int | None, closes: bool) -> Curve:
+    """A curve at `PERCENT`, by straight lines. If the table ends before 100 %, a curve that closes returns to its first
+    point; others keep the last value, since forces jump at the next heel strike."""
     percent = table[:, 0]
 
     def at(column: Array) -> Array:
         there = np.isfinite(column)
         if there.sum() < 2:
             return np.full(len(PERCENT), np.nan)
-        period = 100.0 if percent[-1] < 100 else None
+        period = 100.0 if closes and percent[-1] < 100 else None
         return np.asarray(np.interp(PERCENT, percent[there], column[there], period=period))
 
     return Curve(at(table[:, mean]), at(table[:, sd]) if sd is not None else np.full(len(PERCENT), np.nan))
+
+
+def write_table(gait: Gait, path: Any) -> Path:
+    """Writes the curves and figures of a walk as a table of this format; empty cells where a curve is nan."""
+    target = path_of(path)
+    head = [f"# name: {gait.title}"]
+    given = {"speed": "speed_m_per_s", "slope": "slope", **FIGURES}
+    for key, figure in given.items():
+        if figure in gait.figures and (key == "slope" or gait.figures[figure] > 0):
+            head.append(f"# {key}: {gait.figures[figure]:.6g} {NUMBERS[key]}".rstrip())
+    rows = np.column_stack([gait.percent, *gait.curves.values()])
+    lines = [",".join("" if np.isnan(x) else f"{x:.6g}" for x in row) for row in rows]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(target) as partial:
+        partial.write_text("\n".join([*head, ",".join(["percent", *gait.curves]), *lines]) + "\n", encoding="utf-8")
+    return target

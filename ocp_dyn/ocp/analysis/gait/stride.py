@@ -131,6 +131,7 @@ class Stride:
         wanted = self.strike + PERCENT / 100 * self.duration
         for shift in (-self.duration, 0.0, self.duration):
             on = (wanted >= stance.start + shift - 1e-9) & (wanted <= stance.end + shift + 1e-9)
+            on[-1] &= wanted[-1] > stance.start + shift + 1e-6  # at 100 % the foot is still in the air
             times = np.concatenate([[stance.start], stance.t, [stance.end]]) + shift
             for k in range(3):
                 force[on, k] = np.interp(wanted[on], times, _to_ends(stance, stance.force[:, k], k == 2))
