@@ -40,6 +40,10 @@ from .analysis.deciding import DecidingBounds as DecidingBounds
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
+from .analysis.gait.compare import GaitComparison as GaitComparison
+from .analysis.gait.gait import Gait as Gait
+from .analysis.gait.reference import GaitReference as GaitReference
+from .analysis.gait.reference import gait_reference as gait_reference
 from .analysis.metabolic import Metabolism as Metabolism
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
