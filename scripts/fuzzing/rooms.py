@@ -20,11 +20,11 @@ from tests.hopper import monopod
 from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
-RESULTS = {"Active", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
+RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
            "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """Names that are left out: results that the library makes, and functions with calls below."""
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
-         "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft", "Activation"}  # fmt: skip
+         "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "TorqueCapacity", "Path", "Soft", "Activation"}  # fmt: skip
 DRAWN = (
     "plot_angles",
     "plot_torques",
@@ -70,7 +70,7 @@ def _good() -> dict[str, Any]:
         "duration": 1.0, "feet": ["foot"], "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
         "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
-        "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
+        "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
         "instant": ocp.Instant(model, None, ca.DM.zeros(model.nv), tau=ca.DM.zeros(model.nv), tau_rate=ca.DM.zeros(model.nv)),
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
     }  # fmt: skip

@@ -247,6 +247,7 @@ class Statement:
                 f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
                 "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
             )
+        periodic.check_durations(self.phases)
 
     @property
     def footholds(self) -> list[Foothold]:
