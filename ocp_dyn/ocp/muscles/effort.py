@@ -29,11 +29,12 @@ class TorquePower(LeastSquares):
     and Brand, A physiologically based criterion of muscle force prediction in locomotion, J. Biomech. 14 (1981)]; high
     powers spare the most loaded joint. Powers that are not even are rounded below activations of 0.001.
 
-    strength [N m, N]: a number, one per entry of tau, a tuple (negative, positive) of magnitudes, or a function of the
-    instant that returns such a tuple, such as torques that fall with angle and speed; None: the model's limits. The
-    change from one direction's strength to the other's is rounded over 1 % of the strength.
+    strength [N m, N]: a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per entry of
+    tau; None: the torque limits of the model. A `TorqueCapacity`, or a function of the instant that returns both
+    magnitudes (nv), makes it depend on angle and speed. The change from one direction to the other is rounded over 1 % of
+    the strength.
 
-    >>> ocp.TorquePower(3, strength=(10.0, 6.0)).integrand(instant)  # 3 N m of at most 6 N m: 0.5^3
+    >>> ocp.TorquePower(3, strength=[(-10.0, 6.0)]).integrand(instant)  # 3 N m of at most 6 N m: 0.5^3
     DM(0.124977)
     """
 

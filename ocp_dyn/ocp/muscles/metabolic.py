@@ -44,11 +44,11 @@ class MetabolicRate(Weighed):
     lengthening is steeper at v = 0; here the slope continues, so that second derivatives exist everywhere. f is rounded
     near v = 1, where it vanishes: faster muscles cost much, but not endlessly much.
 
-    strength [N m, N]: isometric, a number, one per entry of tau or a tuple (negative, positive) of magnitudes; None: the
-    model's limits. speed [rad/s, m/s]: largest speed of the muscles, a number or one per entry of qd; None: the model's
-    limits of velocity. hill: force over isometric force that curves f, 0.25 for human muscle. capacity: a function of
-    the instant that returns (negative, positive) torques at full activation; it replaces strength f(v) in a. tendons:
-    see `JointWork`.
+    strength [N m, N]: isometric, a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per
+    entry of tau; None: the torque limits of the model. speed [rad/s, m/s]: largest speed of the muscles, a number or one per entry of qd; None: the model's
+    limits of velocity. hill: force over isometric force that curves f, 0.25 for human muscle. capacity: a
+    `TorqueCapacity`, or a function of the instant that returns the magnitudes (nv) of the torques at full activation in
+    negative and positive direction; it replaces strength f(v) in a. tendons: see `JointWork`.
 
     >>> still = ocp.Instant(rod, instant.q, ca.DM([0.0]), tau=instant.tau)
     >>> cost = ocp.MetabolicRate(strength=10.0, speed=20.0)
