@@ -76,8 +76,9 @@ class JointWork(Weighed):
 
     tendons: `Tendon` objects; in their joints the power is that of the muscle, without what the tendon stores and
     returns. They need torque="linear". smoothing [W]: rounds the change of sign; the cost is zero without power, never
-    negative, and exact where |P| is much larger. None: exact, by one non-negative variable per dof and interval, as in
-    `SlackWork`, which suits interior-point solvers best; it bounds the power at all stages of its interval.
+    negative, and exact where |P| is much larger. 10 W suits people, whose joints reach 100 W and more; smaller values make
+    problems harder to solve. None: exact, by one non-negative variable per dof and interval, as in `SlackWork`; it bounds
+    the power at all stages of its interval.
 
     `weight=1/(m g)` with `per_distance=True` makes it a cost of transport; `RestingRate` adds the rest.
 
@@ -89,7 +90,7 @@ class JointWork(Weighed):
 
     efficiency: Any = (0.25, -1.2)
     weight: float = 1.0
-    smoothing: float | None = 1.0
+    smoothing: float | None = 10.0
     tendons: Sequence[Tendon] = ()
 
     scale = 100.0
