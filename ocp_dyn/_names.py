@@ -146,6 +146,7 @@ from .mechanism.loads import Loads as Loads
 from .mechanism.parameters import with_parameters as with_parameters
 from .mechanism.reduction import reduce as reduce
 from .models import robots as robots
+from .models.strength_curves import StrengthCurve as StrengthCurve
 from .spatial_algebra.rotations import exp3 as exp3
 from .spatial_algebra.rotations import exp6 as exp6
 from .spatial_algebra.rotations import log3 as log3

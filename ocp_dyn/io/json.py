@@ -42,8 +42,9 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
 """The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
 function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
-ADDED_FIELDS = ("stiffness", "armature", "rest")
-"""Fields of DOF_FIELDS that a file may leave out: then zero, and for `rest` the neutral position."""
+ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
+"""Fields of DOF_FIELDS that a file may leave out: then zero, for `rest` the neutral position, for `tau_min`
+-tau_max."""
 
 
 @boundary()
@@ -336,6 +337,8 @@ def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
     for key in FINITE_FIELDS:
         if not np.all(np.isfinite(arrays[key])):
             raise ModelError(f"{key} must be finite, got {shown(arrays[key].tolist())}")
+    if np.any(arrays["tau_min"] > 0):
+        raise ModelError(f"tau_min must not be positive, got {shown(arrays['tau_min'].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
@@ -343,6 +346,8 @@ def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
 
 def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
     if key in ADDED_FIELDS and key not in body.data:
+        if key == "tau_min":
+            return [0.0 - x for x in body.vector("tau_max", size, infinite=True)]
         return list(joint.neutral()) if key == "rest" else [0.0] * size
     return body.vector(key, size, infinite=True)
 

@@ -36,6 +36,7 @@ from .parts import (
     FileJoint,
     Frame,
     body_inertia,
+    efforts,
     merged,
     placement,
     product,
@@ -66,9 +67,11 @@ def with_inertia(
 
 
 def with_limits(model: T, **given: object) -> T:
-    dofs = vars(model.dofs) | {
-        LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
-    }
+    limits = {option: value for option, value in given.items() if value is not None}
+    effort = limits.pop("effort", None)
+    dofs = vars(model.dofs) | {LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in limits.items()}
+    if effort is not None:
+        dofs["tau_min"], dofs["tau_max"] = _efforts(model, effort)
     crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
     if crossed.size:
         k = crossed[0]
@@ -97,6 +100,17 @@ def _limit(model: Tree, option: str, value: object) -> Array:
         one_for_several = x.size == 1 < found[part].size
         found[part] = np.where(spared[part] & one_for_several, found[part], x)
     return found
+
+
+def _efforts(model: Tree, value: object) -> tuple[Array, Array]:
+    """The model's lowest and largest torques, with the changes that `value` gives."""
+    low, high = np.array(model.dofs.tau_min), np.array(model.dofs.tau_max)
+    parts: dict[str, tuple[slice, Any]] = {"": (slice(None), value)}
+    if isinstance(value, Mapping):
+        parts = {f" of {shown(name)}": (_entries(model, name, "effort"), limit) for name, limit in value.items()}
+    for name, (part, limit) in parts.items():
+        low[part], high[part] = efforts(limit, low[part].size, f"with_limits: effort{name}")
+    return low, high
 
 
 def _in_quaternions(model: Tree) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from .._display import Displayed, folded, heading, show, table
 from .._types import Vector
 from . import editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
-from .parts import Limits
+from .parts import EffortLimits, Limits
 from .passive import PassiveElement
 from .tree import Tree
 
@@ -58,18 +58,21 @@ class Model(Tree, Displayed):
         return editing.with_inertia(self, body, mass, com, inertia)
 
     def with_limits(
-        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: Limits = None
+        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: EffortLimits = None
     ) -> Model:
         """A copy with other limits of its dofs; inf: none. Limits that are not given do not change.
 
         lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
-        of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
+        of qd, in both directions. For motors that are stronger in one direction effort is a pair (lower, upper) per
+        entry, lower <= 0 <= upper: `effort={"ankle": (-40, 120)}`. Each is a dict by the names of joints or of single entries, in which later items
         override earlier ones, or values for all entries; values are one number or one per entry. One number for several
         entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
-        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
+        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.effort)`.
 
         >>> rod.with_limits(lower={"joint1": -1.0}, effort=20.0).dofs.tau_max
         array([20.])
+        >>> rod.with_limits(effort={"joint1": (-5.0, 20.0)}).dofs.effort
+        array([[-5., 20.]])
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
 

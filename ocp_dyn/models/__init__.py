@@ -15,6 +15,7 @@
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
 | `passive_tissue` | passive torques of people's joints, from the literature |
+| `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 
 from .._types import only_names as _only_names
@@ -42,5 +43,6 @@ from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers
 from .squeezer import squeezer_order as squeezer_order
 from .squeezer import squeezer_torque as squeezer_torque
+from .strength_curves import human_strength_curves as human_strength_curves
 
 _only_names(globals())

@@ -69,6 +69,20 @@ class MirrorMap:
         """Unsigned data of the dofs (nv), such as their damping, with the value of every dof moved to its partner."""
         return np.asarray(np.abs(np.array(self.qd_matrix.full())) @ data)
 
+    def of_bounds(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds (nv each) of the reflected velocity or generalized force, if lower and upper bound the original.
+
+        Every dof has its partner's bounds; where the partner turns the other way, (lower, upper) become
+        (-upper, -lower), as for rotations about the x and z axes of a body whose frames have the world's axes.
+        """
+        signs = np.array(self.qd_matrix.full())
+        ahead, back = (signs > 0).astype(float), (signs < 0).astype(float)
+        pick = [np.argmax(side, axis=1) for side in (ahead, back)]
+        keeps = ahead.any(axis=1)
+        low = np.where(keeps, lower[pick[0]], -upper[pick[1]])
+        high = np.where(keeps, upper[pick[0]], -lower[pick[1]])
+        return low, high
+
     @cached_property
     def images(self) -> dict[str, tuple[str, float]]:
         """For every dof its partner and the sign of the partner's velocity in the mirror image (1 or -1)."""
