@@ -60,6 +60,7 @@ class GaitComparison(Displayed):
 
     title: str
     caption: str
+    source: str
     curves: tuple[Agreement, ...]
     figures: tuple[Expected, ...]
 
@@ -132,7 +133,7 @@ def compare(gait: Gait, reference: GaitReference) -> GaitComparison:
         Expected(figure, gait.figures[figure], reference.numbers[key], np.nan, reference.name)
         for key, figure in FIGURES.items() if key in reference.numbers and figure in gait.figures
     ]  # fmt: skip
-    return GaitComparison(gait.title, reference.caption, agreements, (*own, *expected(gait.figures)))
+    return GaitComparison(gait.title, reference.caption, reference.source, agreements, (*own, *expected(gait.figures)))
 
 
 def _agreement(gait: Gait, reference: GaitReference, name: str) -> Agreement:

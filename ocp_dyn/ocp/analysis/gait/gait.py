@@ -14,7 +14,7 @@ from ...._display import Displayed, table
 from ...._types import Array
 
 if TYPE_CHECKING:
-    from .compare import GaitComparison
+    from .compare import Expected, GaitComparison
 
 UNITS = {
     "hip flexion": "degrees",
@@ -110,6 +110,15 @@ class Gait(Displayed):
         from .reference import gait_reference
 
         return compare(self, gait_reference(reference))
+
+    def expected(self) -> list[Expected]:
+        """Figures of this walk beside those of people at this speed and slope, from several publications.
+
+        A list of (figure, value, mean, sd, source); sd is nan where it was not published.
+        """
+        from .compare import expected
+
+        return expected(self.figures)
 
     def plot(self, path: str | Path | None = None, *, reference: Any = None, quantities: Any = None) -> Any:
         """Figure of the curves, written to `path` (.png, .pdf, .svg) if given, with measured bands behind them.

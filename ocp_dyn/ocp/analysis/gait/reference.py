@@ -55,6 +55,10 @@ MOST_MISSING = 10.0
 """Largest gap [%] between the points of a table."""
 
 
+MOST_FAULTS = 20
+"""Faults of a table that its error tells."""
+
+
 class Curve(NamedTuple):
     """A measured curve at `Gait.percent`: mean and standard deviation (101), which is nan where it is not known."""
 
@@ -134,7 +138,9 @@ def _read(path: Path) -> GaitReference:
         raise ValueError(f"{path}: not a text in UTF-8 (byte {error.start}): save the table as .csv in UTF-8") from None
     found, faults = parse(text, path.stem)
     if faults:
-        told = "\n".join(f"  {fault}" for fault in faults)
+        shown_faults = [str(fault) for fault in faults[:MOST_FAULTS]]
+        rest = [f"... and {len(faults) - MOST_FAULTS} more"] * (len(faults) > MOST_FAULTS)
+        told = "\n".join(f"  {fault}" for fault in (*shown_faults, *rest))
         raise ValueError(f"{path}: {len(faults)} fault{'s' * (len(faults) > 1)} in the table:\n{told}")
     return found
 
