@@ -35,6 +35,8 @@ from ..symmetry.twin import facing_forward as facing_forward
 from ..symmetry.twin import symmetric_twin as symmetric_twin
 from .analysis.active_set import Active as Active
 from .analysis.active_set import ActiveSet as ActiveSet
+from .analysis.deciding import DecidingBound as DecidingBound
+from .analysis.deciding import DecidingBounds as DecidingBounds
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
@@ -42,8 +44,18 @@ from .analysis.gait.compare import GaitComparison as GaitComparison
 from .analysis.gait.gait import Gait as Gait
 from .analysis.gait.reference import GaitReference as GaitReference
 from .analysis.gait.reference import gait_reference as gait_reference
+from .analysis.metabolic import Metabolism as Metabolism
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
+from .muscles.activation import Activation as Activation
+from .muscles.activation import ExcitationSquared as ExcitationSquared
+from .muscles.capacity import TorqueCapacity as TorqueCapacity
+from .muscles.effort import JointWork as JointWork
+from .muscles.effort import RestingRate as RestingRate
+from .muscles.effort import TorquePower as TorquePower
+from .muscles.metabolic import MetabolicRate as MetabolicRate
+from .muscles.tendons import Tendon as Tendon
+from .muscles.tendons import muscle_speed as muscle_speed
 from .problem import Problem as Problem
 from .solution import Solution as Solution
 from .statement.collisions import Capsule as Capsule

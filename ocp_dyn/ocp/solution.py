@@ -8,15 +8,19 @@ from typing import Any
 
 from .._display import Picture
 from .._types import Array, truth
-from .analysis import active_set, defects, summary
+from .analysis import active_set, deciding, defects, summary
 from .analysis.active_set import ActiveSet
+from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
 from .analysis.gait.gait import Gait
+from .analysis.metabolic import Metabolism, metabolic_rate
 from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
 from .motion.motion import Motion
+from .muscles.effort import JointWork, RestingRate
+from .muscles.metabolic import MetabolicRate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +58,10 @@ class Solution(Motion):
     (array([1.]), (21,), (20, 1))
     """
 
+    def __str__(self) -> str:
+        line = summary.bounds_of(self).line
+        return repr(self) + (f"\n{summary.DECIDE}: {line}" if line else "")
+
     def summary(self, defects: bool = True) -> Summary:
         """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a
         dict; see `Summary`.
@@ -65,6 +73,21 @@ class Solution(Motion):
         (5.714, 1.0)
         """
         return summary.summary(self, truth(defects, "defects"))
+
+    def metabolic_rate(
+        self, rate: JointWork | MetabolicRate | None = None, rest: RestingRate | None = None
+    ) -> Metabolism:
+        """Metabolic power and cost of transport, per mass, net of the rest and gross, and net by dof; see `Metabolism`.
+
+        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`. Both
+        may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and the
+        torques of the motion are constant along intervals.
+
+        >>> price = solution.metabolic_rate(rest=ocp.RestingRate(1.5))
+        >>> [round(x, 2) for x in (price.net, price.rest, price.gross)]  # [W/kg]; 1.13 J done, 1.13 J taken up
+        [5.46, 1.5, 6.96]
+        """
+        return metabolic_rate(self, rate or JointWork(), rest or RestingRate())
 
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
@@ -97,6 +120,20 @@ class Solution(Motion):
         row   turn: Path         upper  turn   0.000     0.100   3      0.185
         """
         return active_set.active_set(self, equalities, tolerance)
+
+    def deciding(self, least: float = deciding.LEAST) -> DecidingBounds:
+        """The bounds that decide the result: active ones of durations, joint angles and speeds, torques, places and
+        parameters, one line for each; see `ocp_dyn.ocp.analysis.deciding`.
+
+        least: share of the objective that a bound must be worth over its range. Rows, such as friction cones, are in
+        `active`.
+
+        >>> push = ocp.Phase("push", 20, (0.5, 0.9), objective=[ocp.TorqueSquared()])
+        >>> print(ocp.Problem(wheel, [push], boundary=[rest]).solve(progress=False).deciding())
+        bound             side   value  phases  % of the motion  times  multiplier
+        duration of push  upper  0.9 s                           1      55 per s
+        """
+        return deciding.deciding(self, least)
 
     def variables(self) -> dict[str, Array]:
         """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]".

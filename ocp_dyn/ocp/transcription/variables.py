@@ -89,7 +89,9 @@ def add_variables(transcription: Transcription) -> None:
     unlimited = np.full(model.nq, np.inf)
     q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
     qd_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
-    tau_max = (dofs.tau_max if problem.limits else np.full(model.nv, np.inf))[problem.actuated]
+    endless = np.full(model.nv, np.inf)
+    tau_low, tau_high = (dofs.tau_min, dofs.tau_max) if problem.limits else (-endless, endless)
+    tau_low, tau_high = tau_low[problem.actuated], tau_high[problem.actuated]
     chosen = problem.coordinates
     q_low, q_high, neutral = (np.asarray(x)[chosen.q] for x in (q_low, q_high, model.neutral()))
     qd_max, q_size, nv = qd_max[chosen.qd], len(chosen.q), len(chosen.qd)
@@ -109,7 +111,7 @@ def add_variables(transcription: Transcription) -> None:
             else:
                 x.qd.append(program.variable(f"qd {node}", nv, -qd_max, qd_max, 0.0))
             if k < phase.intervals or problem.torque == "linear":
-                x.tau.append(program.variable(f"tau {node}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
+                x.tau.append(program.variable(f"tau {node}", len(tau_low), tau_low, tau_high, 0.0, FORCE_SCALE))
             if k == phase.intervals or not problem.collocated:
                 continue
             stages = problem.steps * problem.scheme.stages
