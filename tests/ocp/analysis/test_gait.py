@@ -35,12 +35,14 @@ def biped(stiffness=0.0, toes=True):
     return builder.build()
 
 
-def walk(model, angles=lambda t, side: (0.0, 0.0, 0.0), tau=(0, 0, 0), load=lambda t: 400.0, moment=0.0, turn=None):
+def walk(
+    model, angles=lambda t, side: (0.0, 0.0, 0.0), tau=(0, 0, 0), load=lambda t: 400.0, moment=0.0, roll=0.0, turn=None
+):
     """One mirrored step that begins with the strike of the right foot; the left leaves the ground after DOUBLE.
 
     angles(t, side): hip, knee and ankle as functions of the time since this leg's strike, over the stride. tau: constant
     torques of the right hip, knee and ankle. load(t): vertical force on each foot at the time since its strike. moment:
-    about y at the contact point of the right foot. turn: quaternion of the pelvis.
+    about y at the contact point of the right foot, roll: about x. turn: quaternion of the pelvis.
     """
     feet = {side: od.Contact(f"heel_{side}", point=(0.1, 0, 0)) for side in "rl"}
     # flat feet, with the middle of the sole 0.1 m ahead of the heel; the left one stands a step behind
@@ -67,7 +69,7 @@ def walk(model, angles=lambda t, side: (0.0, 0.0, 0.0), tau=(0, 0, 0), load=lamb
         for side, since in (("r", middle), ("l", middle + TIME)):
             if side in sides:
                 force = np.array([load(s) for s in since])
-                rows.append(np.column_stack([np.zeros(N), np.full(N, moment if side == "r" else 0.0), np.zeros(N),
+                rows.append(np.column_stack([np.full(N, roll if side == "r" else 0.0), np.full(N, moment if side == "r" else 0.0), np.zeros(N),
                                              0.1 * force, np.zeros(N), force]))  # fmt: skip
         contacts = tuple(feet[s] for s in sides)
         held = {f"heel_{s}": places[f"heel_{s}"] for s in sides}
@@ -147,17 +149,18 @@ def test_slopes_of_the_torques_and_powers():
 
 def test_forces_and_center_of_pressure():
     model = biped()
-    gait = walk(model, load=lambda t: 200 + 500 * t, moment=-10.0).gait()
+    gait = walk(model, load=lambda t: 200 + 500 * t, moment=-10.0, roll=-2.0).gait()
     weight = 60 * 9.81
     # by lines through the midpoints of the intervals, and on to the ends of the stance
     assert gait["vertical force"][[0, 25, 59]] == pytest.approx(np.array([200, 325, 495]) / weight, rel=1e-6)
     assert gait["vertical force"][61:] == pytest.approx(0.0)
     assert gait["forward force"][25] == pytest.approx(32.5 / weight)
     assert gait["lateral force"] == pytest.approx(0.0)
-    # -My / Fz ahead of x = 0.3 m, which is 0.05 m ahead of the heel at this time; the sole is 0.25 m long
-    assert gait["center of pressure along"][25] == pytest.approx((0.05 + 10 / 325) / 0.25, rel=1e-3)
+    # -My / Fz ahead of the contact point, which is 0.1 m ahead of the heel of a sole of 0.25 m
+    assert gait["center of pressure along"][25] == pytest.approx((0.1 + 10 / 325) / 0.25, rel=1e-3)
     assert np.isnan(gait["center of pressure along"][80])
-    assert gait["center of pressure lateral"][25] == pytest.approx((0.1 - 0.06) * -1 / 0.25, abs=1e-6)
+    # Mx / Fz to the left, so -Mx / Fz outward of the right foot
+    assert gait["center of pressure lateral"][25] == pytest.approx(2 / 325 / 0.25, rel=1e-3)
 
 
 def test_feet_whose_contacts_are_never_switched_stand_while_they_carry_20_newtons():

@@ -10,7 +10,7 @@ import pytest
 import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.ocp.analysis.gait.compare import measured_figures
-from ocp_dyn.ocp.analysis.gait.gait import PERCENT, UNITS
+from ocp_dyn.ocp.analysis.gait.data import PERCENT, UNITS
 from ocp_dyn.ocp.analysis.gait.reference import Curve, named_references
 
 EVENTS = {"opposite toe-off": 10.0, "opposite heel strike": 50.0, "toe-off": 60.0}

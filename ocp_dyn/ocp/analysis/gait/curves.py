@@ -11,8 +11,9 @@ from ...._types import Array, listed, shown
 from ....viz.gait import check_finite
 from ....viz.joints import gait_coordinates
 from ...motion.motion import Motion
+from .data import UNITS
 from .figures import events, figures
-from .gait import UNITS, Gait
+from .gait import Gait
 from .picture import as_references, plot_gait
 from .stride import Stride, body_of
 
@@ -108,7 +109,6 @@ def _ground(stride: Stride) -> dict[str, Array]:
     force, pressure = stride.ground(stride.side)
     found = {"forward force": force[:, 0], "lateral force": stride.out * force[:, 1], "vertical force": force[:, 2]}
     if np.isfinite(pressure).any():
-        length = stride.foot_length(stride.side)
-        found["center of pressure along"] = pressure[:, 0] / length
-        found["center of pressure lateral"] = stride.out * pressure[:, 1] / length
+        found["center of pressure along"] = pressure[:, 0]
+        found["center of pressure lateral"] = stride.out * pressure[:, 1]
     return found

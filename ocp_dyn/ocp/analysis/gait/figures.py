@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...._types import Array
-from .gait import PERCENT
+from .data import PERCENT
 from .stride import Stride
 
 FLAT = 2.0

@@ -28,7 +28,7 @@ import numpy as np
 from ...._arguments import known
 from ...._files import path_of, whole_file
 from ...._types import Array, meant, shown
-from .gait import PERCENT, UNITS, Gait
+from .data import PERCENT, UNITS, GaitData
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -122,7 +122,7 @@ def gait_reference(reference: Any) -> GaitReference:
     with their lines and remedies.
 
     >>> ocp.gait_reference("schwartz_free").subjects
-    'children and adolescents, 4 to 17 years'
+    '82 children and adolescents'
     """
     if isinstance(reference, GaitReference):
         return reference
@@ -280,7 +280,7 @@ def _curve(table: Array, mean: int, sd: int | None, closes: bool) -> Curve:
     return Curve(at(table[:, mean]), at(table[:, sd]) if sd is not None else np.full(len(PERCENT), np.nan))
 
 
-def write_table(gait: Gait, path: Any) -> Path:
+def write_table(gait: GaitData, path: Any) -> Path:
     """Writes the curves and figures of a walk as a table of this format; empty cells where a curve is nan."""
     target = path_of(path)
     head = [f"# name: {gait.title}"]
@@ -288,7 +288,7 @@ def write_table(gait: Gait, path: Any) -> Path:
     for key, figure in given.items():
         if figure in gait.figures and (key == "slope" or gait.figures[figure] > 0):
             head.append(f"# {key}: {gait.figures[figure]:.6g} {NUMBERS[key]}".rstrip())
-    rows = np.column_stack([gait.percent, *gait.curves.values()])
+    rows = np.column_stack([PERCENT, *gait.curves.values()])
     lines = [",".join("" if np.isnan(x) else f"{x:.6g}" for x in row) for row in rows]
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(target) as partial:

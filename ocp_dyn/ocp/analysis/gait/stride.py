@@ -19,18 +19,15 @@ from ....casadi_functions.function import function
 from ....dynamics.kinematics import pose
 from ....dynamics.passive import passive_force
 from ....mechanism import Model
-from ....viz.gait import Stretch, Support, unroll, weight
+from ....viz.gait import LEAST_LOAD, Stretch, Support, unroll, weight
 from ....viz.joints import Coordinate
 from ....viz.skeleton import Side
 from ...motion.motion import Motion
-from .gait import PERCENT
+from .data import PERCENT
 
 ON_GROUND = 20.0
 """Vertical force [N] above which a foot is on the ground, where contacts are not switched by phases. Force plates are
 read with thresholds of 10 to 20 N."""
-
-LEAST_LOAD = 0.03
-"""Vertical force in body weights above which the center of pressure is evaluated."""
 
 
 Rows = Callable[[Array, Array], Array]
@@ -41,8 +38,8 @@ Rows = Callable[[Array, Array], Array]
 class Stance:
     """The time of one foot on the ground, from `start` to `end` [s], with the forces at the midpoints of intervals.
 
-    t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the sole's coordinates [m], nan below
-    `LEAST_LOAD`.
+    t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the frame of the foot, forward
+    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot.
     """
 
     start: float
@@ -106,14 +103,6 @@ class Stride:
         R, p = self.poses(name, np.array(self.model.neutral(), dtype=float)[None])
         return R[0], p[0]
 
-    def has_sole(self, side: Side) -> bool:
-        """Whether the model has frames at the heel and at the toes of a foot."""
-        return all(f"{name}_{side[0]}" in self.model.frame_names for name in ("heel", "toe"))
-
-    def foot_length(self, side: Side) -> float:
-        """Distance from heel to toes [m]."""
-        return float(np.linalg.norm(self.upright(f"toe_{side[0]}")[1] - self.upright(f"heel_{side[0]}")[1]))
-
     @cached_property
     def steps(self) -> tuple[Rows, Rows]:
         """`difference` and `integrate` of the model, of rows of configurations."""
@@ -157,7 +146,7 @@ class Stride:
         return values[:, :9].reshape(-1, 3, 3), values[:, 9:]
 
     def ground(self, side: Side) -> tuple[Array, Array]:
-        """(force (101, 3) in body weights, world axes; center of pressure (101, 2) in the sole [m]) of a foot."""
+        """(force (101, 3) in body weights, world axes; center of pressure (101, 2) [foot lengths]) of a foot."""
         stance = self.stances[side]
         force = np.zeros((len(PERCENT), 3))
         pressure = np.full((len(PERCENT), 2), np.nan)
@@ -267,37 +256,17 @@ def _stances(stride: Stride, side: Side) -> Stance:
 
 
 def _loads(stride: Stride, side: Side) -> Iterator[tuple[Stretch, tuple[Support, ...], Array, Array]]:
-    """(stretch, contacts, force (N, 3), center of pressure in the sole (N, 2)) of a foot in every phase of all steps."""
+    """(stretch, contacts, force (N, 3) [N], center of pressure (N, 2) [foot lengths]) of a foot in every phase."""
     for stretch in stride.stretches:
         supports = tuple(s for s in stretch.supports if s.side == side)
         n = len(stretch.tau)
         force = sum((s.force for s in supports), np.zeros((n, 3)))
-        moment = np.zeros((n, 2))
-        located = bool(supports) and all(s.place is not None for s in supports)
-        if located and stride.has_sole(side):
-            difference, integrate = stride.steps
-            q = integrate(stretch.q[:-1], difference(stretch.q[:-1], stretch.q[1:]) / 2)
-            for s in supports:
-                moment += np.nan_to_num(s.force[:, 2:] * _in_sole(stride, s, q, side))
+        pressure = np.full((n, 2), np.nan)
+        if supports and all(s.place is not None and s.foot.from_heel and s.foot.length > 0 for s in supports):
+            parts = [s.force[:, 2:] * s.pressure_in_foot(1e-6) / s.foot.length for s in supports]
             load = np.where(force[:, 2:] > LEAST_LOAD * stride.weight, force[:, 2:], np.nan)
-            pressure = moment / load
-        else:
-            pressure = np.full((n, 2), np.nan)
+            pressure = sum(np.nan_to_num(part) for part in parts) / load
         yield stretch, supports, force, pressure
-
-
-def _in_sole(stride: Stride, support: Support, q: Array, side: Side) -> Array:
-    """Center of pressure (N, 2) [m] of a contact in the sole's coordinates: forward from the heel, and to the left.
-
-    The point of the ground is taken to the body that carries the contact, and with this body to the neutral posture, so
-    that a foot that rolls over its toes keeps its coordinates.
-    """
-    assert support.place is not None
-    ground = np.column_stack([support.place[:2] + support.pressure(1e-6), np.full(len(q), support.height)])
-    R, p = stride.poses(support.name, q)
-    local = np.einsum("nji,nj->ni", R, ground - p)
-    (R0, p0), (Rs, ps) = stride.upright(support.name), stride.upright(f"heel_{side[0]}")
-    return np.asarray(((local @ R0.T + p0 - ps) @ Rs)[:, :2])
 
 
 def _switched(present: list[bool], spans: list[Array]) -> tuple[list[float], list[float]]:
