@@ -14,6 +14,8 @@
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
+| `passive_tissue` | passive torques of people's joints, from the literature |
+| `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 
 from .._types import only_names as _only_names
@@ -34,11 +36,13 @@ from .mechanisms import five_bar_pendulum as five_bar_pendulum
 from .mechanisms import n_four_bar as n_four_bar
 from .mechanisms import n_four_bar_motion as n_four_bar_motion
 from .mechanisms import spatial_slider_crank as spatial_slider_crank
+from .passive_tissue import passive_tissue as passive_tissue
 from .simple import chain as chain
 from .simple import pendulum as pendulum
 from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers
 from .squeezer import squeezer_order as squeezer_order
 from .squeezer import squeezer_torque as squeezer_torque
+from .strength_curves import human_strength_curves as human_strength_curves
 
 _only_names(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -94,6 +94,7 @@ def plot(
     quantities: Sequence[str] | None = None,
     per_mass: bool = False,
     bands: Bands | None = None,
+    reference: Any = None,
 ) -> Figure: ...
 @overload
 def plot(
@@ -110,6 +111,7 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
 
         plot(solution)                          # curves of a motion over time, see `plot_motion`
         plot(solution, "walk.png", joints=["legs"], quantities=["angles", "powers"])
+        plot(walk, reference="winter")          # a walk over measured bands, see `ocp_dyn.ocp.Gait.plot`
         plot(model)                             # a picture of a model, see `plot_model`
         plot(model, q, "model.png", view="side+front", labels="joints")
 
@@ -129,6 +131,8 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
             "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a mechanism "
             f"with closed loops, got {shown(subject)}"
         )
+    if "reference" in options and hasattr(subject, "gait"):
+        return cast("Figure", subject.plot(*arguments, **options))
     return plot_motion(subject, *arguments, **options)
 
 

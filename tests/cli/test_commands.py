@@ -71,6 +71,20 @@ def test_info_shows_limits_of_a_floating_base(tmp_path, capsys):
     assert re.search(r"root.wx +- +- +- +- +0.5 +0\n", out)
 
 
+def test_info_shows_passive_torques(tmp_path, capsys):
+    model = od.models.pendulum(2)
+    one, other = model.qd_names
+    elements = [od.ExponentialTorque(one, 2.0, {other: -1.5}), od.OneSidedSpring(other, 30.0, 0.25, side="below")]
+    od.save_model(model.with_passive(elements), tmp_path / "rods.json")
+    assert status("info", tmp_path / "rods.json") == 0
+    out = capsys.readouterr().out
+    assert re.search(rf"{one} +ExponentialTorque +gain 2, slopes {other}: -1.5, offset 0\n", out)
+    assert re.search(rf"{other} +OneSidedSpring +stiffness 30, start 0.25, smoothing 0.02, side below\n", out)
+    assert status("info", tmp_path / "rods.json", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["passive"]
+    assert shown[0] == {"kind": "ExponentialTorque", "dof": one, "gain": 2.0, "slopes": [[other, -1.5]], "offset": 0.0}
+
+
 def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
     for name in MODELS:
         assert status("info", name) == 0
