@@ -62,9 +62,8 @@ def export(
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
-    A failed or interrupted export changes nothing. Files of an earlier export are replaced, or removed if they belong
-    to functions that this one does not have; other files stay. The same functions give the same bytes. Cost: about 10 us
-    and 50 bytes per instruction, and as much again for lanes.
+    A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
+    gone are removed; others stay. Equal functions give equal bytes. Cost: 10 us, 50 bytes per instruction; lanes: twice.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
