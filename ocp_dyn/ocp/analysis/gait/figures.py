@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...._types import Array
-from .gait import PERCENT
-from .stride import Stride, poses
+from .data import PERCENT
+from .stride import Stride
 
 FLAT = 2.0
 """Angle between sole and ground [degrees] below which the foot counts as flat."""
@@ -107,8 +107,7 @@ def leg_length(stride: Stride) -> float | None:
     heel = f"heel_{stride.side[0]}"
     if heel not in stride.model.frame_names:
         return None
-    q = np.array(stride.model.neutral(), dtype=float)[None]
-    return float((poses(stride.model, stride.body("hip"), q)[1] - poses(stride.model, heel, q)[1])[0, 2])
+    return float(stride.upright(stride.body("hip"))[1][2] - stride.upright(heel)[1][2])
 
 
 def _heels(stride: Stride) -> dict[str, Array] | None:
@@ -121,7 +120,7 @@ def _heels(stride: Stride) -> dict[str, Array] | None:
             return None
         middle = (stance.start + stance.end) / 2
         k = int(np.argmin(np.abs(t - middle % stride.duration)))
-        p = poses(stride.model, name, q[k : k + 1])[1][0]
+        p = stride.poses(name, q[k : k + 1])[1][0]
         found[side] = p + np.array([middle // stride.duration * stride.length, 0.0, 0.0])
     return found
 

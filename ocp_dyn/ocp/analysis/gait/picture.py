@@ -15,7 +15,7 @@ from ....viz.drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_f
 from ....viz.panels import coincide, dress
 from ....viz.skeleton import Side
 from .compare import compare
-from .gait import PERCENT, UNITS, Gait
+from .data import PERCENT, UNITS, GaitData
 from .reference import GaitReference, gait_reference
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ LETTERS = 165
 
 
 def plot_gait(
-    gaits: Sequence[Gait],
+    gaits: Sequence[GaitData],
     reference: Any = None,
     path: str | Path | None = None,
     *,
@@ -102,7 +102,7 @@ def _hip(name: str, references: Sequence[GaitReference]) -> str:
     return next((hip for r in references for hip in HIPS if hip in r.curves), name)
 
 
-def _panel(axes: Axes, name: str, gaits: Sequence[Gait], references: Sequence[GaitReference], below: str) -> None:
+def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequence[GaitReference], below: str) -> None:
     """One curve of all legs over its bands."""
     for a, b in _double_support(gaits[0]):
         axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
@@ -134,12 +134,12 @@ def _panel(axes: Axes, name: str, gaits: Sequence[Gait], references: Sequence[Ga
     axes.set_xticks([0, 20, 40, 60, 80, 100])
 
 
-def _double_support(gait: Gait) -> list[tuple[float, float]]:
+def _double_support(gait: GaitData) -> list[tuple[float, float]]:
     lift, strike, off = (gait.events[name] for name in ("opposite toe-off", "opposite heel strike", "toe-off"))
     return [(0.0, lift), (strike, off)] if lift < strike < off else []
 
 
-def _texts(made: Any, gaits: Sequence[Gait], captions: Sequence[tuple[int, str]]) -> None:
+def _texts(made: Any, gaits: Sequence[GaitData], captions: Sequence[tuple[int, str]]) -> None:
     """Title, meaning of colors, and below the lines of the captions with the number of their band."""
     width, height = made.get_size_inches()
     top = 1 - 0.2 / height
