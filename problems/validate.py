@@ -248,6 +248,9 @@ def main(argv: list[str] | None = None) -> int:
     def make(speed: float) -> ocp.Problem:
         return problem(speed, body, quick=options.quick)
 
+    if not options.quiet:
+        who = f"{body.sex}, {body.mass:g} kg, {body.height:g} m"
+        print(f"{len(wanted)} walk{'s' * (len(wanted) > 1)} of a human, {who}", file=sys.stderr, flush=True)
     for walk in walks(wanted, make, subject, progress=not options.quiet):
         found.append(walk)
         keep(options, walk.solution, f"{walk.case.name}.npz")
