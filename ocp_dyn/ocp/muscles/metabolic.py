@@ -50,8 +50,8 @@ class MetabolicRate(Weighed):
     `TorqueCapacity`, or a function of the instant that returns the magnitudes (nv) of the torques at full activation in
     negative and positive direction; it replaces strength f(v) in a. tendons: see `JointWork`.
 
-    smoothing: part of the strength below which |tau| is rounded; the rate is zero without torque. A small value makes
-    problems harder to solve.
+    smoothing: part of the strength below which |tau| is rounded; the rate is zero without torque. Small values make
+    problems harder to solve: 0.05 to 0.2 suit a whole body.
 
     >>> still = ocp.Instant(rod, instant.q, ca.DM([0.0]), tau=instant.tau)
     >>> cost = ocp.MetabolicRate(strength=10.0, speed=20.0)
@@ -93,10 +93,14 @@ class MetabolicRate(Weighed):
             tendon.index(model)
 
     def integrand(self, instant: Instant) -> Expr:
-        return ca.sum1(self.rates(instant))
+        return ca.sum1(self._rates(instant, self.smoothing))
 
     def rates(self, instant: Instant) -> Expr:
-        """Metabolic rates (nv) [W]; zero for a floating or planar root and for dofs without a motor."""
+        """Metabolic rates (nv) [W], without rounding of |tau|; zero for a floating or planar root and for dofs without a
+        motor."""
+        return self._rates(instant, 0.0)
+
+    def _rates(self, instant: Instant, smoothing: float) -> Expr:
         dofs, lower, upper = limited(instant, self.strength, "MetabolicRate strength")
         largest = self._speeds(instant.model, dofs)
         v = muscle_speed(instant, self.tendons)[dofs] / largest
@@ -107,9 +111,9 @@ class MetabolicRate(Weighed):
         backward = largest * lower * heat(-v) / able_back  # rates per torque
         forward = largest * upper * heat(v) / able_ahead
         tau = instant.tau[dofs]
-        width = self.smoothing * 2 * lower * upper / (lower + upper)
+        size = magnitude(tau, smoothing * 2 * lower * upper / (lower + upper)) if smoothing else ca.fabs(tau)
         found = ca.SX(instant.model.nv, 1)
-        found[dofs] = magnitude(tau, width) * (forward + backward) / 2 + tau * (forward - backward) / 2
+        found[dofs] = size * (forward + backward) / 2 + tau * (forward - backward) / 2
         return found
 
     def _speeds(self, model: Model, dofs: list[int]) -> ca.DM:
