@@ -37,6 +37,7 @@ LARGE = {
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
+    "validate": Drawing(("--slopes", "0", "--speeds", "0.7", "0.9", "1.1", "1.3", "1.6", "2.0"), "speeds.png"),
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),

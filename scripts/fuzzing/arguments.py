@@ -67,7 +67,7 @@ def valid() -> dict[str, Any]:
         "function": lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), "data": json.loads(model_data()), "name": "new",
         "algorithm": od.mass_matrix, "positions": {"tip_joint": 0.1}, "v": v, "twist": [0.1] * 6, "p": (1, 2, 3), "s": 0.5, "gravity": (0, 0, -1), "dof": "tip_joint", "gain": 1.0, "stiffness": 2.0,
         "elements": [od.OneSidedSpring("tip_joint", 2.0, 0.1)], "mass": 70.0, "height": 1.7, "sex": "male", "q1": q, "pitch": 0.1, "theta": v,
-        "peak": 100.0, "angle": 0.3, "width": 1.2, "speed_75": 1.5, "speed_50": 4.0,
+        "peak": 100.0, "reference": "winter", "angle": 0.3, "width": 1.2, "speed_75": 1.5, "speed_50": 4.0,
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from tests.hopper import monopod
 from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
-RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
+RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
            "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """Names that are left out: results that the library makes, and functions with calls below."""
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",

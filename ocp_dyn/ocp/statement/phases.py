@@ -289,7 +289,8 @@ TRANSITIONS = (Continuous, Impact, Jump)
 
 @dataclass(frozen=True)
 class Periodic:
-    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
+    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`: torques then keep
+    the limits of both sides, because the next period is the image of this one.
 
     transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
     [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative
