@@ -65,6 +65,7 @@ from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.dependent import DependentJoints as DependentJoints
+from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.guesses import FootPlan as FootPlan
 from .statement.instant import Instant as Instant

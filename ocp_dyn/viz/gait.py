@@ -12,27 +12,7 @@ from casadi import DM
 from .._types import Array, shown
 from ..mechanism import Model
 from .skeleton import Side, sides
-
-
-class Phase(Protocol):
-    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseMotion` has them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def t(self) -> Array: ...
-    @property
-    def q(self) -> Array: ...
-    @property
-    def qd(self) -> Array: ...
-    @property
-    def tau(self) -> Array: ...
-    @property
-    def places(self) -> dict[str, Array]: ...
-    @property
-    def planes(self) -> Mapping[str, Any]: ...
-    @property
-    def wrenches(self) -> dict[str, Array]: ...
+from .stances import Phase, cut
 
 
 class Motion(Protocol):
@@ -119,13 +99,16 @@ def check_finite(motion: Motion, what: str) -> None:
 
 
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
-    """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step."""
+    """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step.
+
+    Phases with compliant feet are cut where these touch down and lift off, see `stances`.
+    """
     mirror = motion.mirror() if motion.step_length else None
-    side = sides(motion.model)
+    side, phases = sides(motion.model), cut(motion.model, motion.phases)
     found: list[Stretch] = []
     for step in range(steps if motion.step_length else 1):
         image = mirror if step % 2 else None
-        for phase in motion.phases:
+        for phase in phases:
             q, qd, tau = phase.q.copy(), phase.qd, phase.tau
             if image is not None:
                 q, qd, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, qd), (image.qd, tau)))

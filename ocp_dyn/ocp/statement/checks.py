@@ -19,7 +19,7 @@ from ...constraints import Baumgarte, Contact, JointCoupling, LockedJoint, Loop,
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS
-from .footholds import Foothold
+from .footholds import CompliantFoothold, Foothold
 from .instant import Instant
 from .objectives import RateObjective, objective_name
 from .phases import Parameter, Phase
@@ -91,7 +91,12 @@ def _checks(
     for phase in phases:
         here = f"phase {shown(phase.name)}"
         for foothold in phase.footholds:
-            yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
+            if isinstance(foothold, CompliantFoothold):
+                for frame in (foothold.frame, *(sphere.frame for sphere in foothold.spheres)):
+                    yield here, partial(_check_frame, model, frame, "CompliantFoothold")
+                yield here, partial(foothold.check, model)
+            else:
+                yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
         for constraint in phase.constraints:
             yield from ((here, check) for check in _constraint_checks(model, constraint))
         for term in (*phase.path, *phase.objective):
@@ -184,10 +189,10 @@ def _per_interval(
     """Whether the quantity of a term depends on accelerations, contact forces or constant torques."""
     q, qd, s = SX.sym("q", model.nq), SX.sym("qd", model.nv), SX.sym("s")
     qdd, tau, lam = SX.sym("qdd", model.nv), SX.sym("tau", model.nv), SX.sym("lam", sum(f.size for f in phase.held))
-    feet = [f for f in phase.held if isinstance(f, Foothold)]
-    places = {f: SX.sym("place", 3) for f in feet}
+    feet = [f for f in phase.held if isinstance(f, (Foothold, CompliantFoothold))]
+    places = {f: SX.sym("place", 3) for f in feet if isinstance(f, Foothold)}
     forces = dict(zip(phase.held, split(lam, *(f.size for f in phase.held)) if phase.held else (), strict=True))
-    wrenches = {f: f.wrench(forces[f], places[f]) for f in feet}
+    wrenches = {f: f.wrench(forces[f], places.get(f)) for f in feet}
     values = _Values({p.name: SX.sym(p.name, p.size) for p in parameters})
     try:
         value = SX(term.quantity(Instant(model, q, qd, s, qdd, tau, wrenches, places, values, lam=lam)))

@@ -18,7 +18,7 @@ from ...symmetry.mirror import MirrorMap, mirror_map
 from .checks import check_names, check_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
-from .footholds import Foothold
+from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 
@@ -207,7 +207,7 @@ class Statement:
                 f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
                 "are variables, other external wrenches are not supported yet"
             )
-        if self.form != "implicit" or not any(phase.held for phase in self.phases):
+        if self.form != "implicit" or not any(rigid(phase.held) for phase in self.phases):
             return
         if level == "position" and not method.holds_positions:
             raise ValueError(
@@ -248,7 +248,7 @@ class Statement:
             )
 
     @property
-    def footholds(self) -> list[Foothold]:
+    def footholds(self) -> list[Foothold | CompliantFoothold]:
         """The footholds of all phases, each of them once."""
         return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 
