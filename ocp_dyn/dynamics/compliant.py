@@ -23,7 +23,7 @@ from typing import Any
 
 import casadi as ca
 
-from .._arguments import finite, not_negative, positive
+from .._arguments import not_negative, positive
 from .._arguments import point as checked_point
 from .._types import Expr, M, Numbers, Vector, as_type, sequence, shown, sparse, sparse_beside
 from ..mechanism import Frame, Model
@@ -74,9 +74,7 @@ class HuntCrossleySphere:
 
     def __post_init__(self) -> None:
         if not isinstance(self.frame, (Frame, str)):
-            raise TypeError(
-                f"HuntCrossleySphere needs a frame (model.frame(name)) or a name, got {shown(self.frame)}"
-            )
+            raise TypeError(f"HuntCrossleySphere needs a frame (model.frame(name)) or a name, got {shown(self.frame)}")
         x, y, z = (float(c) for c in checked_point(self.center, "HuntCrossleySphere center [m]"))
         object.__setattr__(self, "center", (x, y, z))
         for key in ("radius", "stiffness", "transition_velocity", "depth_smoothing", "rate_smoothing", "smoothing"):
@@ -179,7 +177,10 @@ def sphere_wrench(
 ) -> Expr:  # fmt: skip
     """[moment about the frame's origin; force] (6) of spheres of one body, world axes."""
     here = resolve(model, frame)
-    n, p = sparse(unit_axis(normal, "the normal of the plane")), sparse_beside(checked_point(point, "a point of the plane [m]"))
+    n, p = (
+        sparse(unit_axis(normal, "the normal of the plane")),
+        sparse_beside(checked_point(point, "a point of the plane [m]")),
+    )
     R, origin = pose(model, here, q)
     twist = point_velocity_6d(model, here, q, qd)
     w, v = twist[:3], twist[3:]

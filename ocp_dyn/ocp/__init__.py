@@ -38,6 +38,7 @@ from .analysis.active_set import ActiveSet as ActiveSet
 from .analysis.defects import Defects as Defects
 from .analysis.defects import Drift as Drift
 from .analysis.floquet import Floquet as Floquet
+from .analysis.stances import Stance as Stance
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
 from .problem import Problem as Problem

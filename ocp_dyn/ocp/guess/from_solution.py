@@ -18,7 +18,6 @@ from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
-from ..statement.footholds import CompliantFoothold
 from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
 

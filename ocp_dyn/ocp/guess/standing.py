@@ -174,8 +174,8 @@ def _height_above_rest(model: Model, feet: list[CompliantFoothold], q: Array) ->
     """Height [m] by which to lower the model so that the spheres of its feet carry its weight, by bisection."""
     up = feet[0].plane.normal[2]
     depths = [(sphere, d) for f in feet for sphere, d in zip(f.spheres, _depths(model, f, q), strict=True)]
-    low = -max(d for _, d in depths)  # the lowest sphere touches the ground
-    high = low + max(sphere.radius for sphere, _ in depths)
+    touching, size = -max(d for _, d in depths), max(sphere.radius for sphere, _ in depths)
+    low, high = touching - size, touching + size  # a light model rests above the ground, where the force fades away
     for _ in range(30):
         middle = (low + high) / 2
         lifted = sum(float(sphere.normal_force(d + middle, 0.0)) for sphere, d in depths)

@@ -120,6 +120,7 @@ class CaptureMargin:
 
     radius: float
     where: ClassVar[str] = "interval"
+    needs_places: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.radius, "CaptureMargin radius [m]")
@@ -138,6 +139,7 @@ class ZeroMomentPointMargin:
 
     radius: float
     where: ClassVar[str] = "interval"
+    needs_places: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.radius, "ZeroMomentPointMargin radius [m]")

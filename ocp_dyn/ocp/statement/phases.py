@@ -176,7 +176,11 @@ class Phase:
             )
         if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
             raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
-        kinds = {"footholds": (Foothold, CompliantFoothold), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
+        kinds = {
+            "footholds": (Foothold, CompliantFoothold),
+            "path": (PathConstraint,),
+            "objective": (Objective, RateObjective, Peak),
+        }
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:

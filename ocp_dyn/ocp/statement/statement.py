@@ -164,6 +164,12 @@ class Statement:
                 f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
+        soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
+        if hasattr(self.guess, "crouch") and soft:
+            raise ValueError(
+                f"guess=FootPlan() plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
+                "the solution of a problem with ocp.Foothold to solve(guess=...), or a function s -> (q, qd) as guess"
+            )
 
     def _check_dependent(self) -> None:
         """Checks the dependent joints at the posture, and finds the independent coordinates."""

@@ -153,9 +153,7 @@ def rows_with_impulse(contacts: Contacts) -> Array:
     return np.array([not isinstance(c, CompliantFoothold) for c in contacts for _ in c.rows], dtype=bool)
 
 
-def _explicit_forces(
-    equations: Equations, contacts: Contacts, q: Array, qd: Array, tau: Array
-) -> tuple[Array, Array]:
+def _explicit_forces(equations: Equations, contacts: Contacts, q: Array, qd: Array, tau: Array) -> tuple[Array, Array]:
     """Accelerations and contact forces at the start of every interval."""
     pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
     qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))

@@ -293,9 +293,7 @@ def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[st
     return slots | ({"step_length": transcription.step_length} if transcription.step_length is not None else {})
 
 
-def places(
-    transcription: Transcription, feet: tuple[Held, ...], z: dict[str, SX]
-) -> dict[Foothold, Expr]:
+def places(transcription: Transcription, feet: tuple[Held, ...], z: dict[str, SX]) -> dict[Foothold, Expr]:
     """Place (x, y, yaw) of every foot; z: expressions of the slots that `place_slots` returns for the same feet."""
     keys = {owner: key for key, owner in place_slots(transcription, feet).items()}
     step = z.get("step_length", SX(0))

@@ -1,0 +1,208 @@
+"""Compliant footholds in optimal control: both forms, every scheme, all that analyses and files do with a solution."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import ocp_dyn as od
+from ocp_dyn import ocp
+
+SPHERE = od.HuntCrossleySphere("ball", radius=0.1, stiffness=1e5, dissipation=0.5)
+
+
+def ball(mass=2.0):
+    """A ball that moves in the x-z plane, with a motor along each axis."""
+    builder = od.ModelBuilder("ball")
+    builder.add_body("ball", od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1)]), mass=mass, joint_name="root")
+    return builder.build()
+
+
+FOOT = ocp.CompliantFoothold("ball", [SPHERE])
+
+
+def bounces(form="implicit", integrator="radau:2", intervals=24, period=0.4, **options):
+    """A hop in place that repeats itself, with the least squared force of the motor."""
+    start = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0], start.q[1] - 0.2, start.qd[1]), 0, 0))
+    effort = (ocp.TorqueSquared(1e-2), *options.pop("costs", ()))
+    phase = ocp.Phase("hop", intervals, period, [options.pop("foot", FOOT)], options.pop("path", ()), effort)
+    still = ocp.Periodic(step_length=0.0, mirror=False, transition=ocp.Continuous())
+    settings = {"limits": False, "unactuated": (), "boundary": [start], "periodic": still, **options}
+    return ocp.Problem(ball(), [phase], form=form, integrator=integrator, **settings)
+
+
+@pytest.fixture(scope="module")
+def hop():
+    return bounces().solve(progress=False)
+
+
+def test_the_wrench_is_the_law(hop):
+    """At the stages, so in the mean over an interval nearly that at its middle."""
+    phase = hop.phases[0]
+    force = phase.wrenches["ball"]
+    assert hop.converged
+    assert force.shape == (24, 6)
+    assert force[:, 5].max() > 60
+    middle = [(a + b) / 2 for a, b in ((phase.q[:-1], phase.q[1:]), (phase.qd[:-1], phase.qd[1:]))]
+    law = np.array([FOOT.law(hop.model, *map(ca.DM, state)).full().ravel() for state in zip(*middle, strict=True)])
+    assert np.abs(law - force)[:, 5].max() < 0.2 * force[:, 5].max()
+    gaps = hop.record.value[[k for k, r in enumerate(hop.record.row) if "force of" in hop.record.rows[r]]]
+    assert gaps.size == 24 * 2 * 6
+    assert np.abs(gaps).max() < 1e-6
+
+
+def test_the_ground_bears_the_weight_over_a_period(hop):
+    phase = hop.phases[0]
+    mean = (phase.wrenches["ball"][:, 5] + phase.tau[:, 1]) @ np.diff(phase.t) / hop.duration
+    assert mean == pytest.approx(2 * 9.81, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("form", "integrator", "options"),
+    [
+        ("implicit", "gauss:2", {"torque": "linear"}),
+        ("implicit", "midpoint", {"steps": 2}),
+        ("explicit", "rk4", {"steps": 4}),
+        ("explicit", "radau:2", {}),
+    ],
+)
+def test_every_form_finds_the_same_hop(hop, form, integrator, options):
+    other = bounces(form, integrator, **options).solve(guess=hop, progress=False)
+    assert other.converged
+    assert other.objective == pytest.approx(hop.objective, rel=0.15)
+    assert np.abs(other.q - hop.q).max() < 0.01
+    peak = hop.phases[0].wrenches["ball"][:, 5].max()
+    assert other.phases[0].wrenches["ball"][:, 5].max() == pytest.approx(peak, rel=0.3)
+
+
+def test_re_integration_confirms_the_motion(hop):
+    defects, drift = hop.defects(), hop.drift()
+    assert defects.length < 1e-3
+    assert drift == ocp.Drift(0.0, 0.0)
+
+
+def test_floquet_multipliers_are_those_of_differences(hop):
+    """The derivative of the flow over the period, against finite differences of re-integration."""
+    from ocp_dyn.ocp.analysis.defects import Flow, advance
+
+    found = hop.floquet(step=0.0005)
+    phase, model = hop.phases[0], hop.model
+
+    def end(state):
+        q, qd = state[:2], state[2:]
+        flow = Flow(hop.equations, phase.contacts)
+        for k, h in enumerate(np.diff(phase.t)):
+            q, qd = advance(flow, q, qd, np.concatenate([phase.tau[k], phase.tau_rate[k], [h]]))
+        return np.concatenate([q, qd])
+
+    z = np.concatenate([phase.q[0], phase.qd[0]])
+    step = 1e-4
+    J = np.column_stack([(end(z + step * e) - end(z - step * e)) / (2 * step) for e in np.eye(4)])
+    wanted = np.sort(np.abs(np.linalg.eigvals(J)))
+    values = np.concatenate([found.multipliers, [found.neutral["x"]]])
+    assert np.sort(np.abs(values))[-2:] == pytest.approx(wanted[-2:], rel=0.05)
+    assert model.nv == 2
+
+
+def test_files_keep_the_foot(hop, tmp_path):
+    loaded = ocp.Solution.load(hop.save(tmp_path / "hop.npz"))
+    foot = loaded.phases[0].contacts[0]
+    assert isinstance(foot, ocp.CompliantFoothold)
+    assert (foot.name, foot.spheres, foot.plane) == ("ball", FOOT.spheres, FOOT.plane)
+    assert np.array_equal(loaded.phases[0].wrenches["ball"], hop.phases[0].wrenches["ball"])
+    assert loaded.stances() == hop.stances()
+    again = bounces().solve(start=loaded, progress=False)
+    assert again.converged
+    assert again.stats["iterations"] < 5
+
+
+def test_stances_are_found_by_the_force(hop):
+    (stance,) = hop.stances(least=5.0)
+    force, t = hop.phases[0].wrenches["ball"][:, 5], hop.phases[0].t
+    middle = (t[:-1] + t[1:]) / 2
+    inside = (middle > stance.touch_down) & (middle < stance.lift_off)
+    assert np.array_equal(inside, force > 5.0)
+    assert 0.05 < stance.lift_off - stance.touch_down < 0.4
+
+
+def test_pictures_show_the_foot_while_it_is_loaded(hop):
+    from ocp_dyn.viz.gait import ground_forces, unroll
+
+    stretches = unroll(hop)
+    assert [len(s.supports) for s in stretches] == [0, 1, 0]
+    assert sum(len(s.tau) for s in stretches) == 24
+    (support,) = stretches[1].supports
+    assert support.place == pytest.approx([0, 0, 0], abs=1e-6)
+    moment = support.wrench[:, 1]  # of a force at the contact point below the place of the foot's frame
+    assert np.abs(moment).max() < 1e-6
+    time = float(stretches[1].middle[len(stretches[1].middle) // 2])
+    ((_, point, force),) = ground_forces(stretches[1], time, 1.0)
+    assert point == pytest.approx([0, 0, 0], abs=1e-6)
+    assert force[2] > 5
+
+
+def test_a_foot_on_another_plane_feels_that_plane():
+    ramp = ocp.Plane(point=(0, 0, 0.3), normal=(0, 0, 2))
+    foot = ocp.CompliantFoothold("ball", [SPHERE], plane=ramp)
+    at = ca.DM([0.0, 0.39]), ca.DM([0.0, 0.0])
+    assert float(foot.law(ball(), *at)[5]) == pytest.approx(float(FOOT.law(ball(), ca.DM([0.0, 0.09]), at[1])[5]))
+    assert float(foot.depth(ball(), at[0])) == pytest.approx(0.01)
+
+
+def test_standing_spheres_bear_the_weight_in_the_first_guess():
+    from ocp_dyn.ocp.guess.standing import standing
+
+    builder = od.ModelBuilder("block")
+    builder.add_body("block", od.FloatingBase(), mass=2, inertia=(1, 1, 1))
+    block = builder.build()
+    foot = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", (0, 0, -0.3), 0.1)])
+    q = standing(ocp.Problem(block, [ocp.Phase("stand", 2, 1.0, [foot])]))
+    assert float(foot.law(block, ca.DM(q), ca.DM(6, 1))[5]) == pytest.approx(2 * 9.81, rel=1e-4)
+
+
+def test_constraints_that_the_law_implies_are_left_out():
+    plain, bound = (
+        bounces(path=path, intervals=4) for path in ((), (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure()))
+    )
+    from ocp_dyn.ocp.workflows.solve import prepare
+
+    assert prepare(plain)[1].row_lower.size == prepare(bound)[1].row_lower.size
+
+
+def test_costs_see_the_wrench():
+    pushed = bounces(costs=[ocp.ForceSquared(1e-6)], intervals=6).solve(progress=False)
+    assert pushed.cost["ForceSquared"] > 0
+
+
+@pytest.mark.parametrize(
+    "term", [ocp.CaptureMargin(0.1), ocp.ZeroMomentPointMargin(0.1), ocp.CapturePointSquared(), ocp.ZeroMomentPointSquared()]
+)  # fmt: skip
+def test_terms_that_need_places_are_refused(term):
+    where = {"path": [term]} if hasattr(term, "where") else {"costs": [term]}
+    with pytest.raises(ValueError, match="place"):
+        bounces(**where)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: ocp.CompliantFoothold(3, [SPHERE]), TypeError, "frame"),
+        (lambda: ocp.CompliantFoothold("ball", []), ValueError, "none"),
+        (lambda: ocp.CompliantFoothold("ball", [SPHERE], plane="ground"), TypeError, "Plane"),
+        (lambda: bounces(foot=ocp.CompliantFoothold("bal", [SPHERE])), KeyError, "ball"),
+        (lambda: bounces(guess=ocp.FootPlan()), ValueError, "FootPlan"),
+    ],
+)
+def test_wrong_arguments_are_told(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+def test_spheres_of_two_bodies_are_refused():
+    builder = od.ModelBuilder("two")
+    builder.add_body("a", od.FloatingBase(), mass=1, inertia=(1, 1, 1))
+    builder.add_body("b", od.Revolute("y"), "a", mass=1, inertia=(1, 1, 1))
+    foot = ocp.CompliantFoothold("a", [od.HuntCrossleySphere("b")])
+    with pytest.raises(ValueError, match="different bodies"):
+        ocp.Problem(builder.build(), [ocp.Phase("stand", 2, 1.0, [foot])])
