@@ -30,7 +30,7 @@ from ocp_dyn.models import HumanDimensions, human_dimensions, human_spheres
 from . import human_walk
 from ._command import asked, finish, parser
 
-INTERVALS, QUICK = 30, 16
+INTERVALS, QUICK = 24, 16
 
 FIRST_GUESS = human_walk.QUICK
 """Intervals of the walk that is the first guess."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from casadi import DM
 
-from .._types import Array, Mask
+from .._types import Array
 from ..dynamics.kinematics import pose
 from ..mechanism import Model
 
@@ -89,7 +89,7 @@ def _pressing(phase: Phase, name: str, wrench: Array) -> Array:
     return np.asarray(wrench[:, 3:] @ normal)
 
 
-def _stances(model: Model, phase: Phase, name: str, wrench: Array, loaded: Mask) -> dict[int, tuple[Array, Array]]:
+def _stances(model: Model, phase: Phase, name: str, wrench: Array, loaded: Any) -> dict[int, tuple[Array, Array]]:
     """(place, wrench about it) of a foot in every interval in which it is loaded."""
     found: dict[int, tuple[Array, Array]] = {}
     plane = phase.planes.get(name, LEVEL)

@@ -306,7 +306,7 @@ class CompliantFoothold:
         return lam
 
     def depth(self, model: Model, q: Expr) -> Expr:
-        """How far the lowest points of the spheres lie below the plane (one entry each) [m]."""
+        """Depths of the lowest points of the spheres below the plane (one entry each) [m]."""
         R, p = self.plane.pose(*pose(model, resolve(model, self.frame), q))
         frame = resolve(model, self.frame)
         heights = (p[2] + R[2, :] @ center_in(model, sphere, frame) - sphere.radius for sphere in self.spheres)
@@ -346,7 +346,7 @@ Held = Foothold | CompliantFoothold | PhaseConstraint
 """Everything of a phase that has force variables."""
 
 Rigid = Foothold | PhaseConstraint
-"""What is held by constraint rows."""
+"""Members of a phase that constraint rows hold."""
 
 
 def rigid(held: Iterable[Held]) -> tuple[Rigid, ...]:
