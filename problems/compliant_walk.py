@@ -117,7 +117,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     return {
         "step_width_m": abs(float(np.diff([_middle(solution, side) for side in "rl"])[0])),
         "cadence_steps_per_min": 60 / solution.duration,
-        "heel_strike_s": right.touch_down,
+        "heel_strike_percent_of_stride": 100 * ((right.touch_down / stride + 0.5) % 1.0 - 0.5),
         "toe_off_percent_of_stride": 100 * (right.lift_off - right.touch_down) / stride,
         "double_support_percent_of_stride": 100 * ((right.lift_off - left.touch_down) % stride) / stride,
         "first_peak_body_weights": peaks[0],

@@ -206,3 +206,56 @@ def test_spheres_of_two_bodies_are_refused():
     foot = ocp.CompliantFoothold("a", [od.HuntCrossleySphere("b")])
     with pytest.raises(ValueError, match="different bodies"):
         ocp.Problem(builder.build(), [ocp.Phase("stand", 2, 1.0, [foot])])
+
+
+@pytest.mark.parametrize("solver", ["sqp", "fatrop"])
+def test_other_solvers_find_the_same_hop(hop, solver):
+    other = bounces().solve(solver=solver, guess=hop, progress=False)
+    assert other.converged
+    assert other.objective == pytest.approx(hop.objective, rel=1e-6)
+
+
+def test_sensitivities_are_those_of_differences(hop):
+    heavy = bounces(parameters=[ocp.Parameter("mass:ball", 2.0)])
+    found = heavy.solve(guess=hop, progress=False)
+    slope = ocp.sensitivities(heavy, found, "mass:ball")["mass:ball"]
+    ends = [heavy.solve(start=found, values={"mass:ball": 2.0 + e}, progress=False).objective for e in (1e-3, -1e-3)]
+    assert float(np.ravel(slope.objective)[0]) == pytest.approx((ends[0] - ends[1]) / 2e-3, rel=1e-3)
+
+
+def test_a_model_with_parameters_steps_by_the_same_law(hop):
+    heavy = bounces("explicit", "radau:2", parameters=[ocp.Parameter("mass:ball", 2.0)])
+    found = heavy.solve(guess=hop, progress=False)
+    assert found.converged
+    assert np.abs(found.q - hop.q).max() < 1e-3
+
+
+def test_a_rigid_and_a_compliant_foot_stand_side_by_side():
+    """A bar on two feet, one of each kind: each bears half of the weight; an impact acts on the rigid one alone."""
+    builder = od.ModelBuilder("bar")
+    planar = od.MultiDof([(0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1), (0, 1, 0, 0, 0, 0)])
+    builder.add_body("bar", planar, mass=4, inertia=(0.1, 0.1, 0.1), joint_name="root")
+    builder.add_frame("hard", "bar", (0.2, 0, 0))
+    builder.add_frame("soft", "bar", (-0.2, 0, 0))
+    bar = builder.build()
+    sphere = od.HuntCrossleySphere("soft", (0, 0, 0.05), radius=0.05, stiffness=1e6, dissipation=20.0)
+    feet = [ocp.CompliantFoothold("soft", [sphere]), ocp.Foothold(od.Contact("hard", axes="xz"), x=(0.0, 1.0), y=0)]
+    above = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[0], start.q[1] - 0.02, start.q[2], start.qd), 0, 0))
+    phases = [ocp.Phase("fall", 6, (0.01, 0.2), feet[:1]), ocp.Phase("stand", 20, 1.5, feet)]
+    for form, integrator in (("implicit", "radau:2"), ("explicit", "radau:2")):
+        problem = ocp.Problem(
+            bar, phases, transitions=[ocp.Impact()], boundary=[above], unactuated=["root"], form=form, integrator=integrator
+        )
+        found = problem.solve(progress=False)
+        assert found.converged, form
+        stand = found.phases[1]
+        assert [c.name for c in stand.contacts] == ["soft", "hard"]
+        assert stand.wrenches["soft"][-1, 5] == pytest.approx(2 * 9.81, rel=0.02)
+        assert stand.wrenches["hard"][-1, 5] == pytest.approx(2 * 9.81, rel=0.02)
+        (impulse, *_) = found.impulses
+        assert impulse.shape == (8,)
+        assert np.all(impulse[:6] == 0)
+        assert impulse[7] > 0.1
+        again = problem.solve(guess=found, progress=False)
+        assert again.stats["iterations"] <= found.stats["iterations"]
+        assert {s.foot for s in found.stances()} == {"soft", "hard"}
