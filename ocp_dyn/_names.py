@@ -139,14 +139,17 @@ from .joints import Revolute as Revolute
 from .joints import Spherical as Spherical
 from .joints import Translation as Translation
 from .joints import Universal as Universal
+from .mechanism import ExponentialTorque as ExponentialTorque
 from .mechanism import Frame as Frame
 from .mechanism import Model as Model
+from .mechanism import OneSidedSpring as OneSidedSpring
 from .mechanism.builder import ModelBuilder as ModelBuilder
 from .mechanism.builder import random_tree as random_tree
 from .mechanism.loads import Loads as Loads
 from .mechanism.parameters import with_parameters as with_parameters
 from .mechanism.reduction import reduce as reduce
 from .models import robots as robots
+from .models.strength_curves import StrengthCurve as StrengthCurve
 from .spatial_algebra.rotations import exp3 as exp3
 from .spatial_algebra.rotations import exp6 as exp6
 from .spatial_algebra.rotations import log3 as log3

@@ -15,11 +15,12 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NoReturn, TypeVar
 
 from ocp_dyn.cli.report import as_json
 from ocp_dyn.io import whole_file
-from ocp_dyn.ocp import Solution
+from ocp_dyn.ocp import DecidingBounds, Solution
 from ocp_dyn.viz import stick_figure
 
 BEGIN = time.perf_counter()
@@ -82,6 +83,12 @@ def asked(
     return options, made
 
 
+BOUNDS = ("bound that decides", "side", "value", "phases", "% of the motion", "times", "cost per unit")
+"""Head of the report's table of bounds; the last column is the decrease of the cost per unit of a wider bound."""
+
+MOST = 10
+"""Largest number of lines of this table."""
+
 FAILURES = (ArithmeticError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """Exceptions that the numbers or a picture of a solution may raise."""
 
@@ -113,22 +120,36 @@ def finish(options: argparse.Namespace, solution: Solution, figures: Callable[[]
         print(f"interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     numbers: dict[str, Any] = {"converged": solution.converged, "status": solution.status}
-    attempt("the numbers of the report", lambda: numbers.update(solution.summary().numbers() | figures()))
+    bounds = DecidingBounds(())
+
+    def make() -> None:
+        nonlocal bounds
+        summary = solution.summary()
+        bounds = summary.bounds
+        numbers.update(summary.numbers() | figures())
+
+    attempt("the numbers of the report", make)
     if options.out is not None:
-        write(options.out, solution, numbers, title, quiet=options.quiet)
+        write(options.out, solution, numbers, bounds, title, quiet=options.quiet)
     numbers["seconds"] = round(time.perf_counter() - BEGIN, 3)
     print(title)
     for key, value in numbers.items():
         print(f"  {key:28s} {_shown(value)}")
+    if bounds:
+        print("\nbounds that decide")
+        print(indent(str(DecidingBounds(bounds.entries[:MOST])), "  "))
+        print(_further(bounds), end="")
     if not solution.converged:
         worst = solution.stats["worst_row"]
         print(f"not converged: {solution.status}; the worst constraint is {worst!r}", file=sys.stderr)
     if options.json:
-        print(as_json(numbers))
+        print(as_json(numbers | {"deciding_bounds": bounds.as_dicts()}))
     return 0 if solution.converged else 1
 
 
-def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *, quiet: bool = False) -> None:
+def write(
+    out: Path, solution: Solution, numbers: dict[str, Any], bounds: DecidingBounds, title: str, *, quiet: bool = False
+) -> None:
     """walk.gif, strip.png, motion.png and report.md in `out`, beside walk.npz."""
     if not quiet:
         print(f"writing {out}/report.md and its pictures ...", file=sys.stderr, flush=True)
@@ -137,6 +158,7 @@ def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *,
     attempt("strip.png", lambda: stick_figure(solution, out / "strip.png"))
     rows = "\n".join(f"| {key.replace('_', ' ')} | {_shown(value)} |" for key, value in numbers.items())
     cost = "\n".join(f"| {name} | {value:.6g} |" for name, value in solution.cost.items())
+    decide = _table(bounds) if bounds else "No bound of a duration, joint, place or parameter decides this motion."
     text = f"""# {title}
 
 ![the motion in pictures](strip.png)
@@ -151,6 +173,8 @@ def write(out: Path, solution: Solution, numbers: dict[str, Any], title: str, *,
 |---|---|
 {cost}
 
+{decide}
+
 ![joint angles, torques and forces](motion.png)
 
 Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` holds everything:
@@ -158,6 +182,18 @@ Solved on {platform.machine()}, Python {platform.python_version()}. `walk.npz` h
 """
     with whole_file(out / "report.md") as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def _table(bounds: DecidingBounds) -> str:
+    """The bounds as a table in Markdown."""
+    rows = [BOUNDS, ("---",) * len(BOUNDS), *bounds.lines()[:MOST]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + f"\n\n{_further(bounds)}".rstrip()
+
+
+def _further(bounds: DecidingBounds) -> str:
+    """A line that counts the bounds that the table leaves out."""
+    rest = len(bounds) - MOST
+    return f"  and {rest} more that are worth less: solution.deciding() has all\n" if rest > 0 else ""
 
 
 def _shown(value: Any) -> str:

@@ -102,7 +102,7 @@ def _limited(model: od.Model, strength: float) -> od.Model:
         lower={part: -value for part, value in lean.items()},
         upper=lean,
         velocity={"root": SPEEDS},
-        effort=strength * model.dofs.tau_max,
+        effort=strength * model.dofs.effort,
     )
 
 

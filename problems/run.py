@@ -58,7 +58,7 @@ def problem(
         raise ValueError(f"strength must lie between 0.8 and 4 times that of the model, got {strength}")
     size = human_dimensions(height)
     model = human(mass, height, root=od.FloatingBase())
-    model = model.with_limits(effort=strength * model.dofs.tau_max)
+    model = model.with_limits(effort=strength * model.dofs.effort)
     right = human_walk.feet(model, size, "r", x=0.0, y=(-0.2, 0.0), yaw=-TOE_OUT)
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
     soles = {side: human_walk.sole_points(side, size) for side in "lr"}

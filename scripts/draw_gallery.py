@@ -38,6 +38,7 @@ LARGE = {
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
+    "validate": Drawing(("--speeds", "1.3", "--slopes", "0"), "walk_1.30.png", quick=False),
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),

@@ -61,7 +61,7 @@ METHODS = {
     ),
     ocp.Problem: "solve check rti kkt_pattern",
     ocp.Solution: (
-        "summary defects drift active variables multipliers bound_multipliers floquet floquet_multipliers animate plot "
+        "summary defects drift active deciding variables multipliers bound_multipliers floquet floquet_multipliers animate plot "
         "to_csv table save load mechanical_work cost_of_transport sample"
     ),
 }
@@ -69,7 +69,7 @@ METHODS = {
 
 DATA = (
     ocp.Solution, ocp.PhaseMotion, ocp.Summary, ocp.Defects, ocp.Drift, ocp.Floquet, ocp.Active, ocp.ActiveSet,
-    ocp.Slope, ocp.Sensitivities, ocp.LimitCycle,
+    ocp.DecidingBound, ocp.DecidingBounds, ocp.Slope, ocp.Sensitivities, ocp.LimitCycle,
 )  # fmt: skip
 """Classes of results, whose fields are described in their docstring or where they are declared."""
 

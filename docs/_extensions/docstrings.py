@@ -67,7 +67,7 @@ NAMES = public_names()
 
 RESULTS = {
     "Model", "Frame", "InverseKinematics", "Solution", "PhaseMotion", "Summary", "Defects", "Drift", "ActiveSet",
-    "Active", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
+    "Active", "DecidingBound", "DecidingBounds", "Sensitivities", "Slope", "Floquet", "LimitCycle", "MirrorMap", "RealTimeIteration", "GridPoint",
     "Compiled", "CompiledFunction", "Buffer", "Viewer", "HumanDimensions", "NaturalCoordinates", "NaturalElement",
     "NaturalMotion", "Trajectory", "Stages", "OpenedChain", "IndependentCoordinates"
 }  # fmt: skip

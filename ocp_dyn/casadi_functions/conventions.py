@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from .. import joints as kinds
-from .._types import ModelError, shown
+from .._types import ModelError, listed, shown
 from ..constraints import (
     Baumgarte,
     Constraint,
@@ -150,10 +150,12 @@ def forces_of(static: Iterable[Any]) -> tuple[tuple[str, str], ...]:
     return tuple((str(getattr(member, "name", type(member).__name__)), force_text(member)) for member in members)
 
 
-def loads_text(loads: Loads) -> str:
-    """Sentence about what acts at the joints, with `od.Loads`: "" if nothing does."""
-    passive = f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)"
-    return " and ".join([passive] * loads.passive + ["armatures of the joints"] * loads.armature)
+def loads_text(loads: Loads, model: Model) -> str:
+    """Sentence about what acts at the joints of a model, with `od.Loads`: "" if nothing does."""
+    acted = list(dict.fromkeys(element.dof for element in model.passive))
+    tissue = [f"nonlinear passive torques on {listed(acted)}"] * bool(acted)
+    passive = [f"springs, damping and friction of the joints (slip speed {loads.slip_speed:.6g} rad/s, m/s)", *tissue]
+    return " and ".join(passive * loads.passive + ["armatures of the joints"] * loads.armature)
 
 
 def force_text(constraint: Constraint) -> str:

@@ -130,7 +130,7 @@ def _described(request: _Request, model: Model, labels: dict[str, Label]) -> Des
     static, loads = request.static, request.loads
     found = None if given else analytic_derivatives(request.spec, model, static, loads, request.options)
     about, gravity_given = conventions(model), "gravity" in given
-    return Description(model.name, model.joints, labels, about, gravity_given, forces, loads_text(loads), found)
+    return Description(model.name, model.joints, labels, about, gravity_given, forces, loads_text(loads, model), found)
 
 
 def _check_options(algorithm: Any, name: Any, signature: Any, parameters: Any, derivatives: Any) -> None:

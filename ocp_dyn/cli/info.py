@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,10 @@ def data(model: od.Model) -> dict[str, Any]:
     joints = []
     for i, parent in model.edges:
         q, qd = (slice(*index[i : i + 2]) for index in (model.q_index, model.v_index))
-        fields = {"velocity": dofs.qd_max, "effort": dofs.tau_max, "damping": dofs.damping, "friction": dofs.friction}
+        fields = {
+            "velocity": dofs.qd_max, "effort_lower": dofs.tau_min, "effort": dofs.tau_max,
+            "damping": dofs.damping, "friction": dofs.friction,
+        }  # fmt: skip
         joints.append({
             "body": model.body_names[i - 1], "parent": model.body_names[parent - 1] if parent else "world",
             "joint": model.joint_names[i - 1], "kind": type(model.joints[i]).__name__,
@@ -61,6 +65,7 @@ def data(model: od.Model) -> dict[str, Any]:
         "gravity": [float(g) for g in model.gravity], "joints": joints, "frames": frames,
         "mimics": [mimic._asdict() for mimic in model.mimics], "q_names": list(model.q_names),
         "qd_names": list(model.qd_names),
+        "passive": [{"kind": type(element).__name__} | asdict(element) for element in model.passive],  # type: ignore[call-overload]
     }  # fmt: skip
 
 
@@ -71,6 +76,10 @@ def text(model: od.Model) -> str:
     if rows:
         head = ("coordinate", "lower", "upper", "velocity", "effort", "damping", "friction")
         parts.append("limits [rad, m, s, N m, N]; - is none\n" + table(head, rows, right=range(1, 7)))
+    if model.passive:
+        found = [(e.pop("dof"), e.pop("kind"), ", ".join(f"{k} {_value(x)}" for k, x in e.items()))
+                 for e in data(model)["passive"]]  # fmt: skip
+        parts.append("passive torques [rad, m, N m, N]\n" + table(("acts on", "kind", "data"), found))
     frames = data(model)["frames"]
     if frames:
         by_body: dict[str, list[str]] = {}
@@ -80,9 +89,17 @@ def text(model: od.Model) -> str:
     return "\n\n".join(parts)
 
 
+def _value(x: Any) -> str:
+    """A field of a passive element: a number, a word, or the slopes by dofs."""
+    if isinstance(x, str):
+        return x
+    return number(x) if isinstance(x, float) else " ".join(f"{name}: {number(slope)}" for name, slope in x) or "none"
+
+
 def _limits(model: od.Model, joint: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Lines of the coordinates of a joint that have any limit or loss."""
-    keys = ("lower", "upper", "velocity", "effort", "damping", "friction")
+    """Lines of the coordinates of a joint that have any limit or loss; an effort that differs in size between both
+    directions is written lower..upper."""
+    keys = ("lower", "upper", "velocity", "effort_lower", "effort", "damping", "friction")
     dofs = joint["qd"][1] - joint["qd"][0]
     has_quaternion = joint["q"][1] - joint["q"][0] > dofs
     rows = []
@@ -90,6 +107,9 @@ def _limits(model: od.Model, joint: dict[str, Any]) -> list[tuple[str, ...]]:
         values = [joint[key][k] for key in keys]
         if has_quaternion and k >= dofs - 3:  # its entries, the last ones of q, have no limits of single dofs
             values[:2] = -np.inf, np.inf
-        if np.any(np.isfinite(values[:4])) or any(values[4:]):
-            rows.append((model.qd_names[joint["qd"][0] + k], *map(number, values)))
+        if np.any(np.isfinite(values[:5])) or any(values[5:]):
+            low, high = values[3:5]
+            effort = number(high) if low == -high else f"{number(low)}..{number(high)}"
+            shown = (*map(number, values[:3]), effort, *map(number, values[5:]))
+            rows.append((model.qd_names[joint["qd"][0] + k], *shown))
     return rows

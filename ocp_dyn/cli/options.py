@@ -188,6 +188,7 @@ ROBOT: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 BIPED: dict[str, dict[str, Any]] = {
     "--sole-height": {"type": float, "metavar": "M", "help": "height of the feet's frames above the ground [m]"},
+    "--double-support": {"type": float, "metavar": "S", "help": "time on both feet [s]"},
     "--sole": {"type": float, "nargs": 2, "metavar": ("LENGTH", "WIDTH"), "help": "half length and half width [m]"},
     "--ignore-limits": {"action": "store_true", "help": "leave out limits of joints, if they are wrong"},
 }

@@ -10,6 +10,7 @@ from .._types import ModelError, shown
 from ..joints import Joint, Revolute
 from ..mechanism.builder import ModelBuilder
 from ._json_entry import Entry
+from ._json_passive import passive_from_list
 from .json import (
     DOF_FIELDS,
     JOINT_CLASSES,
@@ -79,6 +80,9 @@ class _Checks:
         for i, mimic in enumerate(self._rows("mimics") if "mimics" in self.data else []):
             where = f"mimics[{i}]"
             self.check(where, lambda m=mimic: mimics_from_list([m]), rename=("mimics[0]", where))  # type: ignore[misc]
+        for i, element in enumerate(self._rows("passive") if "passive" in self.data else []):
+            where = f"passive[{i}]"
+            self.check(where, lambda e=element: passive_from_list([e]), rename=("passive[0]", where))  # type: ignore[misc]
         for key, what in (("name", "body"), ("joint_name", "joint")):
             self._unique([body.get(key) for body in bodies if isinstance(body, Mapping)], what)
 

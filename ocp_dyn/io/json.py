@@ -1,8 +1,8 @@
 """Model <-> JSON, exact: every number, name and sparsity pattern comes back as it was.
 
 The file is one JSON object: "format", "version", "name", "gravity", "bodies" (one entry per moving body, in
-body order; "parent" 0 is the ground), "frames" and, where joints follow others, "mimics"; "file_joints" are notes of a
-URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
+body order; "parent" 0 is the ground), "frames" and, where there are any, "mimics", joints that follow others, "passive",
+nonlinear torques of joints, and "file_joints", notes of a URDF. Numbers are written with the digits that give the same double again, infinite limits as "inf" and "-inf". Nothing
 in a file is ever run or imported: joints are named by class, and classes that are not the library's are given when the
 file is loaded.
 """
@@ -31,6 +31,7 @@ from ..mechanism.parts import FINITE_FIELDS, NONNEGATIVE_FIELDS, SIZE_NQ, checke
 from ..spatial_algebra.spatial import Inertia, Transform
 from ._classes import as_data, class_called, field_names, from_data, is_own_dataclass, known_classes, restored
 from ._json_entry import Entry, as_float, as_sparse
+from ._json_passive import passive_from_list, passive_to_list
 
 FORMAT, VERSION = "ocp_dyn model", 1
 JOINT_CLASSES: dict[str, type[Joint]] = {
@@ -41,8 +42,9 @@ JOINT_CLASSES: dict[str, type[Joint]] = {
 """The library's joints that a file may name: those of `ocp_dyn.joints` but for `CustomJoint`, which holds a
 function."""
 DOF_FIELDS = {field.name: "nq" if field.name in SIZE_NQ else "nv" for field in dataclasses.fields(DofData)}
-ADDED_FIELDS = ("stiffness", "armature", "rest")
-"""Fields of DOF_FIELDS that a file may leave out: then zero, and for `rest` the neutral position."""
+ADDED_FIELDS = ("stiffness", "armature", "rest", "tau_min")
+"""Fields of DOF_FIELDS that a file may leave out: then zero, for `rest` the neutral position, for `tau_min`
+-tau_max."""
 
 
 @boundary()
@@ -64,7 +66,7 @@ def save_model(model: Model, path: str | PathLike[str]) -> None:
     parts = []
     for key, value in data.items():
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        if key in ("bodies", "frames"):
+        if key in ("bodies", "frames", "passive"):
             rows = ",\n".join("  " + json.dumps(row, allow_nan=False, ensure_ascii=False) for row in value)
             text = f"[\n{rows}\n ]"
         parts.append(f" {json.dumps(key)}: {text}")
@@ -135,11 +137,12 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     ]
     mimics = [m._asdict() for m in model.mimics]
     noted = [f._asdict() | {"mounts": list(f.mounts)} for f in model.file_joints]
+    passive = {"passive": passive_to_list(model.passive)} if model.passive else {}
     return {
         "format": FORMAT, "version": VERSION, "name": model.name,
         "gravity": [row[0] for row in _numbers(ca.vertcat(*model.gravity), "gravity")],
         "bodies": bodies, "frames": frames,
-    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {})  # fmt: skip
+    } | ({"mimics": mimics} if mimics else {}) | ({"file_joints": noted} if noted else {}) | passive  # fmt: skip
 
 
 @np.errstate(over="ignore", invalid="ignore")  # from numbers near the largest, which the checks then refuse
@@ -178,6 +181,7 @@ def model_from_dict(data: Mapping[str, Any], *, joints: Any = ()) -> Model:
         dofs=_dofs_from_dicts(bodies, made),
         mimics=mimics_from_list(top.items("mimics") if "mimics" in top.data else []),
         file_joints=_file_joints_from_list(top.items("file_joints") if "file_joints" in top.data else []),
+        passive=passive_from_list(top.items("passive") if "passive" in top.data else []),
     )
     for noted in model.file_joints:
         if noted.joint not in model.joint_names:
@@ -333,6 +337,8 @@ def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
     for key in FINITE_FIELDS:
         if not np.all(np.isfinite(arrays[key])):
             raise ModelError(f"{key} must be finite, got {shown(arrays[key].tolist())}")
+    if np.any(arrays["tau_min"] > 0):
+        raise ModelError(f"tau_min must not be positive, got {shown(arrays['tau_min'].tolist())}")
     if np.any(arrays["q_lower"] > arrays["q_upper"]):
         raise ModelError("q_lower must not lie above q_upper")
     return DofData(**arrays)
@@ -340,6 +346,8 @@ def _dofs_from_dicts(bodies: list[Entry], joints: list[Joint]) -> DofData:
 
 def _dof_values(body: Entry, joint: Joint, key: str, size: int) -> list[float]:
     if key in ADDED_FIELDS and key not in body.data:
+        if key == "tau_min":
+            return [0.0 - x for x in body.vector("tau_max", size, infinite=True)]
         return list(joint.neutral()) if key == "rest" else [0.0] * size
     return body.vector(key, size, infinite=True)
 

@@ -75,7 +75,7 @@ class Joint(ABC):
         """The joint of a mechanism `length` times as large; entries of q that are lengths grow with it."""
         return self
 
-    # Two rules that every room shares; they follow from how the joint moves, whatever its class and labels.
+    # Rules that every room shares; they follow from how the joint moves, whatever its class and labels.
 
     def lengths(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Truth values for entries of q (nq) and of qd (nv): True for lengths [m, m/s], which do not turn the body."""
@@ -95,6 +95,22 @@ class Joint(ABC):
         normal = S[:3, int(np.argmax(np.abs(S[:3]).max(axis=0)))]
         along = normal / np.linalg.norm(normal) @ S[3:]
         return bool(np.abs(along).max() <= 1e-9 * max(1.0, np.abs(S[3:]).max()))
+
+    def coordinates(self) -> tuple[int | None, ...]:
+        """For every entry of qd the entry of q whose rate it is; None if it is no rate of a single entry of q, as the
+        angular velocities beside a quaternion.
+
+        >>> od.FloatingBase().coordinates()
+        (0, 1, 2, None, None, None)
+        """
+        if type(self).q_dot is Joint.q_dot:
+            return tuple(range(self.nv))
+        rng, rates = np.random.default_rng(0), ca.horzsplit(DM.eye(self.nv))
+        at = [DM(self.random_q(rng)) for _ in range(2)]
+        one, other = (np.array(DM(ca.horzcat(*(self.q_dot(q, rate) for rate in rates))).full()) for q in at)
+        alone = (one == 1) & (other == 1)
+        alone &= (np.count_nonzero(one, axis=0) == 1) & (np.count_nonzero(one, axis=1) == 1)[:, None]
+        return tuple(int(np.argmax(column)) if column.any() else None for column in alone.T)
 
     def _at_generic_position(self) -> tuple[Array, Array]:
         """A generic position (nq) and S (6, nv) there; at neutral, entries of S may be zero or S singular by chance."""

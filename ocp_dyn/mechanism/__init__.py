@@ -9,6 +9,7 @@
 | `editing` | edited copies: limits, attached, locked, scaled |
 | `parameters` | gravity, inertias and positions as inputs |
 | `reduction` | dynamically equivalent models with fewer operations |
+| `passive` | nonlinear passive torques of joints: `ExponentialTorque`, `OneSidedSpring` |
 | `loads` | `Loads`: passive forces, rotors and external wrenches in the equation of motion |
 | `boundary` | checks of the arguments of every function of a model |
 """
@@ -19,3 +20,5 @@ from .parts import FileJoint as FileJoint
 from .parts import Frame as Frame
 from .parts import Mimic as Mimic
 from .parts import ShapeFile as ShapeFile
+from .passive import ExponentialTorque as ExponentialTorque
+from .passive import OneSidedSpring as OneSidedSpring

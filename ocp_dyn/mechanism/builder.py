@@ -38,15 +38,18 @@ from .parts import (
     check_inertia,
     checked_mimics,
     clean,
+    efforts,
     merged,
     placement,
     product,
     vector,
 )
+from .passive import PassiveElement, checked_elements
 
 __all__ = ["WORLD", "DofOptions", "ModelBuilder", "check_inertia", "random_tree"]
 
 Values = float | Vector | None
+Efforts = float | Vector | Sequence[Sequence[float]] | None
 
 
 class DofOptions(TypedDict, total=False):
@@ -55,12 +58,14 @@ class DofOptions(TypedDict, total=False):
     Per entry of q: lower, upper (limits), rest (position where the spring is slack; default: neutral). Per entry of
     qd: velocity, effort (limits), damping, friction, stiffness, and armature: the inertia of a motor's rotor
     reflected to the joint, `gear_ratio^2 rotor_inertia`, given as armature or as these two. None: no limit.
+    effort holds in both directions; a joint that is stronger in one direction has pairs (lower, upper) with
+    lower <= 0 <= upper, one per dof: `effort=(-40, 120)` for one dof, `effort=[(-40, 120), (-30, 30)]` for two.
     """
 
     lower: Values
     upper: Values
     velocity: Values
-    effort: Values
+    effort: Efforts
     damping: Values
     friction: Values
     stiffness: Values
@@ -106,6 +111,7 @@ class ModelBuilder:
     _joint_names: set[str] = field(default_factory=set, repr=False)
     _mimics: list[Mimic] = field(default_factory=list, repr=False)
     _mounts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    _passive: list[PassiveElement] = field(default_factory=list, repr=False)
 
     def add_body(
         self,
@@ -187,6 +193,11 @@ class ModelBuilder:
         dofs = {b.joint_name: b.joint.nv for b in self._bodies}
         self._mimics = list(checked_mimics([*self._mimics, Mimic(joint, other, ratio, offset)], dofs))
 
+    def add_passive(self, *elements: PassiveElement) -> None:
+        """Adds passive torques of joints, `od.ExponentialTorque` or `od.OneSidedSpring`; their bodies come first."""
+        names, joints = [b.joint_name for b in self._bodies], [b.joint for b in self._bodies]
+        self._passive += checked_elements(elements, names, joints)
+
     def build(self) -> Model:
         """The frozen model. At least one moving body is needed."""
         if not self._bodies:
@@ -213,6 +224,7 @@ class ModelBuilder:
             dofs=DofData(**{key: np.concatenate([b.dofs[key] for b in bodies]) for key in bodies[0].dofs}),
             mimics=tuple(self._mimics),
             file_joints=tuple(FileJoint(b.joint_name, b.mounts) for b in bodies if b.mounts),
+            passive=tuple(self._passive),
         )
 
     def _lengths(self) -> list[float]:
@@ -258,13 +270,13 @@ class ModelBuilder:
         return self._frames[parent]
 
 
-_ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "gear_ratio": 1.0}
+_ABSENT = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "gear_ratio": 1.0}
 """Values of options that are not given; 0 for options that are not listed here."""
 _FIELDS = {field: option for option, field in LIMIT_FIELDS.items()}
 """Fields of DofData under another name than their option's."""
 _POSITIONS = ("lower", "upper", "rest")
 """Options with a number for every entry of q."""
-_WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit", "effort": "effort limit"}
+_WORDS = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit"}
 
 
 def _word(key: str) -> str:
@@ -302,7 +314,14 @@ def _dof_data(joint: Joint, options: DofOptions, where: str) -> dict[str, Array]
         return np.array(np.broadcast_to(x, (size,)))
 
     fields = (*_FIELDS, "damping", "friction", "stiffness", "armature", "rest")
-    data = {key: spread(_FIELDS.get(key, key), joint.nq if key in SIZE_NQ else joint.nv) for key in fields}
+    data = {
+        key: spread(_FIELDS.get(key, key), joint.nq if key in SIZE_NQ else joint.nv)
+        for key in fields
+        if key != "tau_max"
+    }
+    effort = given.get("effort")
+    strongest = np.inf if effort is None else effort
+    data["tau_min"], data["tau_max"] = efforts(strongest, joint.nv, f"{where}: effort limit")
     for option in ("gear_ratio", "rotor_inertia"):
         if not np.all(np.isfinite(spread(option, joint.nv))):
             raise ModelError(f"{where}: {option} must be finite, got {shown(given.get(option))}")

@@ -6,6 +6,7 @@ from typing import Any
 
 from casadi import DM
 
+from .._types import listed
 from .tree import Tree
 
 HEAD = ("body", "joint", "kind", "q", "qd", "mass [kg]")
@@ -38,12 +39,21 @@ def sizes_of(tree: Tree) -> str:
 
 
 def notes_of(tree: Tree) -> list[str]:
-    """Lines of text about frames that are no moving bodies, and about joints that mimic others."""
+    """Lines of text about frames that are no moving bodies, passive torques, and joints that mimic others."""
     grounded = [name for name, frame in tree.frames.items() if not frame.body]
     merged = [n for n in tree.frame_names if n not in tree.body_names and n not in grounded]
     found = [f"fixed to the ground: {', '.join(grounded)}"] if grounded else []
     found += [f"other frames: {', '.join(merged)}"] if merged else []
+    found += [f"passive torques: {_counted(tree)}"] if tree.passive else []
     return found + [f"{m.joint} mimics {m.other}: {m.ratio:g} q + {m.offset:g}" for m in tree.mimics]
+
+
+def _counted(tree: Tree) -> str:
+    """The number of passive elements of every kind, and the dofs that they act on."""
+    kinds: dict[str, list[str]] = {}
+    for element in tree.passive:
+        kinds.setdefault(type(element).__name__, []).append(element.dof)
+    return "; ".join(f"{len(dofs)} {kind} on {listed(tuple(dict.fromkeys(dofs)), 40)}" for kind, dofs in kinds.items())
 
 
 def text_of(tree: Tree) -> str:

@@ -22,7 +22,9 @@ from .._types import (
     listed,
     meant,
     numbers,
+    sequence,
     shown,
+    truth,
 )
 from ..spatial_algebra.spatial import Inertia, Transform, skew
 from .parts import (
@@ -34,11 +36,13 @@ from .parts import (
     FileJoint,
     Frame,
     body_inertia,
+    efforts,
     merged,
     placement,
     product,
     vector,
 )
+from .passive import PassiveElement, without_joints
 from .tree import Tree
 
 T = TypeVar("T", bound=Tree)
@@ -63,9 +67,11 @@ def with_inertia(
 
 
 def with_limits(model: T, **given: object) -> T:
-    dofs = vars(model.dofs) | {
-        LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in given.items() if value is not None
-    }
+    limits = {option: value for option, value in given.items() if value is not None}
+    effort = limits.pop("effort", None)
+    dofs = vars(model.dofs) | {LIMIT_FIELDS[option]: _limit(model, option, value) for option, value in limits.items()}
+    if effort is not None:
+        dofs["tau_min"], dofs["tau_max"] = _efforts(model, effort)
     crossed = np.flatnonzero(dofs["q_lower"] > dofs["q_upper"])
     if crossed.size:
         k = crossed[0]
@@ -96,6 +102,17 @@ def _limit(model: Tree, option: str, value: object) -> Array:
     return found
 
 
+def _efforts(model: Tree, value: object) -> tuple[Array, Array]:
+    """The model's lowest and largest torques, with the changes that `value` gives."""
+    low, high = np.array(model.dofs.tau_min), np.array(model.dofs.tau_max)
+    parts: dict[str, tuple[slice, Any]] = {"": (slice(None), value)}
+    if isinstance(value, Mapping):
+        parts = {f" of {shown(name)}": (_entries(model, name, "effort"), limit) for name, limit in value.items()}
+    for name, (part, limit) in parts.items():
+        low[part], high[part] = efforts(limit, low[part].size, f"with_limits: effort{name}")
+    return low, high
+
+
 def _in_quaternions(model: Tree) -> NDArray[np.bool_]:
     """Truth values for entries of q: True for those of quaternions, which a limit in rad or m does not fit."""
     parts = [np.arange(joint.nq) >= joint.nq - 4 * joint.has_quaternion for joint in model.joints[1:]]
@@ -123,6 +140,11 @@ def _spread(value: object, size: int, what: str, option: str) -> Array:
     if LIMIT_FIELDS[option] in NONNEGATIVE_FIELDS and np.any(x < 0):
         raise ModelError(f"{what} must not be negative, got {shown(value)}: it limits both directions")
     return x
+
+
+def with_passive(model: T, elements: Iterable[PassiveElement], replace_all: bool) -> T:
+    given = tuple(sequence(elements, "with_passive needs a list of elements such as [od.OneSidedSpring(...)]"))
+    return replace(model, passive=given if truth(replace_all, "replace_all") else (*model.passive, *given))
 
 
 def with_frame(model: T, name: str, to: str, origin: Vector, rotation: object) -> T:
@@ -192,6 +214,7 @@ def attach(model: T, other: Tree, to: str, prefix: str, origin: Vector, rotation
             ),
         ),
         shape_files=(*model.shape_files, *(f._replace(prefix=prefix + f.prefix) for f in other.shape_files)),
+        passive=(*model.passive, *(element.renamed(lambda name: prefix + name) for element in other.passive)),
     )
 
 
@@ -200,12 +223,14 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         raise TypeError(f"lock_joints needs {{joint name: position}}, got {shown(positions)}")
     locked: dict[int, Transform] = {}
     outside: list[str] = []
+    held: dict[str, float] = {}
     for name, value in _followed(model, positions).items():
         i = model.joint_names.index(name) + 1
         joint = model.joints[i]
         q = DM(finite_vector(value, joint.nq, f"position of joint {shown(name)}"))
         locked[i] = joint.jcalc(q, DM(joint.nv, 1)).XJ
         outside += _outside(model, name, np.array(q.full()).ravel())
+        held |= {dof: float(q[k]) for dof, k in _own_entries(model, i).items()}
     if outside:
         warnings.warn(f"lock_joints: {'; '.join(outside)}", ModelWarning, stacklevel=3)
     if len(locked) == model.nb:
@@ -226,7 +251,14 @@ def lock_joints(model: T, positions: Mapping[str, float | Vector]) -> T:
         X_tree={i: product(model.X_tree[i], placed[model.parent[i]]) for i in kept},
         inertia={i: inertia[i] for i in kept},
         frames=[replace(f, body=host[f.body], X=product(f.X, placed[f.body])) for f in model.frames.values()],
+        passive=without_joints(model.passive, held)[0],
     )
+
+
+def _own_entries(model: Tree, i: int) -> dict[str, int]:
+    """The dofs of joint i that passive elements name, with the entry of the joint's q that each has."""
+    used = {dof: place for dof, place in model.passive_entries.items() if place[1] in model.dofs_of(i)}
+    return {dof: at_q - model.q_index[i] for dof, (at_q, _) in used.items()}
 
 
 def _outside(model: Tree, name: str, q: Array) -> list[str]:
@@ -270,6 +302,16 @@ def _followed(model: Tree, positions: Mapping[str, Any]) -> dict[str, Any]:
 def subtree(model: T, body: str) -> T:
     root = moving(model, body)
     kept = [i for i, _ in model.edges if root in model.path(i)]
+    gone = [i for i, _ in model.edges if i not in kept]
+    neutral = {dof: float(model.joints[i].neutral()[k]) for i in gone for dof, k in _own_entries(model, i).items()}
+    passive, used = without_joints(model.passive, neutral)
+    if used:
+        warnings.warn(
+            f"subtree: passive torques of {shown(body)} depend on {listed(used)}, which are no more: held at their "
+            "neutral positions; lock their joints first to hold them elsewhere",
+            ModelWarning,
+            stacklevel=3,
+        )
     return _selected(
         model,
         kept,
@@ -277,6 +319,7 @@ def subtree(model: T, body: str) -> T:
         X_tree={i: model.X_tree[i] for i in kept},
         inertia={i: model.I[i] for i in kept},
         frames=[f for f in model.frames.values() if f.body in kept],
+        passive=passive,
     )
 
 
@@ -291,6 +334,7 @@ def scale(model: T, length: float, mass: float) -> T:
     factor_q, factor_v = (np.where(lengths, s, 1.0) for lengths in model.lengths)
     dofs = vars(model.dofs) | {key: getattr(model.dofs, key) * factor_q for key in ("q_lower", "q_upper", "rest")}
     factor = {name: factor_q[model.q_slice(name).start] for name in model.joint_names}
+    longer_by = {name: float(factor_q[at_q]) for name, (at_q, _) in model.passive_entries.items()}
     return replace(
         model,
         joints=tuple(joint.scaled(s) for joint in model.joints),
@@ -303,6 +347,7 @@ def scale(model: T, length: float, mass: float) -> T:
             for m in model.mimics
         ),
         shape_files=tuple(f._replace(scale=s * f.scale) for f in model.shape_files),
+        passive=tuple(element.scaled(longer_by) for element in model.passive),
     )
 
 
@@ -331,6 +376,7 @@ def _selected(
     X_tree: Mapping[int, Transform],
     inertia: Mapping[int, Inertia],
     frames: Iterable[Frame],
+    passive: tuple[PassiveElement, ...],
 ) -> T:
     """The model of the bodies `kept`, renumbered in their order; the other arguments use the old numbers."""
     number = {0: 0} | {i: k for k, i in enumerate(kept, 1)}
@@ -345,6 +391,7 @@ def _selected(
         "body_names": tuple(model.body_names[i - 1] for i in kept),
         "frames": {f.name: replace(f, body=number[f.body]) for f in frames},
         "dofs": DofData(**model.dofs.rows(q, v)),
+        "passive": passive,
     }
     joints = fields["joint_names"]
     fields["file_joints"] = tuple(f for f in model.file_joints if f.joint in joints)

@@ -20,7 +20,7 @@ class Loads:
 
         (H + diag(armature)) qdd + C = tau + passive_force(q, qd) + J' f_ext
 
-    passive: springs, damping and friction of the model's joints, see `passive_force`. armature: inertia of the motors'
+    passive: springs, tissue, damping and friction of the model's joints, see `passive_force`. armature: inertia of the motors'
     rotors. external: names of the frames that wrenches act on; the wrenches are the argument `f_ext` (6 x k) of the
     algorithm, a column for each frame, in this order: [moment about the world origin [N m]; force [N]], world axes.
     slip_speed [rad/s, m/s]: speed over which friction changes sign, see `passive_force`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -11,7 +11,8 @@ from .._display import Displayed, folded, heading, show, table
 from .._types import Vector
 from . import editing
 from .description import HEAD, notes_of, rows_of, sizes_of, text_of
-from .parts import Limits
+from .parts import EffortLimits, Limits
+from .passive import PassiveElement
 from .tree import Tree
 
 MOST_ROWS_SHOWN = 12
@@ -57,20 +58,36 @@ class Model(Tree, Displayed):
         return editing.with_inertia(self, body, mass, com, inertia)
 
     def with_limits(
-        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: Limits = None
+        self, *, lower: Limits = None, upper: Limits = None, velocity: Limits = None, effort: EffortLimits = None
     ) -> Model:
         """A copy with other limits of its dofs; inf: none. Limits that are not given do not change.
 
         lower, upper: of positions, entries of q [rad or m]; velocity [rad/s or m/s] and effort [N m or N]: of entries
-        of qd, in both directions. Each is a dict by the names of joints or of single entries, in which later items
+        of qd, in both directions. For motors that are stronger in one direction effort is a pair (lower, upper) per
+        entry, lower <= 0 <= upper: `effort={"ankle": (-40, 120)}`. Each is a dict by the names of joints or of single entries, in which later items
         override earlier ones, or values for all entries; values are one number or one per entry. One number for several
         entries of q leaves out the entries of quaternions, which are neither angles nor lengths:
-        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.tau_max)`.
+        `with_limits(lower={"knee": 0.0, "root.z": 0.2}, effort=1.5 * model.dofs.effort)`.
 
         >>> rod.with_limits(lower={"joint1": -1.0}, effort=20.0).dofs.tau_max
         array([20.])
+        >>> rod.with_limits(effort={"joint1": (-5.0, 20.0)}).dofs.effort
+        array([[-5., 20.]])
         """
         return editing.with_limits(self, lower=lower, upper=upper, velocity=velocity, effort=effort)
+
+    def with_passive(self, elements: Iterable[PassiveElement], *, replace_all: bool = False) -> Model:
+        """A copy with passive torques of joints added, such as `od.ExponentialTorque` and `od.OneSidedSpring`.
+
+        replace_all=True leaves out the elements that the model has: `with_passive([], replace_all=True)` has none.
+        `model.passive` holds them. ModelError for a dof that the model does not have, or whose coordinate is no entry
+        of q.
+
+        >>> stop = od.OneSidedSpring("joint1", 100.0, start=1.5)
+        >>> od.passive_force(rod.with_passive([stop]), [1.7], [0.0])  # 100 N m/rad beyond 1.5 rad
+        DM(-20)
+        """
+        return editing.with_passive(self, elements, replace_all)
 
     def with_frame(self, name: str, to: str, origin: Vector = (0.0, 0.0, 0.0), rotation: object = None) -> Model:
         """A copy with another named frame, fixed in the frame `to` at origin [m], its axes the columns of rotation
@@ -100,7 +117,8 @@ class Model(Tree, Displayed):
 
         Their bodies are merged into their parents and stay as frames; the other dofs keep their order. Joints that
         mimic a locked one are locked too, at the positions that follow from it; a mimicking joint that is locked itself
-        no longer follows. A `ModelWarning` names positions outside the limits of the joints.
+        no longer follows. Passive torques of locked joints are left out; those that depend on a locked coordinate keep
+        its value. A `ModelWarning` names positions outside the limits of the joints.
 
         >>> stiff = arm.lock_joints({"joint2": 0.0})
         >>> stiff.joint_names, stiff.mass
@@ -113,6 +131,9 @@ class Model(Tree, Displayed):
     def subtree(self, body: str) -> Model:
         """The model of the moving body of that name and all bodies that it carries; its parent becomes the ground.
 
+        Passive torques that depend on a joint that is left out are those of its neutral position, and a `ModelWarning`
+        names it.
+
         >>> arm.subtree("link2").body_names
         ('link2',)
         """
@@ -122,7 +143,7 @@ class Model(Tree, Displayed):
         """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
 
         Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to
-        the drives and do not change.
+        the drives and do not change. Slopes and starts of passive torques follow coordinates that are lengths.
 
         >>> od.mass_matrix(rod.scale(length=2.0, mass=3.0), [0.0])  # 12 times that of the rod
         DM(4)
@@ -143,4 +164,4 @@ class Model(Tree, Displayed):
         head = heading(self.name or "model", f": {sizes_of(self)}")
         tree = folded("tree of bodies", table(HEAD, rows, depth), self.nb <= MOST_ROWS_SHOWN)
         notes = "<br>".join(map(escape, notes_of(self)))
-        return head + tree + (folded("other frames, joints that mimic others", notes) if notes else "")
+        return head + tree + (folded("other frames, passive torques, joints that mimic others", notes) if notes else "")

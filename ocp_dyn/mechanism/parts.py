@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from casadi import DM
 
-from .._types import Array, ModelError, Vector, finite_vector, meant, numbers, shown, sparse, sparse_beside
+from .._types import (
+    LARGEST_MAGNITUDE,
+    Array,
+    ModelError,
+    Vector,
+    finite_vector,
+    meant,
+    numbers,
+    shown,
+    sparse,
+    sparse_beside,
+)
 from ..spatial_algebra.spatial import Inertia, Summed, Transform, largest
 
 WORLD = "world"
@@ -106,7 +117,9 @@ def checked_mimics(mimics: Iterable[Mimic], dofs: Mapping[str, int]) -> tuple[Mi
 class DofData:
     """Data of a model's dofs that the equations of the tree do not contain.
 
-    Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max, tau_max (nv) [rad/s or m/s; N m or N].
+    Limits (inf: none): q_lower, q_upper (nq) [rad or m]; qd_max (nv) [rad/s or m/s], which holds in both directions;
+    tau_min, tau_max (nv) [N m or N], lowest and largest torque or force of the motors, tau_min <= 0 <= tau_max. Without
+    tau_min a motor is as strong in both directions: tau_min = -tau_max.
     The following enter an algorithm only with `od.Loads(passive=True, armature=True)`, see `ocp_dyn.mechanism.loads`;
     in optimal control they enter by default: damping (nv) [N m s/rad or N s/m], friction (nv) [N m or N], stiffness
     (nv) [N m/rad or N/m] of springs that rest at `rest` (nq), armature (nv) [kg m^2 or kg].
@@ -121,8 +134,11 @@ class DofData:
     stiffness: Array
     armature: Array
     rest: Array
+    tau_min: Array = None  # type: ignore[assignment]  # an array after __post_init__
 
     def __post_init__(self) -> None:
+        if self.tau_min is None:
+            object.__setattr__(self, "tau_min", 0.0 - self.tau_max)
         for array in vars(self).values():
             array.setflags(write=False)
 
@@ -130,13 +146,28 @@ class DofData:
         self.__dict__.update(state)  # numpy unpickles and copies arrays as writable ones
         self.__post_init__()
 
-    def strength(self, unlimited: float = 1.0) -> Array:
-        """Largest torque or force of every dof (nv) [N m or N], `unlimited` for a dof without a limit or without a
-        motor.
+    @property
+    def effort(self) -> Array:
+        """Torque limits as pairs (lower, upper), one per dof (nv x 2) [N m or N]: the form that `with_limits` takes.
 
-        A scale of torques that is never zero: `ocp.TorqueSquared(scale=model.dofs.strength())`.
+        `model.with_limits(effort=1.5 * model.dofs.effort)` makes every motor stronger in both directions.
         """
-        return np.where(np.isfinite(self.tau_max) & (self.tau_max > 0), self.tau_max, unlimited)
+        return np.column_stack([self.tau_min, self.tau_max])
+
+    def strength(self, unlimited: float = 1.0, directed: bool = False) -> Array:
+        """Largest torque or force of every dof (nv) [N m or N], in the direction in which the dof is stronger.
+
+        directed: pairs (lower, upper) of both directions (nv x 2), negative and positive. `unlimited` stands for a
+        limit that is infinite or zero (a dof without a motor): the result is a scale of torques without zeros, as for
+        `ocp.TorqueSquared(scale=model.dofs.strength())`. That cost with `scale="strength"` takes the pairs.
+        """
+        known = np.isfinite(self.effort) & (self.effort != 0)
+        pairs = np.where(known, self.effort, unlimited * np.array([-1.0, 1.0]))
+        if directed:
+            return pairs
+        largest = np.where(known, np.abs(self.effort), 0.0).max(axis=1)
+        endless = np.any(np.isinf(self.effort), axis=1) | (largest == 0)
+        return np.where(endless, unlimited, largest)
 
     def rows(self, q: Any, v: Any) -> dict[str, Array]:
         """All fields at some dofs: entries at indices (or slices) q of fields with nq entries, v of fields with nv."""
@@ -145,14 +176,55 @@ class DofData:
 
 Limits = float | Vector | Mapping[str, float | Vector] | None
 """Limits of a model's dofs: by names of joints or of their entries, or for all entries; None: no change."""
+EffortLimits = Limits | Sequence[Sequence[float]] | Mapping[str, float | Vector | Sequence[Sequence[float]]]
+"""Limits of torques: also pairs (lower, upper)."""
 LIMIT_FIELDS = {"lower": "q_lower", "upper": "q_upper", "velocity": "qd_max", "effort": "tau_max"}
 """Fields of DofData that are limits, by the names that `ModelBuilder.add_body` and `Model.with_limits` have for
-them."""
+them. `effort` also sets tau_min, see `efforts`."""
 NONNEGATIVE_FIELDS = ("qd_max", "tau_max", "damping", "friction", "stiffness", "armature")
 FINITE_FIELDS = ("damping", "friction", "stiffness", "armature", "rest")
 """Fields of DofData by what their entries must be; limits may be infinite."""
 SIZE_NQ = ("q_lower", "q_upper", "rest")
 """Fields of DofData with nq entries; the others have nv."""
+
+
+def efforts(values: Any, size: int, what: str) -> tuple[Array, Array]:
+    """Lowest and largest torques (size) that `values` states.
+
+    values: one number, or one per dof, not negative, for both directions; or a pair (lower, upper) per dof with
+    lower <= 0 <= upper, as rows of a table (size x 2); the pair of a single dof may stand alone.
+    """
+    try:
+        shape = np.shape(values.full() if isinstance(values, DM) else values)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    x = numbers(values.full() if isinstance(values, DM) else values)
+    known = np.abs(x[np.isfinite(x)])
+    paired = x.size == 2 * size and (size == 1 or shape == (size, 2))
+    if np.any(np.isnan(x)) or np.any(known > LARGEST_MAGNITUDE) or not (paired or x.size in (1, size)):
+        raise ModelError(f"{what} must be {_effort_forms(size)}, got {shown(values)}")
+    if not paired:
+        if np.any(x < 0):
+            raise ModelError(
+                f"{what} must not be negative, got {shown(values)}: it limits both directions; for different limits "
+                "write pairs (lower, upper)"
+            )
+        upper = np.array(np.broadcast_to(x, (size,)))
+        return 0.0 - upper, upper
+    lower, upper = x.reshape(size, 2).T
+    if np.any(lower > 0) or np.any(upper < 0):
+        raise ModelError(
+            f"{what}: a pair (lower, upper) needs lower <= 0 <= upper, because a motor can always give no torque, got "
+            f"{shown(values)}"
+        )
+    return lower.copy(), upper.copy()
+
+
+def _effort_forms(size: int) -> str:
+    """Values that `efforts` takes, in words."""
+    if size == 1:
+        return "one number, or a pair (lower, upper)"
+    return f"one number or {size}, or {size} pairs (lower, upper)"
 
 
 def vector(values: Any, size: int, what: str) -> Array:

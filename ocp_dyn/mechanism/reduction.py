@@ -41,6 +41,7 @@ from ..spatial_algebra.spatial import Inertia, Summed, Transform
 from . import Frame, Model
 from .boundary import boundary
 from .parts import clean, product
+from .passive import entry_names
 
 LARGEST_SHIFT = 10
 """Largest distance over which an origin may be moved, in multiples of the largest offset to a neighbor."""
@@ -112,10 +113,12 @@ def split_joints(model: Model, kinds: tuple[type[Joint], ...] = (Joint,)) -> Mod
         I += [*[Inertia.zero()] * carriers, model.I[i]]
         for names, name in ((joint_names, model.joint_names[i - 1]), (body_names, model.body_names[i - 1])):
             names += [*(f"{name} ({k})" for k in range(1, len(links))), name]
+    dofs = dict(zip(model.qd_names, entry_names(joint_names, [joint.qd_labels for joint in joints[1:]]), strict=True))
     return replace(
         model, parent=tuple(parent), joints=tuple(joints), X_tree=tuple(X_tree), I=tuple(I),
         joint_names=tuple(joint_names), body_names=tuple(body_names),
         frames={n: Frame(n, index[f.body], f.X, f) for n, f in model.frames.items()},
+        passive=tuple(element.renamed(lambda name: dofs[name]) for element in model.passive),
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from .._types import (
 from ..joints import Joint
 from ..spatial_algebra.spatial import Inertia, Transform
 from .parts import DofData, FileJoint, Frame, Mimic, ShapeFile, entries
+from .passive import PassiveElement, checked_elements, element_entries, entry_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Tree:
     `parent, joints, X_tree, I` are indexed by body, entry 0 the ground; `joint_names, body_names` have one
     entry per moving body. SI units; gravity [m/s^2] in ground axes. `mimics`: joints that follow others, as a file
     says; see `mimic_constraints` and `mimic_map`. `file_joints`: notes that `Layout` needs. `shape_files`: files from
-    which a viewer reads shapes of links; they are not saved with the model.
+    which a viewer reads shapes of links; they are not saved with the model. `passive`: nonlinear passive torques.
     """
 
     name: str
@@ -61,9 +62,11 @@ class Tree:
     mimics: tuple[Mimic, ...] = ()
     file_joints: tuple[FileJoint, ...] = ()
     shape_files: tuple[ShapeFile, ...] = ()
+    passive: tuple[PassiveElement, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "passive", checked_elements(self.passive, self.joint_names, self.joints[1:]))
 
     def __getstate__(self) -> dict[str, Any]:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -213,12 +216,17 @@ class Tree:
     @cached_property
     def q_names(self) -> tuple[str, ...]:
         """A name for every entry of q: the joint's, with the entry's own label where it has several."""
-        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.q_labels)
+        return entry_names(self.joint_names, [joint.q_labels for joint in self.joints[1:]])
 
     @cached_property
     def qd_names(self) -> tuple[str, ...]:
         """A name for every entry of qd, qdd and tau."""
-        return tuple(_entry(n, k) for n, j in zip(self.joint_names, self.joints[1:], strict=True) for k in j.qd_labels)
+        return entry_names(self.joint_names, [joint.qd_labels for joint in self.joints[1:]])
+
+    @cached_property
+    def passive_entries(self) -> Mapping[str, tuple[int, int]]:
+        """Indices into q and into qd of every dof that elements of `passive` act on or depend on, by its name."""
+        return element_entries(self.passive, self.joint_names, self.joints[1:])
 
     def frame(self, name: str) -> Frame:
         """The frame of that name: a moving body's own, a merged body's, or an added one.
@@ -390,7 +398,3 @@ def _sized(x: Any, rows: int, what: str) -> Any:
     if found.shape[0] != rows:
         raise ValueError(f"{what} must have {rows} rows in this model, got shape {found.shape}")
     return found
-
-
-def _entry(joint: str, label: str) -> str:
-    return f"{joint}.{label}" if label else joint

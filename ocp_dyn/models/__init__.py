@@ -9,12 +9,14 @@
 | `mechanisms` | `five_bar_pendulum`, `bricard`, `n_four_bar` and its exact motion, `spatial_slider_crank` |
 | `squeezer` | `squeezer`: Andrews' squeezer, with its motor and spring |
 | `human_body` | `human_body`: 40 bodies on revolute joints, 45 dofs |
-| `foot_spheres` | `human_spheres`: compliant spheres under the feet of `human` |
+| `feet` | `human_spheres`: compliant spheres under the feet of `human` |
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
 | `robots` | robots from the URDFs of the package example-robot-data, by name; `od.robots` |
 | `anthropometry`, `joint_limits` | sizes, masses, ranges of motion and strengths of people, from the literature |
+| `passive_tissue` | passive torques of people's joints, from the literature |
+| `strength_curves` | torques that people's muscles can give at an angle and a speed, and such curves in general |
 """
 
 from .._types import only_names as _only_names
@@ -27,7 +29,7 @@ from .car import car as car
 from .closed_chain import ClosedChain as ClosedChain
 from .compass import CompassParameters as CompassParameters
 from .compass import compass_walker as compass_walker
-from .foot_spheres import human_spheres as human_spheres
+from .feet.spheres import human_spheres as human_spheres
 from .heavy_truck import heavy_truck as heavy_truck
 from .human import human as human
 from .human_body import human_body as human_body
@@ -36,11 +38,13 @@ from .mechanisms import five_bar_pendulum as five_bar_pendulum
 from .mechanisms import n_four_bar as n_four_bar
 from .mechanisms import n_four_bar_motion as n_four_bar_motion
 from .mechanisms import spatial_slider_crank as spatial_slider_crank
+from .passive_tissue import passive_tissue as passive_tissue
 from .simple import chain as chain
 from .simple import pendulum as pendulum
 from .squeezer import squeezer as squeezer
 from .squeezer import squeezer_multipliers as squeezer_multipliers
 from .squeezer import squeezer_order as squeezer_order
 from .squeezer import squeezer_torque as squeezer_torque
+from .strength_curves import human_strength_curves as human_strength_curves
 
 _only_names(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._types import shown
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..mechanism import Model
@@ -49,7 +51,8 @@ def human(
     Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
     their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the
     feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
-    vertical. No damping and no friction: passive joint torques are not modeled.
+    vertical. No damping and no friction: passive joint torques are not modeled. Torque limits differ between both
+    directions, `dofs.tau_min` and `dofs.tau_max`; `human_strength_curves` tells how they fall with angle and speed.
 
     root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).
@@ -81,7 +84,7 @@ class _Figure:
         builder: ModelBuilder,
         size: HumanDimensions,
         bodies: dict[str, SegmentBody],
-        strength: dict[str, tuple[float, ...]],
+        strength: dict[str, tuple[tuple[float, float], ...]],
     ) -> None:
         self.builder, self.size, self.bodies, self.strength = builder, size, bodies, strength
 
@@ -137,7 +140,7 @@ class _Figure:
         joint: Joint,
         joint_name: str | None = None,
         top: float = 0.0,
-        limits: dict[str, list[float]] | None = None,
+        limits: dict[str, Any] | None = None,
     ) -> None:
         """A body with the mass and inertia of a segment (None: massless).
 
@@ -154,7 +157,7 @@ class _Figure:
             joint_name = "root"
         self.builder.add_body(
             name, joint, parent, joint_name=joint_name, origin=origin, mass=mass, com=com, inertia=inertia,
-            **(limits or {}),  # type: ignore[arg-type]
+            **(limits or {}),
         )  # fmt: skip
 
     def _foot(self) -> tuple[float, tuple[float, float, float], tuple[float, float, float]]:

@@ -5,13 +5,22 @@ Sources:
 [AAOS] American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording, 1965, as
        tabulated by C. Norkin and J. White, Measurement of Joint Motion.
 [A07]  D. Anderson, M. Madigan, M. Nussbaum, Maximum voluntary joint torque as a function of joint angle and angular
-       velocity, J. Biomechanics 40(14), 2007, Table 3: C1, largest isometric torque / (mass g height), age 18-25.
-[S14]  D. Sugimoto et al., Comparison of isokinetic hip abduction and adduction peak torques, Clin. J. Sport
-       Med. 24(5), 2014: hip abduction at 60 degrees/s, N m per kg.
+       velocity, J. Biomechanics 40(14), 2007, Table 3: C1, largest isometric torque / (mass g height), age 18-25. The
+       whole table is in `strength_curves`.
+[D09]  B. Danneskiold-Samsoe et al., Isokinetic and isometric muscle strength in a healthy population with special
+       reference to age and gender, Acta Physiologica 197 (suppl. 673), 2009, appendices: isometric torques of men and
+       women of 20 to 29 years, dominant side, gravity corrected.
+[F25]  L. da Fonseca et al., Normative values of ankle strength and its importance for rehabilitation and return to
+       activity, World J. Orthopedics 16(10), 2025, Table 6: inversion and eversion at 30 degrees/s, 20 to 60 years.
+[P25]  F. Pan et al., Sex-specific characteristics of the trunk muscle behaviors in an asymptomatic adult cohort,
+       Eur. J. Medical Research 30:471, 2025: isometric torques of the trunk, medians of 61 men and 61 women of 20 to 35
+       years, seated, pelvis held.
 [R15]  A. Rabin et al., Weight-bearing ankle dorsiflexion range of motion: can side-to-side symmetry be assumed?,
        J. Athletic Training 50(1), 2015.
-[S82]  T. Stobbe, 1982, as in D. Chaffin and G. Andersson, Occupational Biomechanics: static strengths of workers,
-       50th percentile, N m. Typed without a second source at hand: check before you build on a last digit.
+
+The numbers of [A07] were checked against the table in the muscle addon of the rigid-body library RBDL, those of [D09],
+[F25] and [P25] against a second tabulation of these papers: the papers themselves were not at hand. Those of [F25],
+weighed by its 69 men and 31 women, give its published means, 34.8 and 29.9 N m.
 """
 
 from __future__ import annotations
@@ -20,17 +29,16 @@ import math
 from typing import NamedTuple
 
 from .anthropometry import MASS, STATURE, Sex
-
-GRAVITY = 9.81
+from .strength_curves import GRAVITY, young_coefficients
 
 
 class JointLimits(NamedTuple):
-    """Per dof of one joint: lower and upper position [rad], speed [rad/s], torque [N m]."""
+    """Per dof of one joint: lower and upper position [rad], speed [rad/s], lowest and largest torque [N m]."""
 
     lower: list[float]
     upper: list[float]
     velocity: list[float]
-    effort: list[float]
+    effort: list[tuple[float, float]]
 
 
 RANGES: dict[str, tuple[tuple[float, float], ...]] = {
@@ -61,56 +69,94 @@ SPEEDS: dict[str, tuple[float, ...]] = {
 """Largest joint speeds [rad/s]. Round numbers above the speeds of running, not measurements: they keep an
 optimizer in a realistic range."""
 
-_NORMALIZED: dict[str, dict[str, float]] = {
-    "male": {"hip": 0.161, "knee": 0.163, "ankle": 0.095, "dorsiflexion": 0.033},
-    "female": {"hip": 0.181, "knee": 0.159, "ankle": 0.104, "dorsiflexion": 0.027},
+DIRECTIONS: dict[str, tuple[tuple[str, str], ...]] = {
+    "lumbar": (("extension", "flexion"), ("bending", "bending"), ("turning", "turning")),
+    "hip": (("flexion", "extension"), ("adduction", "abduction"), ("internal rotation", "external rotation")),
+    "knee": (("extension", "flexion"),),
+    "ankle": (("dorsiflexion", "plantar flexion"),),
+    "subtalar": (("inversion", "eversion"),),
+    "shoulder": (("flexion", "extension"), ("adduction", "abduction"), ("internal rotation", "external rotation")),
+    "elbow": (("flexion", "extension"),),
 }
-"""[A07]: C1 of hip extension, knee extension, plantar flexion, dorsiflexion."""
+"""Actions of a negative and of a positive torque about y, x, z, in the LEFT limb and the spine."""
 
-_HIP_ABDUCTION = {"male": 1.29, "female": 1.13}
-"""[S14] [N m/kg]."""
+_MEASURED: dict[str, dict[str, dict[str, float]]] = {
+    "lumbar": {
+        "male": {"extension": 118.1, "flexion": 87.3, "bending": (63.2 + 71.3) / 2, "turning": (49.2 + 47.7) / 2},
+        "female": {"extension": 88.1, "flexion": 56.9, "bending": (46.2 + 49.5) / 2, "turning": (35.2 + 34.1) / 2},
+    },
+    "hip": {
+        "male": {"abduction": 185.0, "adduction": 217.0, "external rotation": 49.7, "internal rotation": 72.7},
+        "female": {"abduction": 114.0, "adduction": 124.0, "external rotation": 36.6, "internal rotation": 40.6},
+    },
+    "subtalar": {
+        "male": {"inversion": 37.0, "eversion": 33.4},
+        "female": {"inversion": 30.0, "eversion": 22.3},
+    },
+    "shoulder": {
+        "male": {
+            "flexion": 63.0, "extension": 91.9, "abduction": 60.2, "adduction": 89.6,
+            "external rotation": 35.9, "internal rotation": 59.4,
+        },
+        "female": {
+            "flexion": 30.0, "extension": 43.5, "abduction": 30.9, "adduction": 42.0,
+            "external rotation": 19.4, "internal rotation": 26.3,
+        },
+    },
+    "elbow": {
+        "male": {"flexion": 70.3, "extension": 53.2},
+        "female": {"flexion": 36.2, "extension": 28.2},
+    },
+}  # fmt: skip
+"""Largest torques [N m] of the subjects of [P25] (lumbar; the two sides averaged), [F25] (subtalar) and [D09] (the
+others: hip abduction and adduction lying on the side, hip rotation prone, elbow at 60 degrees)."""
 
-_STATIC: dict[str, dict[str, tuple[float, ...]]] = {
-    "male": {"lumbar": (234, 159, 80), "shoulder": (71, 71, 52), "elbow": (77,)},
-    "female": {"lumbar": (184, 95, 48), "shoulder": (37, 37, 21), "elbow": (41,)},
+_MASSES: dict[str, dict[str, float]] = {
+    "lumbar": {"male": 73.4, "female": 55.1},
+    "subtalar": MASS,
+    "hip": {"male": 73.8, "female": 62.8},
+    "shoulder": {"male": 73.8, "female": 62.8},
+    "elbow": {"male": 73.8, "female": 62.8},
 }
-"""[S82] [N m]: torso extension and lateral bending; shoulder abduction (also taken for flexion), medial rotation;
-elbow flexion. The turn of the torso is not in the source: half of its lateral bending is assumed."""
+"""Mean masses [kg] of these subjects. [F25] gives 77.1 kg of both sexes together: the mean man and woman of the
+anthropometric tables stand in for its subjects."""
 
 
-def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[float, ...]]:
-    """Largest torques [N m] of each joint about its axes, of a body mass [kg] and stature [m].
+def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Lowest and largest torques (lower, upper) [N m] of each joint about its axes y, x, z, of a body mass [kg] and
+    stature [m].
 
-    A joint has one limit for both directions, the stronger one's. All scale with mass x height, as [A07]
-    found for the leg; the workers of [S82] and the athletes of [S14] are taken to have the size of the mean
-    man and woman of the anthropometric tables. Assumed, not measured: the hip turns with half of its
-    strength in abduction, the subtalar joint is as strong as the ankle in dorsiflexion.
+    Signs are those of the LEFT limb and of the spine, `DIRECTIONS`; on the right the directions about x and z change
+    places. These are isometric torques at the best angle (subtalar: slow ones); how they fall with angle and speed in
+    hip, knee and ankle is in `strength_curves`. All scale with mass x height, as [A07] found for the leg. The
+    subjects of the other sources are taken to have the stature of the mean man and woman of the anthropometric tables.
     """
-    weight_height = mass * GRAVITY * height
-    scale = mass * height / (MASS[sex] * STATURE[sex])
-    leg = {name: c1 * weight_height for name, c1 in _NORMALIZED[sex].items()}
-    abduction = _HIP_ABDUCTION[sex] * MASS[sex] * scale
-    static = {name: tuple(torque * scale for torque in torques) for name, torques in _STATIC[sex].items()}
-    return static | {
-        "hip": (leg["hip"], abduction, abduction / 2),
-        "knee": (leg["knee"],),
-        "ankle": (leg["ankle"],),
-        "subtalar": (leg["dorsiflexion"],),
-    }
+    found = {}
+    for joint, axes in DIRECTIONS.items():
+        torques = {name: row[0] * mass * GRAVITY * height for name, row in young_coefficients(joint, sex).items()}
+        if joint in _MEASURED:
+            scale = mass * height / (_MASSES[joint][sex] * STATURE[sex])
+            torques |= {name: torque * scale for name, torque in _MEASURED[joint][sex].items()}
+        found[joint] = tuple((-torques[negative], torques[positive]) for negative, positive in axes)
+    return found
 
 
-def joint_limits(joint: str, axes: str, side: str, strength: dict[str, tuple[float, ...]]) -> JointLimits:
+def joint_limits(joint: str, axes: str, side: str, strength: dict[str, tuple[tuple[float, float], ...]]) -> JointLimits:
     """Limits of one joint ("hip", ...) turning about `axes` ("yxz", "y", "x"), on side "l", "r" or "" (spine).
 
-    On the right the ranges about x and z are those of the left with the sign changed.
+    On the right the ranges and the torques about x and z are those of the left with the sign changed.
     """
-    ranges = [
-        (-high, -low) if side == "r" and axis != "y" else (low, high)
-        for axis, (low, high) in zip(axes, RANGES[joint], strict=True)
-    ]
+
+    def of_side(pairs: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
+        return [
+            (-high, -low) if side == "r" and axis != "y" else (low, high)
+            for axis, (low, high) in zip(axes, pairs, strict=True)
+        ]
+
+    ranges = of_side(RANGES[joint])
     return JointLimits(
         [math.radians(low) for low, _ in ranges],
         [math.radians(high) for _, high in ranges],
         [float(speed) for speed in SPEEDS[joint]],
-        list(strength[joint]),
+        of_side(strength[joint]),
     )

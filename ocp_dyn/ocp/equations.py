@@ -3,8 +3,8 @@
     (H + diag(armature)) qdd + C = tau + tau_p + G' lam,    G qdd = gamma,
 
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
-(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, damping and friction; loads.armature=False
-leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
+(`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, tissue, damping and friction;
+loads.armature=False leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
 Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wrench lam is a function of (q, qd).
 """
 
@@ -65,9 +65,10 @@ class Equations:
 
     @property
     def acts(self) -> bool:
-        """Whether springs, damping or friction are in the equations."""
+        """Whether springs, tissue, damping or friction are in the equations."""
         dofs = self.model.dofs
-        return self.loads.passive and any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
+        linear = any(x.any() for x in (dofs.stiffness, dofs.damping, dofs.friction))
+        return self.loads.passive and (linear or bool(self.model.passive))
 
     @property
     def rotors(self) -> Loads:

@@ -8,15 +8,20 @@ from typing import Any
 
 from .._display import Picture
 from .._types import Array, truth
-from .analysis import active_set, defects, stances, summary
+from .analysis import active_set, deciding, defects, stances, summary
 from .analysis.active_set import ActiveSet
+from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
+from .analysis.gait.gait import Gait
+from .analysis.metabolic import Metabolism, metabolic_rate
 from .analysis.stances import LOADED, Stance
 from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
 from .motion.motion import Motion
+from .muscles.effort import JointWork, RestingRate
+from .muscles.metabolic import MetabolicRate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +59,10 @@ class Solution(Motion):
     (array([1.]), (21,), (20, 1))
     """
 
+    def __str__(self) -> str:
+        line = summary.bounds_of(self).line
+        return repr(self) + (f"\n{summary.DECIDE}: {line}" if line else "")
+
     def summary(self, defects: bool = True) -> Summary:
         """Status, cost, duration, speed, work, peak torque and defects: `print` shows a table, `numbers()` gives a
         dict; see `Summary`.
@@ -65,6 +74,21 @@ class Solution(Motion):
         (5.714, 1.0)
         """
         return summary.summary(self, truth(defects, "defects"))
+
+    def metabolic_rate(
+        self, rate: JointWork | MetabolicRate | None = None, rest: RestingRate | None = None
+    ) -> Metabolism:
+        """Metabolic power and cost of transport, per mass, net of the rest and gross, and net by dof; see `Metabolism`.
+
+        rate: how the motion is priced, `JointWork()` by default; rest: the rate at rest, by default `RestingRate()`. Both
+        may be the terms of the problem or others; their weights do not count. ValueError if `rate` has tendons and the
+        torques of the motion are constant along intervals.
+
+        >>> price = solution.metabolic_rate(rest=ocp.RestingRate(1.5))
+        >>> [round(x, 2) for x in (price.net, price.rest, price.gross)]  # [W/kg]; 1.13 J done, 1.13 J taken up
+        [5.46, 1.5, 6.96]
+        """
+        return metabolic_rate(self, rate or JointWork(), rest or RestingRate())
 
     def defects(self) -> Defects:
         """Errors of the discretization: re-integrates every interval, and every phase as a whole; see `Defects`.
@@ -107,6 +131,20 @@ class Solution(Motion):
         row   turn: Path         upper  turn   0.000     0.100   3      0.185
         """
         return active_set.active_set(self, equalities, tolerance)
+
+    def deciding(self, least: float = deciding.LEAST) -> DecidingBounds:
+        """The bounds that decide the result: active ones of durations, joint angles and speeds, torques, places and
+        parameters, one line for each; see `ocp_dyn.ocp.analysis.deciding`.
+
+        least: share of the objective that a bound must be worth over its range. Rows, such as friction cones, are in
+        `active`.
+
+        >>> push = ocp.Phase("push", 20, (0.5, 0.9), objective=[ocp.TorqueSquared()])
+        >>> print(ocp.Problem(wheel, [push], boundary=[rest]).solve(progress=False).deciding())
+        bound             side   value  phases  % of the motion  times  multiplier
+        duration of push  upper  0.9 s                           1      55 per s
+        """
+        return deciding.deciding(self, least)
 
     def variables(self) -> dict[str, Array]:
         """Variables of the nonlinear program by name, in physical units: "duration of swing", "q swing[3]".
@@ -182,16 +220,44 @@ class Solution(Motion):
 
         return show(self, **options)
 
-    def plot(self, path: str | Path | None = None, **options: Any) -> Any:
+    def plot(self, path: str | Path | None = None, *, reference: Any = None, **options: Any) -> Any:
         """Figure of joint angles, torques and contact forces over time, written to `path` if given; see
         `ocp_dyn.viz.plot`.
+
+        reference: a measured gait to hold a walk against, by a name such as "winter", the path of a table, a
+        `GaitReference`, or a list of them: the figure then shows both legs over their strides with its bands behind the
+        curves, see `Gait.plot`; the only other option is `quantities`.
 
         >>> [axis.get_ylabel() for axis in solution.plot().axes]
         ['degrees', 'degrees/s', 'N m']
         """
+        if reference is not None:
+            from .analysis.gait.curves import plot_beside
+
+            return plot_beside(self, reference, path, **options)
         from ..viz import plot
 
         return plot(self, path, **options)
+
+    def gait(self, side: str = "right") -> Gait:
+        """Curves of a walk over the stride of a leg in the terms of gait analysis, and figures such as cadence and step
+        width; see `Gait`.
+
+        side: "left" or "right". ValueError for a motion that is not periodic, a model without hips, knees and ankles on
+        both sides, or feet that do not leave the ground once per stride.
+
+            gait = walk.gait()
+            gait["knee flexion"]                  # (101) [degrees], from heel strike to heel strike
+            gait.figures["step_width_m"]
+
+        >>> solution.gait()
+        Traceback (most recent call last):
+            ...
+        ValueError: gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)
+        """
+        from .analysis.gait.curves import gait
+
+        return gait(self, side)
 
     def _repr_html_(self) -> str:
         return notebook.card(self, self.summary(defects=False).rows())

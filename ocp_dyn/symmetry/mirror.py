@@ -7,7 +7,7 @@ velocities the map is a signed permutation; for positions too, with quaternions 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -17,6 +17,7 @@ from casadi import DM
 from .._types import Array, Expr, ModelError
 from ..casadi_functions.function import function
 from ..dynamics.kinematics import body_transforms, point_jacobian_6d
+from ..dynamics.passive import passive_force
 from ..dynamics.rnea_crba_aba import inverse_dynamics
 from ..mechanism import Frame, Model
 from ..mechanism.boundary import boundary
@@ -34,6 +35,10 @@ PASSIVE, ROTORS = ("stiffness", "damping", "friction"), ("armature",)
 
 TOLERANCE = 1e-6
 """Asymmetry [m, kg per kg of the model] up to which a difference counts as rounding."""
+
+
+NEGLIGIBLE = 1e-9
+"""Passive torques of tissue [N m, N] that count as zero: those of a stop far from its joint limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,27 @@ class MirrorMap:
     def of_dofs(self, data: Array) -> Array:
         """Unsigned data of the dofs (nv), such as their damping, with the value of every dof moved to its partner."""
         return np.asarray(np.abs(np.array(self.qd_matrix.full())) @ data)
+
+    def of_bounds(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Bounds (nv each) of the reflected velocity or generalized force, if lower and upper bound the original.
+
+        Every dof has its partner's bounds; where the partner turns the other way, (lower, upper) become
+        (-upper, -lower), as for rotations about the x and z axes of a body whose frames have the world's axes.
+        """
+        signs = np.array(self.qd_matrix.full())
+        ahead, back = (signs > 0).astype(float), (signs < 0).astype(float)
+        pick = [np.argmax(side, axis=1) for side in (ahead, back)]
+        keeps = ahead.any(axis=1)
+        low = np.where(keeps, lower[pick[0]], -upper[pick[1]])
+        high = np.where(keeps, upper[pick[0]], -lower[pick[1]])
+        return low, high
+
+    @cached_property
+    def images(self) -> dict[str, tuple[str, float]]:
+        """For every dof its partner and the sign of the partner's velocity in the mirror image (1 or -1)."""
+        names, S = self.model.qd_names, np.array(self.qd_matrix.full())
+        rows = [int(np.argmax(np.abs(column))) for column in S.T]
+        return {name: (names[row], float(S[row, k])) for k, (name, row) in enumerate(zip(names, rows, strict=True))}
 
     @cached_property
     def _neutral(self) -> list[Transform]:
@@ -95,8 +121,8 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
 
     Partners are matched by their place in the tree, by mass and by position in `model.neutral()`, which must be a
     symmetric posture; signs follow from the bodies' Jacobians in this posture. The result is checked at random states:
-    the forces that inverse dynamics gives for the mirrored motion must be the mirrored forces. Springs and losses of
-    the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves out all of
+    the forces that inverse dynamics gives for the mirrored motion must be the mirrored forces. Springs, tissue and
+    losses of the joints, and their rotors, must be symmetric too, unless the loads leave them out (`od.Loads()` leaves out all of
     them). For a robot that is nearly symmetric, except for its cables for example, use its `symmetric_twin`.
 
     >>> human = od.models.human()
@@ -109,6 +135,8 @@ def mirror_map(model: Model, *, loads: Loads = JOINT_LOADS) -> MirrorMap:
     mirror = kinematic_mirror(model)
     _check(mirror)
     _check_joints(mirror, (*PASSIVE * loads.passive, *ROTORS * loads.armature))
+    if loads.passive:
+        _check_elements(mirror)
     return mirror
 
 
@@ -232,3 +260,32 @@ def _check_joints(mirror: MirrorMap, kinds: tuple[str, ...]) -> None:
             f"is {abs(apart[worst]):.4g} away from the mirror image of its partner's: make `rest` symmetric, or leave "
             "springs out by loads=od.Loads(armature=True)"
         )
+
+
+def _check_elements(mirror: MirrorMap) -> None:
+    """Raises ModelError unless the nonlinear passive torques at mirrored positions are the mirrored torques."""
+    uneven = uneven_dof(mirror)
+    if uneven is not None:
+        one, other = uneven, mirror.images[uneven][0]
+        raise ModelError(
+            f"{mirror.model!r} is not left-right symmetric: the passive torques (`model.passive`) on dof {one!r} are "
+            f"not the mirror image of those on {other!r}: add the images of the elements, with the signs of "
+            "`mirror.images`, use the model's `symmetric_twin`, or leave them out by loads=od.Loads(armature=True)"
+        )
+
+
+def uneven_dof(mirror: MirrorMap) -> str | None:
+    """A dof whose nonlinear passive torque is not the image of its partner's at random positions; None if all are."""
+    model = mirror.model
+    if not model.passive:
+        return None
+    bare = replace(model, dofs=replace(model.dofs, **{kind: np.zeros(model.nv) for kind in PASSIVE}))
+    still, rng = DM.zeros(model.nv, 1), np.random.default_rng(0)
+    for _ in range(5):
+        q = DM(model.random_q(rng))
+        made = np.array(DM(passive_force(bare, mirror.q(q), still)).full()).ravel()
+        seen = np.array(DM(mirror.qd(passive_force(bare, q, still))).full()).ravel()
+        apart = np.abs(made - seen) - TOLERANCE * np.maximum(np.abs(made), np.abs(seen))
+        if apart.max() > NEGLIGIBLE:
+            return model.qd_names[int(np.argmax(apart))]
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -12,18 +13,20 @@ from .._types import Array, sparse
 from ..dynamics.kinematics import body_transforms, point_position
 from ..mechanism import Model
 from ..mechanism.boundary import boundary
+from ..mechanism.passive import PassiveElement
 from ..spatial_algebra.spatial import Inertia, Transform
-from .mirror import PASSIVE, REFLECTION, ROTORS, kinematic_mirror, match_bodies
+from .mirror import PASSIVE, REFLECTION, ROTORS, MirrorMap, kinematic_mirror, match_bodies, uneven_dof
 
 
 @boundary()
 def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
     """A symmetric copy of the model: inertia and pose of every body are averaged with its partner's mirror image.
 
-    Poses are those of the neutral posture. Springs and their rest positions, damping, friction and armature of the
-    joints are averaged too. Real robots carry a battery on one side, and their CAD data have rounded angles; a mirrored
-    gait needs a model without these differences. tolerance: largest difference between partners, relative to the mass
-    [m, kg]. `asymmetry` returns the differences between the twin and the original. ModelError if a body has no partner.
+    Poses are those of the neutral posture. Springs and their rest positions, passive torques, damping, friction and
+    armature of the joints are averaged too, and both partners get the tighter torque limits. Real robots carry a
+    battery on one side, and their CAD data have rounded angles; a mirrored gait needs a model without these
+    differences. tolerance: largest difference between partners, relative to the mass [m, kg]. `asymmetry` returns the
+    differences between the twin and the original. ModelError if a body has no partner.
 
     >>> uneven = od.models.human().with_inertia("thigh_l", mass=11.0)
     >>> twin = ocp.symmetric_twin(uneven)
@@ -46,16 +49,30 @@ def symmetric_twin(model: Model, tolerance: float = 0.2) -> Model:
 
 
 def _with_even_joints(model: Model) -> Model:
-    """The model with springs, losses and armature averaged over partner joints; everything else must be symmetric."""
+    """The model with springs, tissue, losses and armature averaged over partner joints, and with the tighter of both
+    partners' torque limits; everything else must be symmetric."""
     dofs = model.dofs
-    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)):
-        return model
     mirror = kinematic_mirror(model)
+    low, high = mirror.of_bounds(dofs.tau_min, dofs.tau_max)
+    dofs = replace(dofs, tau_min=np.maximum(low, dofs.tau_min), tau_max=np.minimum(high, dofs.tau_max))
+    model = replace(model, dofs=dofs)
+    if not any(getattr(dofs, kind).any() for kind in (*PASSIVE, *ROTORS)) and not model.passive:
+        return model
+    model = model.with_passive(_even_elements(mirror), replace_all=True)
     even = {kind: (getattr(dofs, kind) + mirror.of_dofs(getattr(dofs, kind))) / 2 for kind in (*PASSIVE, *ROTORS)}
     rest, sprung = DM(dofs.rest), even["stiffness"] > 0
     half = model.difference(rest, mirror.q(rest)) / 2 * DM(sprung.astype(float))
     even["rest"] = np.array(model.integrate(rest, half).full()).ravel()
     return replace(model, dofs=replace(dofs, **even))
+
+
+def _even_elements(mirror: MirrorMap) -> tuple[PassiveElement, ...]:
+    """The passive elements; if they are not symmetric, half of each and half of its mirror image, equal ones merged."""
+    elements = mirror.model.passive
+    if uneven_dof(mirror) is None:
+        return elements
+    counts = Counter([*elements, *(element.mirrored(mirror.images) for element in elements)])
+    return tuple(element.times(count / 2) for element, count in counts.items())
 
 
 def _between(pose: tuple[Array, Array], partner: tuple[Array, Array]) -> Transform:

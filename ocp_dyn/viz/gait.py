@@ -1,8 +1,11 @@
-"""Solved motions unrolled in time: step after step, mirrored if the motion says so, with the forces on the feet."""
+"""Solved motions unrolled in time: step after step, mirrored if the motion says so, with the forces on the feet.
+
+`foot_forces(unroll(motion, 2))` gives the force and the center of pressure of every foot over a stride.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +14,7 @@ from casadi import DM
 
 from .._types import Array, shown
 from ..mechanism import Model
+from .feet import Foot, Key, feet_of, wrenches_about_places
 from .skeleton import Side, sides
 from .stances import Phase, cut
 
@@ -37,19 +41,32 @@ AXIAL_REFLECTION = np.array([-1.0, 1.0, -1.0])
 """Signs of the components of moments and angles after this reflection."""
 
 
+UP = np.array([0.0, 0.0, 1.0])
+
+LEAST_LOAD = 0.03
+"""Share of the body weight below which a foot has no center of pressure: it would follow rounding errors."""
+
+
 @dataclass(frozen=True, eq=False)
 class Support:
-    """One foot on the ground during one phase of N intervals.
+    """One contact on the ground during one phase of N intervals.
 
-    wrench (N, 6): [moment; force] on the foot about its contact point, world axes. place: (x, y, yaw) of the contact
-    point in the world, None if unknown; height: its z [m].
+    place: (x, y, yaw) of the contact in the world, None if unknown; height: its z [m]. wrench (N, 6): [moment; force]
+    on the foot about the place, world axes. forward, normal (3): x axis of the contact and normal of the ground, in the
+    world.
+
+    foot: the foot that the contact belongs to. spot: (x, y, yaw) of the contact in the frame of the foot, see `Foot`.
     """
 
     name: str
     side: Side
     wrench: Array
     place: Array | None
-    height: float = 0.0
+    height: float
+    forward: Array
+    normal: Array
+    foot: Foot
+    spot: Array
 
     @property
     def force(self) -> Array:
@@ -57,10 +74,21 @@ class Support:
         return self.wrench[:, 3:]
 
     def pressure(self, least: float) -> Array:
-        """Center of pressure (N, 2) [m] relative to the place, world axes; nan below the vertical force `least` [N]."""
-        moment, vertical = self.wrench[:, :3], self.wrench[:, 5]
-        load = np.where(vertical > least, vertical, np.nan)
-        return np.column_stack([-moment[:, 1] / load, moment[:, 0] / load])
+        """Center of pressure (N, 3) [m] relative to the place, world axes: n x m / (n . f) for the normal n, the moment
+        m and the force f; nan where the force along the normal is below `least` [N]."""
+        moment, pressing = self.wrench[:, :3], self.force @ self.normal
+        load = np.where(pressing > least, pressing, np.nan)
+        offset: Array = np.cross(self.normal, moment) / load[:, None]
+        return offset
+
+    def pressure_in_foot(self, least: float) -> Array:
+        """Center of pressure (N, 2) [m] in the frame of the foot: forward from its heel, and to the left."""
+        x, y, yaw = self.spot
+        sideways = np.cross(self.normal, self.forward)
+        axes = np.array([self.forward, sideways])  # of the contact
+        turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+        found: Array = np.array([x, y]) + self.pressure(least) @ axes.T @ turn.T
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,17 +132,18 @@ def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
     Phases with compliant feet are cut where these touch down and lift off, see `stances`.
     """
     mirror = motion.mirror() if motion.step_length else None
-    side, phases = sides(motion.model), cut(motion.model, motion.phases)
+    phases = cut(motion.model, motion.phases)
+    feet = _Feet(motion, phases)
     found: list[Stretch] = []
     for step in range(steps if motion.step_length else 1):
         image = mirror if step % 2 else None
-        for phase in phases:
+        for k, phase in enumerate(phases):
             q, qd, tau = phase.q.copy(), phase.qd, phase.tau
             if image is not None:
                 q, qd, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, qd), (image.qd, tau)))
             if motion.step_length:
                 q[:, 0] += step * motion.step_length
-            supports = _supports(motion, phase, image, step, side)
+            supports = tuple(feet.supports(k, image, step))
             found.append(Stretch(phase.name, step, phase.t + step * motion.duration, q, qd, tau, supports))
     return found
 
@@ -123,23 +152,97 @@ def _mapped(f: Any, rows: Array) -> Array:
     return np.array(DM(f(DM(rows.T))).full()).T
 
 
-def _supports(motion: Motion, phase: Phase, image: Any, step: int, side: tuple[Side, ...]) -> tuple[Support, ...]:
-    found = []
-    places: Mapping[str, Array] = phase.places
-    for name, wrench in phase.wrenches.items():
-        frame, place = motion.model.frame(name), places.get(name)
-        height = 0.0
-        if place is not None:
-            place = np.array(place, dtype=float)
-            if name in phase.planes:
-                place[0], place[1], height = np.array(phase.planes[name].to_world(DM([*place[:2], 0.0]))).ravel()
-        if image is not None:
-            frame, wrench = image.frame(name), wrench * np.concatenate([AXIAL_REFLECTION, REFLECTION])
-            place = None if place is None else place * [1.0, -1.0, -1.0]
-        if place is not None:
-            place = place + np.array([step * motion.step_length, 0.0, 0.0])
-        found.append(Support(frame.name, side[frame.body], wrench, place, float(height)))
-    return tuple(found)
+class _Feet:
+    """The contacts of a motion as `Support`s, phase after phase."""
+
+    def __init__(self, motion: Motion, phases: Sequence[Phase]) -> None:
+        self.motion, self.phases, self.side = motion, phases, sides(motion.model)
+        self.of: dict[Key, Foot] = {name: foot for foot in feet_of(motion, phases) for name in foot.spots}
+
+    def supports(self, k: int, image: Any, step: int) -> Iterator[Support]:
+        """The supports of phase k in one step; image: the mirror map, if the step is mirrored."""
+        motion, phase = self.motion, self.phases[k]
+        places: Mapping[str, Array] = phase.places
+        for name, wrench in wrenches_about_places(motion.model, phase).items():
+            frame, place, plane = motion.model.frame(name), places.get(name), phase.planes.get(name)
+            height, (forward, normal) = 0.0, _directions(place, plane)
+            if place is not None:
+                place = np.array(place, dtype=float)
+                point = np.array([*place[:2], 0.0])
+                point = point if plane is None else np.array(DM(plane.to_world(DM(point))).full()).ravel()
+                place[0], place[1], height = point
+            if image is not None:
+                frame, wrench = image.frame(name), wrench * np.concatenate([AXIAL_REFLECTION, REFLECTION])
+                place = None if place is None else place * [1.0, -1.0, -1.0]
+                forward, normal = forward * REFLECTION, normal * REFLECTION
+            if place is not None:
+                place = place + np.array([step * motion.step_length, 0.0, 0.0])
+            key = (k, name, image is not None)
+            foot = self.of[key]
+            yield Support(frame.name, self.side[frame.body], wrench, place, float(height), forward, normal,
+                          foot, foot.spots[key])  # fmt: skip
+
+
+def _directions(place: Array | None, plane: Any) -> tuple[Array, Array]:
+    """The x axis of a contact at its place, and the normal of its plane (3), in the world."""
+    yaw = 0.0 if place is None else float(place[2])
+    forward = np.array([np.cos(yaw), np.sin(yaw), 0.0])
+    return (forward, UP) if plane is None else (np.array(plane.R.full()) @ forward, np.array(plane.normal, dtype=float))
+
+
+@dataclass(frozen=True, eq=False)
+class FootForce:
+    """Force and center of pressure of one foot over a motion, at M times; all nan in one row where the foot leaves the
+    ground.
+
+    t (M): midpoints of the intervals [s]. force (M, 3): on the foot, sum of its contacts, world axes [N]. pressure
+    (M, 2): center of pressure [m] in the frame of the foot, which is the same for heel, sole and toes: the distance
+    from the heel along the foot's axis, and to the left of this axis; nan where the foot presses less than 3 % of body
+    weight. from_heel, length, bodies: see `Foot`.
+    """
+
+    name: str
+    side: Side
+    t: Array
+    force: Array
+    pressure: Array
+    from_heel: bool
+    length: float
+    bodies: tuple[int, ...]
+
+
+def foot_forces(motion: Motion, stretches: Sequence[Stretch]) -> list[FootForce]:
+    """The forces on all feet over the phases `stretches`, which `unroll(motion, steps)` gives, foot by foot."""
+    least = LEAST_LOAD * weight(motion.model)
+    feet = dict.fromkeys(support.foot for stretch in stretches for support in stretch.supports)
+    return [_foot_force(foot, stretches, least) for foot in feet]
+
+
+def _foot_force(foot: Foot, stretches: Sequence[Stretch], least: float) -> FootForce:
+    times, forces, places = [], [], []
+    side: Side = "middle"
+    for stretch in stretches:
+        supports = [support for support in stretch.supports if support.foot is foot]
+        if not supports:
+            times.append(stretch.middle[:1])
+            forces.append(np.full((1, 3), np.nan))
+            places.append(np.full((1, 2), np.nan))
+            continue
+        side = supports[0].side
+        times.append(stretch.middle)
+        forces.append(np.sum([support.force for support in supports], axis=0))
+        places.append(_pressure(supports, least))
+    t, force, pressure = (np.concatenate(parts) for parts in (times, forces, places))
+    return FootForce(foot.name, side, t, force, pressure, foot.from_heel, foot.length, foot.bodies)
+
+
+def _pressure(supports: Sequence[Support], least: float) -> Array:
+    """Center of pressure (N, 2) of all contacts of a foot: the mean of theirs, weighted by the forces that press."""
+    load = np.array([np.maximum(support.force @ support.normal, 0.0) for support in supports])
+    total = load.sum(axis=0)
+    places = np.array([support.pressure_in_foot(1e-9 * least) for support in supports])
+    mean = np.nansum(load[:, :, None] * places, axis=0) / np.where(total > least, total, np.nan)[:, None]
+    return np.asarray(mean)
 
 
 def touch_down(stretches: list[Stretch], side: Side, end: float) -> tuple[float, float]:
@@ -166,10 +269,10 @@ def ground_forces(stretch: Stretch, time: float, least: float) -> list[tuple[Sup
     k = int(np.clip(np.searchsorted(stretch.t, time, side="right") - 1, 0, len(stretch.tau) - 1))
     found = []
     for support in stretch.supports:
-        if support.place is None or support.wrench[k, 5] <= least:
+        if support.place is None or support.force[k] @ support.normal <= least:
             continue
-        x, y = support.place[:2] + support.pressure(least)[k]
-        found.append((support, np.array([x, y, support.height]), support.force[k]))
+        place = np.array([*support.place[:2], support.height])
+        found.append((support, place + support.pressure(least)[k], support.force[k]))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array, meant, numbers, shown
 from .drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_format, save
-from .gait import Motion, Stretch, Support, check_motion, touch_down, unroll
+from .gait import Motion, Stretch, check_motion, foot_forces, touch_down, unroll
 from .joints import gait_coordinates
 from .skeleton import Side, side_words
 
@@ -75,7 +75,7 @@ class Chart:
         self.joints = gait_coordinates(self.model)
         walks = bool(self.joints) or motion.mirror() is not None  # on legs, by hips and knees or in mirror images
         self.label = ("gait cycle [%]" if walks else "cycle [%]") if self.cycle else "time [s]"
-        self.feet = list(dict.fromkeys(s.name for stretch in self.stretches for s in stretch.supports))
+        self.feet = foot_forces(motion, self.stretches)
         self.words = side_words(self.model)
 
     def abscissa(self, t: Array) -> Array:
@@ -93,8 +93,9 @@ class Chart:
     @property
     def double_support(self) -> list[Stretch]:
         """The phases with more feet on the ground than at other times, and more than one."""
-        least = max(1, min(len(s.supports) for s in self.stretches))
-        return [s for s in self.stretches if len(s.supports) > least]
+        feet = [len({id(support.foot) for support in stretch.supports}) for stretch in self.stretches]
+        least = max(1, min(feet))
+        return [stretch for stretch, number in zip(self.stretches, feet, strict=True) if number > least]
 
     def positions(self, k: int) -> tuple[Array, Array]:
         """(abscissa, values) of entry k of q at all nodes."""
@@ -111,17 +112,6 @@ class Chart:
     def powers(self, k: int) -> tuple[Array, Array]:
         """(abscissa, values) of tau times the mean of qd, for dof k, at the midpoints of the intervals [W]."""
         return self._joined((s.middle, s.tau[:, k] * (s.qd[:-1, k] + s.qd[1:, k]) / 2) for s in self.stretches)
-
-    def contact(self, names: Collection[str], value: Callable[[Support], Array]) -> tuple[Array, Array]:
-        """(abscissa, values) of a quantity of a foot, whose contacts have these names, at the midpoints of the
-        intervals; nan, a gap, while it is in the air."""
-
-        def pieces() -> Iterable[tuple[Array, Array]]:
-            for stretch in self.stretches:
-                support = [s for s in stretch.supports if s.name in names]
-                yield (stretch.middle, value(support[0])) if support else (stretch.middle[:1], np.array([np.nan]))
-
-        return self._joined(pieces())
 
     def _joined(self, pieces: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
         times, values = zip(*pieces, strict=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -12,12 +12,11 @@ from .._arguments import some_of
 from .._types import Array, sequence, shown, truth
 from ..mechanism import Model
 from ..models import ClosedChain
-from .gait import Motion, Support, weight
+from .gait import Motion, weight
 from .joints import Coordinate, coordinates
 from .limbs import Limb, Pair, chosen, limbs
-from .panels import Bands, Chart, Panel, Section, lines, page
+from .panels import Bands, Chart, Paint, Panel, Section, lines, page
 from .pictures.model import plot_chain, plot_model
-from .skeleton import Side
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,6 +94,7 @@ def plot(
     quantities: Sequence[str] | None = None,
     per_mass: bool = False,
     bands: Bands | None = None,
+    reference: Any = None,
 ) -> Figure: ...
 @overload
 def plot(
@@ -111,6 +111,7 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
 
         plot(solution)                          # curves of a motion over time, see `plot_motion`
         plot(solution, "walk.png", joints=["legs"], quantities=["angles", "powers"])
+        plot(walk, reference="winter")          # a walk over measured bands, see `ocp_dyn.ocp.Gait.plot`
         plot(model)                             # a picture of a model, see `plot_model`
         plot(model, q, "model.png", view="side+front", labels="joints")
 
@@ -130,6 +131,8 @@ def plot(subject: Any, /, *arguments: Any, **options: Any) -> Figure:
             "plot: a motion is needed, such as problem.solve() or ocp.Solution.load(file) gives, a model, or a mechanism "
             f"with closed loops, got {shown(subject)}"
         )
+    if "reference" in options and hasattr(subject, "gait"):
+        return cast("Figure", subject.plot(*arguments, **options))
     return plot_motion(subject, *arguments, **options)
 
 
@@ -277,43 +280,28 @@ def _upper_panels(chart: _Chart) -> list[Panel]:
 
 
 def _force_panels(chart: _Chart) -> list[Panel]:
+    """Vertical and fore-aft force of every foot, and its center of pressure in the frame of the foot."""
     body_weight = weight(chart.model)
     scale, unit = (1 / chart.divisor, "N/kg") if chart.per_mass else (100 / body_weight, "% of body weight")
-    sides = {s.name: s.side for stretch in chart.stretches for s in stretch.supports}
+    several = len({foot.side for foot in chart.feet}) < len(chart.feet)
 
-    feet = _feet(chart)
-    several = len({sides[names[0]] for names in feet}) < len(feet)
+    def force(k: int, named: bool = False) -> Paint:
+        """Lines of component k of the forces, a broken one where a foot is in the air."""
+        return lines(
+            [
+                (chart.abscissa(foot.t), scale * foot.force[:, k], foot.side, foot.name if named else "")
+                for foot in chart.feet
+            ]
+        )
 
-    def curves(value: Callable[[Support], Array], named: bool = False) -> list[tuple[Array, Array, Side, str]]:
-        return [(*chart.contact(names, value), sides[names[0]], names[0] if named else "") for names in feet]
-
-    def along(support: Support) -> Array:
-        yaw = 0.0 if support.place is None else support.place[2]
-        offset: Array = support.pressure(0.03 * body_weight) @ np.array([np.cos(yaw), np.sin(yaw)])
-        return 100 * offset
-
+    found = [Panel("vertical ground force", unit, force(2, several)), Panel("fore-aft ground force", unit, force(0))]
     flat = any(np.abs(s.wrench[:, :3]).max(initial=0.0) > 1e-9 for st in chart.stretches for s in st.supports)
-    found = [
-        Panel("vertical ground force", unit, lines(curves(lambda s: scale * s.force[:, 2], several))),
-        Panel("fore-aft ground force", unit, lines(curves(lambda s: scale * s.force[:, 0]))),
-    ]
     if flat:  # the center of pressure of a point foot is always the contact point
-        found.append(Panel("center of pressure along the foot", "cm", lines(curves(along))))
+        along = [(chart.abscissa(foot.t), 100 * foot.pressure[:, 0], foot.side, "") for foot in chart.feet]
+        where = "cm from the heel" if all(foot.from_heel for foot in chart.feet) else "cm"
+        found.append(Panel("center of pressure along the foot", where, lines(along)))
     else:
-        found.append(Panel("lateral ground force", unit, lines(curves(lambda s: scale * s.force[:, 1]))))
-    return found
-
-
-def _feet(chart: _Chart) -> list[list[str]]:
-    """Names of the contacts, foot by foot: those on one body are one foot, if it never stands on two of them."""
-    by_body: dict[int, list[str]] = {}
-    for name in chart.feet:
-        by_body.setdefault(chart.model.frame(name).body, []).append(name)
-    stands = [{s.name for s in stretch.supports} for stretch in chart.stretches]
-    found = []
-    for names in by_body.values():
-        single = all(len(on_ground & set(names)) <= 1 for on_ground in stands)
-        found += [names] if single else [[name] for name in names]
+        found.append(Panel("lateral ground force", unit, force(1)))
     return found
 
 
@@ -330,7 +318,7 @@ def _limb_page(
 ) -> Figure:
     """A page with a section for every limb, those with feet first, and one for the ground forces."""
     shown_limbs = of_model if joints is None else chosen(of_model, joints)
-    standing = {chart.model.frame(s).body for s in chart.feet}
+    standing = {body for foot in chart.feet for body in foot.bodies}
     still = [] if joints is not None else [p for limb in shown_limbs for p in limb.pairs if _is_still(chart, p)]
     first: list[Section] = []
     others: list[Section] = []

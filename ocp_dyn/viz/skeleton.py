@@ -136,7 +136,7 @@ def side_words(model: Model) -> dict[Side, str]:
     present = set(sides(model))
     if not {"left", "right"} <= present:
         return {}
-    words = {word for name in model.body_names for word in _words(name)}
+    words = {word for name in model.body_names for word in name_words(name)}
     if "swing" in words and "stance" in words:
         return {"left": "swing", "right": "stance"}
     return {"left": "left", "right": "right"}
@@ -152,12 +152,12 @@ def size(model: Model) -> float:
     return float(extent) or 1.0
 
 
-def _words(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
     return [word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)]
 
 
 def named_side(name: str) -> Side:
-    words = set(_words(name))
+    words = set(name_words(name))
     left, right = bool(words & LEFT), bool(words & RIGHT)
     return "middle" if left == right else "left" if left else "right"
 
@@ -236,8 +236,8 @@ class _Anatomy:
         self, i: int, origin: Point, joints: list[Point], ends: list[Point], frames: dict[str, Point], thickness: float
     ) -> tuple[list[Segment], list[Point]]:
         """The large shape of a foot or a trunk, if the body is one, and the points that it covers."""
-        heels, toes = ([p for n, p in frames.items() if word in _words(n)] for word in ("heel", "toe"))
-        soles = [p for n, p in frames.items() if "sole" in _words(n)]
+        heels, toes = ([p for n, p in frames.items() if word in name_words(n)] for word in ("heel", "toe"))
+        soles = [p for n, p in frames.items() if "sole" in name_words(n)]
         if heels and toes:
             return [self._foot(i, origin, heels, toes)], [origin, *heels, *toes, *soles]
         if {"left", "right"} <= {self.side[c] for c in self.children[i]}:

@@ -55,6 +55,7 @@ class Part:
     places: dict[str, Array]
     planes: Mapping[str, Any]
     wrenches: dict[str, Array]
+    contacts: tuple[Any, ...]
 
 
 def cut(model: Model, phases: Any) -> tuple[Phase, ...]:
@@ -79,7 +80,15 @@ def _parts(model: Model, phase: Phase, soft: list[str]) -> Iterator[Part]:
         places = phase.places | {name: moved[name][begin][0] for name in on}
         forces = held | {name: np.array([moved[name][k][1] for k in range(begin, end)]) for name in on}
         yield Part(
-            phase.name, phase.t[nodes], phase.q[nodes], phase.qd[nodes], phase.tau[here], places, phase.planes, forces
+            phase.name,
+            phase.t[nodes],
+            phase.q[nodes],
+            phase.qd[nodes],
+            phase.tau[here],
+            places,
+            phase.planes,
+            forces,
+            tuple(getattr(phase, "contacts", ())),
         )
 
 

@@ -111,6 +111,10 @@ def model_data() -> str:
     builder.add_body("pin", od.Universal("x", "y"), "base")
     builder.add_frame("tool", "rod", (0, 0, 1))
     builder.add_mimic("arm_joint", "nut_joint", 2.0, 0.5)
+    builder.add_passive(
+        od.ExponentialTorque("arm_joint", 2.0, {"arm_joint": 1.0, "nut_joint": 0.5}, 0.1),
+        od.OneSidedSpring("nut_joint", 3.0, 0.2, 0.1, "below"),
+    )
     return json.dumps(od.model_to_dict(builder.build()))
 
 

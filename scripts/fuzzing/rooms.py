@@ -10,6 +10,7 @@ from functools import cache, wraps
 from typing import Any
 from unittest import mock
 
+import casadi as ca
 import numpy as np
 
 import ocp_dyn as od
@@ -19,11 +20,11 @@ from tests.hopper import monopod
 from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
-RESULTS = {"Active", "Stance", "ActiveSet", "Defects", "Drift", "Floquet", "LimitCycle", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
+RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope", "Stance",
            "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """Names that are left out: results that the library makes, and functions with calls below."""
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
-         "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "Path", "Soft"}  # fmt: skip
+         "Separation", "NoCollision", "PowerLimit", "TorqueSpeedCurve", "TorqueCapacity", "Path", "Soft", "Activation"}  # fmt: skip
 DRAWN = (
     "plot_angles",
     "plot_torques",
@@ -69,6 +70,8 @@ def _good() -> dict[str, Any]:
         "duration": 1.0, "feet": ["foot"], "spheres": (od.HuntCrossleySphere("foot"),), "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
         "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
+        "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],
+        "instant": ocp.Instant(model, None, ca.DM.zeros(model.nv), tau=ca.DM.zeros(model.nv), tau_rate=ca.DM.zeros(model.nv)),
         "problem": rotor(), "functions": [od.function(od.mass_matrix, model)], "prefix": "robot",
     }  # fmt: skip
 
@@ -91,7 +94,10 @@ def calls() -> tuple[Call, ...]:
         if call.changed:
             found.append(call)
             placed = (
-                name in PATHS or hasattr(make, "rate") or name.endswith(("Squared", "Work")) or name.startswith("Track")
+                name in PATHS
+                or hasattr(make, "rate")
+                or name.endswith(("Squared", "Work", "Power", "Rate"))
+                or name.startswith("Track")
             )
             found += [call._replace(run=_placed(make, name))] if placed else []
     problem = call_of("Problem", ocp.Problem, good)

@@ -71,6 +71,20 @@ def test_info_shows_limits_of_a_floating_base(tmp_path, capsys):
     assert re.search(r"root.wx +- +- +- +- +0.5 +0\n", out)
 
 
+def test_info_shows_passive_torques(tmp_path, capsys):
+    model = od.models.pendulum(2)
+    one, other = model.qd_names
+    elements = [od.ExponentialTorque(one, 2.0, {other: -1.5}), od.OneSidedSpring(other, 30.0, 0.25, side="below")]
+    od.save_model(model.with_passive(elements), tmp_path / "rods.json")
+    assert status("info", tmp_path / "rods.json") == 0
+    out = capsys.readouterr().out
+    assert re.search(rf"{one} +ExponentialTorque +gain 2, slopes {other}: -1.5, offset 0\n", out)
+    assert re.search(rf"{other} +OneSidedSpring +stiffness 30, start 0.25, smoothing 0.02, side below\n", out)
+    assert status("info", tmp_path / "rods.json", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["passive"]
+    assert shown[0] == {"kind": "ExponentialTorque", "dof": one, "gain": 2.0, "slopes": [[other, -1.5]], "offset": 0.0}
+
+
 def test_names_of_models_and_json_files_are_taken(tmp_path, capsys):
     for name in MODELS:
         assert status("info", name) == 0
@@ -272,9 +286,9 @@ def test_walk_runs_the_problem_of_its_file(tmp_path, monkeypatch, capsys):
         ([file, "--feet", "a,b,c,d"], "robot_trot", [file, "--feet", "a", "b", "c", "d"]),
         (["--mass", "60", "--sex", "female"], "human_walk", ["--mass", "60.0", "--sex", "female"]),
         (
-            ["talos", "--sole", "0.1", "0.05", "--compile"],
+            ["talos", "--sole", "0.1", "0.05", "--double-support", "0.15", "--compile"],
             "robot_walk",
-            ["talos", "--sole", "0.1", "0.05", "--compile"],
+            ["talos", "--sole", "0.1", "0.05", "--double-support", "0.15", "--compile"],
         ),
     ):
         assert status("walk", *given, *out) == 0
@@ -347,6 +361,35 @@ def test_numbers_that_are_not_finite_are_null_in_json(capsys):
     assert numbers["converged"] is True
 
 
+def test_reports_list_the_bounds_that_decide(tmp_path, capsys, monkeypatch):
+    """Ten of them, and how many more there are; a motion free of bounds says so."""
+    from argparse import Namespace
+
+    from problems._command import finish
+    from problems.small import rotor
+
+    solution = rotor.problem().solve(progress=False)
+    monkeypatch.setattr("problems._command.FAILURES", ())
+    for name in ("plot", "animate"):
+        monkeypatch.setattr(od.ocp.Solution, name, lambda *_: None)
+    monkeypatch.setattr("problems._command.stick_figure", lambda *_: None)
+    options = Namespace(out=tmp_path, json=True, quiet=True)
+    one = od.ocp.DecidingBound("duration", "duration of turn", "upper", 0.9, "s", ("a", "b"), 3.0, 5.0, 2, 4.0, 0.1)
+    for names, more in (("", ""), ("ab", ""), ("abcdefghijkl", "and 2 more that are worth less")):
+        bounds = od.ocp.DecidingBounds(tuple(one._replace(name=f"duration of {name}") for name in names))
+        monkeypatch.setattr("ocp_dyn.ocp.analysis.summary.deciding", lambda _, bounds=bounds: bounds)
+        assert finish(options, solution, dict, "a rotor") == 0
+        printed, report = capsys.readouterr().out, (tmp_path / "report.md").read_text()
+        shown = report.count("| upper | 0.9 s | a, b | 3 - 5 | 2 | 4 per s |")
+        assert shown == printed.count("0.9 s  a, b    3 - 5") == min(10, len(names))
+        assert more in report
+        assert more in printed
+        assert ("worth less" in printed) == (len(names) > 10)
+        assert ("No bound of a duration" in report) == (not names)
+        told = json.loads(printed.splitlines()[-1])["deciding_bounds"]
+        assert [bound["name"][-1] for bound in told] == list(names)
+
+
 def test_texts_are_written_in_utf_8_whatever_the_locale(tmp_path, monkeypatch):
     """A robot may have letters that the encoding of the locale has not."""
     from problems._command import write
@@ -359,7 +402,7 @@ def test_texts_are_written_in_utf_8_whatever_the_locale(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.write_text", write_text)
     for name in ("plot", "animate"):
         monkeypatch.setattr(od.ocp.Solution, name, lambda *_: None)
-    write(tmp_path, solution, {}, "日本 walks", quiet=True)
+    write(tmp_path, solution, {}, solution.deciding(), "日本 walks", quiet=True)
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# 日本 walks\n")
 
 

@@ -185,8 +185,16 @@ def test_limits_by_joint_by_entry_and_for_all(rng):
         ({"velocity": {"j_arm": (1, 2)}}, od.ModelError, r"velocity of 'j_arm' must be one number or 3, got \(1, 2\)"),
         ({"velocity": [1, 2]}, od.ModelError, "velocity must be one number or 11"),
         ({"effort": {"j_hand": -1}}, od.ModelError, "effort of 'j_hand' must not be negative, got -1"),
-        ({"effort": {"j_hand": np.nan}}, od.ModelError, "effort of 'j_hand' must be one number, got nan"),
-        ({"effort": "strong"}, od.ModelError, "effort must be one number or 11, got 'strong'"),
+        (
+            {"effort": {"j_hand": np.nan}},
+            od.ModelError,
+            r"effort of 'j_hand' must be one number, or a pair \(lower, upper\), got nan",
+        ),
+        (
+            {"effort": "strong"},
+            od.ModelError,
+            r"effort must be one number or 11, or 11 pairs \(lower, upper\), got 'strong'",
+        ),
         ({"strength": 2}, TypeError, "strength"),
     ],
 )

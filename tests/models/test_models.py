@@ -323,7 +323,8 @@ def test_human_mirror_symmetry(rng: np.random.Generator) -> None:
         limits = sorted([sign * dofs.q_lower[o], sign * dofs.q_upper[o]])
         np.testing.assert_allclose([dofs.q_lower[k], dofs.q_upper[k]], limits, atol=0)
         assert dofs.qd_max[k - 1] == dofs.qd_max[o - 1]
-        assert dofs.tau_max[k - 1] == dofs.tau_max[o - 1]
+        efforts = sorted(sign * dofs.effort[o - 1])
+        np.testing.assert_array_equal(dofs.effort[k - 1], efforts)
         q[k] = rng.uniform(dofs.q_lower[k], dofs.q_upper[k])
         mirrored[o] = sign * q[k]
     for frame in ("toe_l", "heel_r", "fingertip_l", "fingertip_r", "sole_l", "forearm_r", "head"):
@@ -344,8 +345,39 @@ def test_human_limits() -> None:
     euler = [k for k, name in enumerate(model.q_names) if name.endswith(".rx")]
     assert np.all(np.abs(d.q_lower[euler]) < np.pi / 2)  # away from the singular pose
     assert np.all(d.q_upper[euler] < np.pi / 2)
-    assert d.tau_max[model.qd_slice("knee_l")] == pytest.approx(0.163 * 73 * 9.81 * 1.741)
-    assert models.human(90.0, 1.9).dofs.tau_max[6:] == pytest.approx(d.tau_max[6:] * 90 * 1.9 / (73 * 1.741))
+    assert np.all(d.tau_min[6:] < 0)
+    assert models.human(90.0, 1.9).dofs.effort[6:] == pytest.approx(d.effort[6:] * 90 * 1.9 / (73 * 1.741))
+
+
+@pytest.mark.parametrize(
+    ("sex", "dof", "lower", "upper"),
+    [
+        ("male", "knee_l", -0.163, 0.087),
+        ("male", "ankle_r", -0.033, 0.095),
+        ("female", "hip_l.ry", -0.127, 0.181),
+        ("female", "ankle_l", -0.027, 0.104),
+        ("male", "hip_l.rx", -217.0, 185.0),
+        ("male", "hip_r.rx", -185.0, 217.0),
+        ("female", "hip_r.rz", -36.6, 40.6),
+        ("male", "subtalar_l", -37.0, 33.4),
+        ("male", "subtalar_r", -33.4, 37.0),
+        ("male", "lumbar.ry", -118.1, 87.3),
+        ("female", "lumbar.rx", -47.85, 47.85),
+        ("male", "shoulder_l.ry", -63.0, 91.9),
+        ("female", "shoulder_r.rz", -19.4, 26.3),
+        ("male", "elbow_r", -70.3, 53.2),
+    ],
+)
+def test_human_strengths_of_both_directions(sex: str, dof: str, lower: float, upper: float) -> None:
+    """Published torques [N m] of people of a known mass, or parts of weight times stature, in the model's signs."""
+    masses = {"hip": (73.8, 62.8), "lumbar": (73.4, 55.1), "subtalar": (73.0, 61.9)}
+    column = ("male", "female").index(sex)
+    height = (1.741, 1.735)[column]
+    mass = masses.get(dof.split(".")[0].split("_")[0], masses["hip"])[column]
+    model = models.human(mass, height, sex)  # type: ignore[arg-type]
+    unit = mass * 9.81 * height if abs(upper) < 1 else 1.0
+    k = model.qd_names.index(dof)
+    np.testing.assert_allclose(model.dofs.effort[k], [lower * unit, upper * unit], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What joints do by themselves in optimal control: springs, losses and rotors in the equations, wherever these are used."""
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,8 +17,12 @@ from ocp_dyn.mechanism.loads import JOINT_LOADS, SLIP_SPEED
 from ocp_dyn.models import pendulum
 from ocp_dyn.ocp.equations import Equations, equations_of
 from ocp_dyn.ocp.workflows.solve import prepare
-from tests.dynamics.test_passive import MODEL
+from tests.dynamics.test_passive import MODEL as LINEAR
+from tests.dynamics.test_passive_elements import with_elements
 from tests.helpers import close, mostly_slow
+
+MODEL = with_elements(LINEAR)
+"""Every kind of joint, every dof with a spring, damping, friction and a rotor, and with tissue where it has an angle."""
 
 FORMS = (
     {"form": "implicit"},
@@ -96,6 +101,31 @@ def test_the_fastest_swing_of_a_loaded_rotor(options: dict[str, Any], loaded_tim
         wrong = replace(solution, loads=loads).defects()
         assert wrong.angle > 5e-4
         assert wrong.open_loop_angle > 0.3
+
+
+TISSUE = (
+    od.ExponentialTorque("disc_joint", -0.4, {"disc_joint": 1.2}, -0.1),
+    od.ExponentialTorque("disc_joint", 0.3),
+    od.OneSidedSpring("disc_joint", 4.0, 0.6, 0.05),
+)
+
+
+@mostly_slow("options", FORMS, (FORMS[0], FORMS[3]))
+def test_the_fastest_swing_against_tissue(options: dict[str, Any], tmp_path: Any) -> None:
+    """An exponential, a constant torque and a spring from 0.6 rad on, against a dense integration; a file keeps them."""
+
+    def rate(q: float, qd: float, tau: float) -> float:
+        z = (q - 0.6) / 0.05
+        beyond = 0.05 * (z * (1 + math.erf(z / 2**0.5)) / 2 + math.exp(-z * z / 2) / (2 * math.pi) ** 0.5)
+        return tau + 0.3 - 0.4 * math.exp(1.2 * q - 0.1) - 4.0 * beyond
+
+    solution = fastest(rotor().with_passive(TISSUE), **options).solve(progress=False)
+    assert solution.duration == pytest.approx(bang_bang(rate), rel=2e-3)
+    again = ocp.Solution.load(solution.save(tmp_path / "motion.npz"))
+    assert again.model.passive == TISSUE
+    assert again.defects().angle == pytest.approx(solution.defects().angle, rel=1e-6)
+    assert solution.defects().angle < 1e-4
+    assert replace(solution, loads=NO_PASSIVE).defects().angle > 5e-4
 
 
 @mostly_slow("options", FORMS, FORMS[:4:3])
@@ -395,6 +425,9 @@ def test_stiff_joints_are_integrated_again() -> None:
 @pytest.mark.slow
 def test_steps_that_run_away_are_told() -> None:
     problem = hanging(form="explicit")
+    (dof,) = problem.model.qd_names
+    stop = problem.model.with_passive([od.OneSidedSpring(dof, 1e6, -5.0)])
+    assert any("is unstable" in line for line in replace(problem, model=stop).check())
     assert not any("is unstable" in line for line in problem.check())
     light = replace(problem.model, dofs=replace(problem.model.dofs, friction=np.array([5.0])))
     stiff = replace(problem, model=light)

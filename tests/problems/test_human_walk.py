@@ -66,7 +66,8 @@ def test_the_swinging_foot_clears_the_ground_and_the_other_leg(walk):
     assert heights[len(walk.phases[2].q)] > 0.9 * human_walk.CLEARANCE  # rows stand at nodes inside phases, not here
     knees = walk.q[:, [model.q_slice("knee_l").start, model.q_slice("knee_r").start]]
     assert knees.min() > -1e-6
-    assert np.all(np.abs(walk.tau) <= model.dofs.tau_max * (1 + 1e-6))
+    assert np.all(walk.tau <= model.dofs.tau_max * (1 + 1e-6))
+    assert np.all(walk.tau >= model.dofs.tau_min * (1 + 1e-6))
     gaps = [float((od.pose(model, "heel_l", ca.DM(q))[1] - od.pose(model, "heel_r", ca.DM(q))[1])[1]) for q in swing]
     assert min(gaps) > 0.9 * size.foot_breadth
 

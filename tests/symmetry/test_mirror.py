@@ -126,6 +126,52 @@ def test_springs_rest_at_mirrored_places() -> None:
     mirror_map(ocp.symmetric_twin(apart))
 
 
+def limbs(*elements: od.ExponentialTorque | od.OneSidedSpring) -> od.Model:
+    """Legs whose knees turn about y, and about -y on the right, and whose hips turn about x and y."""
+    builder = od.ModelBuilder("robot")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for side, y, axis in (("l", 0.1, "y"), ("r", -0.1, "-y")):
+        leg = {"mass": 1, "inertia": (0.1, 0.1, 0.1), "com": (0, 0, -0.2)}
+        builder.add_body(
+            f"thigh_{side}", od.Universal("y", "x"), "trunk", joint_name=f"hip_{side}", origin=(0, y, 0), **leg
+        )
+        builder.add_body(f"shank_{side}", od.Revolute(axis), f"thigh_{side}", joint_name=f"knee_{side}", **leg)
+    return builder.build().with_passive(elements)
+
+
+def test_passive_torques_must_be_mirrored() -> None:
+    """Abduction is about x on the left and about -x on the right; this right knee has the other sign too."""
+    first, second = limbs().joints[2].qd_labels
+    y, x = (f"hip_l.{first}", f"hip_r.{first}"), (f"hip_l.{second}", f"hip_r.{second}")
+    left = (
+        od.ExponentialTorque("knee_l", 2.0, {"knee_l": 0.5, x[0]: 0.3, y[0]: -0.4}),
+        od.ExponentialTorque(y[0], -1.0, {"knee_l": 0.7}, 0.2),
+        od.OneSidedSpring(x[0], 5.0, 0.2, 0.1),
+    )
+    right = (
+        od.ExponentialTorque("knee_r", -2.0, {"knee_r": -0.5, x[1]: -0.3, y[1]: -0.4}),
+        od.ExponentialTorque(y[1], -1.0, {"knee_r": -0.7}, 0.2),
+        od.OneSidedSpring(x[1], 5.0, -0.2, 0.1, "below"),
+    )
+    mirror = mirror_map(limbs(*left, *right))
+    assert tuple(element.mirrored(mirror.images) for element in left) == right
+    for k in range(3):
+        uneven = limbs(*left, *right[:k], *right[k + 1 :])
+        with pytest.raises(
+            od.ModelError, match=r"passive torques .* on dof .* are not the mirror image .*mirror.images"
+        ):
+            mirror_map(uneven)
+        mirror_map(uneven, loads=od.Loads(armature=True))
+        twin = ocp.symmetric_twin(uneven)
+        mirror_map(twin)
+        halves = [e for e in twin.passive if e.dof in (left[k].dof, right[k].dof)]
+        assert len(twin.passive) == 6
+        assert len(halves) == 2
+        angles = dict.fromkeys(uneven.qd_names, ca.DM(0.1))
+        close(halves[0].torque(angles), left[k].torque(angles) / 2)
+    assert ocp.symmetric_twin(limbs(*left, *right)).passive == (*left, *right)
+
+
 def crowded():
     """Pairs that only one thing tells from others: the mass center, the place, the joint, the parent."""
     builder = od.ModelBuilder("crowd")

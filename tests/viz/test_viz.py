@@ -327,7 +327,9 @@ def test_plot_shows_a_whole_stride_of_both_legs(walk: Solution, tmp_path: Path) 
     peaks = [np.nanmax(line.get_ydata()) for line in force.lines if len(line.get_xdata()) > 2]
     assert peaks == pytest.approx([100.0, 100.0])
     pressure = axes["center of pressure along the foot"].lines[0].get_ydata()
-    np.testing.assert_allclose(pressure[np.isfinite(pressure)], 100 * SOLE[0])
+    heel = float(walk.model.frame("heel_l").X.r[0] - walk.model.frame("sole_l").X.r[0])
+    np.testing.assert_allclose(pressure[np.isfinite(pressure)], 100 * (SOLE[0] - heel))
+    assert axes["center of pressure along the foot"].get_ylabel() == "cm from the heel"
     with Image.open(tmp_path / "a.png") as image:
         assert image.size == tuple(np.round(150 * made.get_size_inches()).astype(int))
 

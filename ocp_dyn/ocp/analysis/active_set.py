@@ -120,7 +120,7 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
     x, lam_x, lam_g = (solution.iterate[key] for key in ("x", "lam_x", "lam_g"))
     free = r.lower < r.upper
     found = []
-    for k, side in _active(x, r.lower / r.scale, r.upper / r.scale, lam_x, tolerance):
+    for k, side in active_entries(x, r.lower / r.scale, r.upper / r.scale, lam_x, tolerance):
         if free[k]:
             entry = r.labels[r.label[k]] if r.label[k] >= 0 else str(r.entry[k])
             bound = (r.upper if side == "upper" else r.lower)[k]
@@ -128,7 +128,7 @@ def active_set(solution: Motion, equalities: bool = False, tolerance: float = 1e
             found.append(_entry("bound", r.variables[r.variable[k]], entry, r, r.x_phase, r.x_time, k,
                                 x[k] * r.scale[k], bound, side, press))  # fmt: skip
     equal = r.row_lower == r.row_upper
-    for k, side in _active(r.value, r.row_lower, r.row_upper, lam_g, tolerance):
+    for k, side in active_entries(r.value, r.row_lower, r.row_upper, lam_g, tolerance):
         if equal[k] and not equalities:
             continue
         bound = (r.row_upper if side == "upper" else r.row_lower)[k]
@@ -166,7 +166,7 @@ def table_of(solution: Motion) -> ProgramTable:
     return solution.record
 
 
-def _active(value: Array, lower: Array, upper: Array, lam: Array, tolerance: float) -> Iterator[tuple[int, str]]:
+def active_entries(value: Array, lower: Array, upper: Array, lam: Array, tolerance: float) -> Iterator[tuple[int, str]]:
     """Entry and side of the active bounds; lam is negative at the lower one."""
     for side, gap, press in (("lower", value - lower, -lam), ("upper", upper - value, lam)):
         near = np.isfinite(gap) & ((gap <= tolerance) | (press > gap))

@@ -277,15 +277,19 @@ def _neutral_directions(model: Model, q: Array, qd: Array) -> dict[str, Array]:
 
 
 def _bound_by_joints(equations: Equations) -> Callable[[str, Array], bool]:
-    """A predicate: whether springs or losses of the root joint act on a shift or turn of the whole motion, which is
+    """A predicate: whether springs, tissue or losses of the root joint act on a shift or turn of the whole motion, which is
     then not neutral."""
     model, root = equations.model, list(equations.model.dofs_of(1))
     dofs = model.dofs
     losses = bool((dofs.damping[root] + dofs.friction[root]).any())
+    places = {name: at_v for name, (_, at_v) in model.passive_entries.items() if at_v in root}
+    depends = {places[name] for element in model.passive for name in element.coordinates if name in places}
+    pushed = any(element.dof in places for element in model.passive)
 
     def bound(name: str, d: Array) -> bool:
         stretched = bool(np.any(dofs.stiffness[root] * d[root]))
-        return equations.acts and (stretched or (losses and name == "yaw"))
+        tissue = any(abs(d[k]) > 0 for k in depends) or (bool(depends or pushed) and name == "yaw")
+        return equations.acts and (stretched or tissue or (losses and name == "yaw"))
 
     return bound
 

@@ -10,10 +10,13 @@ import numpy as np
 
 from ..._display import Displayed, table
 from ..motion.motion import Motion
+from .deciding import DecidingBounds, deciding
 from .defects import Defects, defects
 
 SUFFIXES = {"m/s": "m_per_s", "N m": "Nm", "body weights": "body_weights"}
 """Units that the keys of `Summary.numbers` write in another form."""
+
+DECIDE = "bounds that decide"
 
 
 class Figure(NamedTuple):
@@ -45,7 +48,8 @@ class Summary(Displayed):
     peak_vertical_force [N], the largest on one foot, and peak_vertical_force_in_body_weights, the same as a multiple of
     the model's weight. defects: see `Defects`. iterations of the solver. infeasibility: the largest violation of a row,
     in its scale. build_seconds, solve_seconds: time taken to make the program and to solve it. worst_fault: the
-    constraint that is violated most, "" if none is.
+    constraint that is violated most, "" if none is. bounds: those that decide the result, see `DecidingBounds`; none if
+    the solver did not converge, or without a record of the program.
 
     Figures that do not apply are None: step length, speed and cost of transport without a step length, vertical forces
     without a foot on the ground, body weights without gravity, torques without a rotational dof, defects if they were
@@ -79,6 +83,7 @@ class Summary(Displayed):
     build_seconds: float | None
     solve_seconds: float | None
     worst_fault: str
+    bounds: DecidingBounds = field(default_factory=lambda: DecidingBounds(()), repr=False)
 
     def figures(self) -> list[Figure]:
         """All figures that apply, in the order of the table, except the status and the costs."""
@@ -127,7 +132,8 @@ class Summary(Displayed):
         found += [Figure("objective", self.objective)]
         found += [Figure(f"cost: {name}", value) for name, value in self.cost.items()] if len(self.cost) > 1 else []
         figures = self._all(list(self.phases) if len(self.phases) > 1 else ())  # an only phase lasts as long as all
-        return [(figure.name, figure.text) for figure in (*found, *figures) if figure.value is not None]
+        rows = [(figure.name, figure.text) for figure in (*found, *figures) if figure.value is not None]
+        return rows + ([(DECIDE, self.bounds.line)] if self.bounds else [])
 
     def _card_html(self) -> str:
         return table((), self.rows())
@@ -165,7 +171,14 @@ def summary(solution: Motion, with_defects: bool = True) -> Summary:
         build_seconds=stats.get("build_seconds"),
         solve_seconds=stats.get("solve_seconds"),
         worst_fault=str(next(iter(stats.get("faults") or ()), "")),
+        bounds=bounds_of(solution),
     )
+
+
+def bounds_of(solution: Motion) -> DecidingBounds:
+    """The bounds that decide a solution; none if its multipliers mean nothing, or are not known."""
+    known = solution.record is not None and solution.iterate and solution.stats.get("converged")
+    return deciding(solution) if known else DecidingBounds(())
 
 
 def _largest(parts: list[Any]) -> float | None:

@@ -81,7 +81,7 @@ def _follow_motion(transcription: Transcription) -> None:
         ),
         problem.actuated,
     )
-    most = 0.5 * model.dofs.tau_max[actuated]
+    least, most = (0.5 * limit[actuated] for limit in (model.dofs.tau_min, model.dofs.tau_max))
     equations = equations_of(problem).of(model)
     for x, phase in zip(transcription.phases, problem.phases, strict=True):
         h = float(number(transcription, x.duration, program.start)[0]) / phase.intervals
@@ -98,7 +98,7 @@ def _follow_motion(transcription: Transcription) -> None:
                 jacobian = G(q)
                 tau = tau - jacobian.T @ DM(number(transcription, x.lam[k], program.start)[: jacobian.shape[0]])
             felt = chosen.spread(chosen.project(DM(q), DM(tau)))  # the constraints of dependent joints carry the rest
-            program.set_start(x.tau[k], np.clip(np.array(felt.full()).ravel()[actuated], -most, most))
+            program.set_start(x.tau[k], np.clip(np.array(felt.full()).ravel()[actuated], least, most))
 
 
 def _state_at(problem: Statement, guess: Callable[[float], object], s: float) -> tuple[Array, Array]:

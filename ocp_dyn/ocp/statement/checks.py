@@ -182,6 +182,17 @@ def check_rates(
                 )
 
 
+def check_torque_rates(phases: Sequence[Phase], torque: str) -> None:
+    """ValueError for terms that need the rate of the torques in a problem whose torques are constant along intervals."""
+    for phase in phases:
+        for term in (*phase.path, *phase.objective):
+            if torque != "linear" and getattr(term, "needs_tau_rate", False):
+                raise ValueError(
+                    f"phase {shown(phase.name)}: {objective_name(term)} needs the rate of the torques, and torques that "
+                    f'are {torque} along an interval have none: give Problem(torque="linear")'
+                )
+
+
 def _continuing(phase: Phase) -> tuple[str, ...]:
     """Names of the costs of rates that count a change from this phase to the next one."""
     terms = (term for term in phase.objective if isinstance(term, RateObjective))
@@ -198,16 +209,18 @@ class _Values(dict[str, Any]):
 def _per_interval(
     term: RateObjective, model: Model, phase: Phase, parameters: Sequence[Parameter], linear: bool
 ) -> bool:
-    """Whether the quantity of a term depends on accelerations, contact forces or constant torques."""
+    """Whether the quantity of a term depends on accelerations, contact forces, rates of torques or constant torques."""
     q, qd, s = SX.sym("q", model.nq), SX.sym("qd", model.nv), SX.sym("s")
     qdd, tau, lam = SX.sym("qdd", model.nv), SX.sym("tau", model.nv), SX.sym("lam", sum(f.size for f in phase.held))
+    rate = SX.sym("tau_rate", model.nv)
     feet = [f for f in phase.held if isinstance(f, (Foothold, CompliantFoothold))]
     places = {f: SX.sym("place", 3) for f in feet if isinstance(f, Foothold)}
     forces = dict(zip(phase.held, split(lam, *(f.size for f in phase.held)) if phase.held else (), strict=True))
     wrenches = {f: f.wrench(forces[f], places[f] if isinstance(f, Foothold) else None) for f in feet}
     values = _Values({p.name: SX.sym(p.name, p.size) for p in parameters})
     try:
-        value = SX(term.quantity(Instant(model, q, qd, s, qdd, tau, wrenches, places, values, lam=lam)))
+        instant = Instant(model, q, qd, s, qdd, tau, wrenches, places, values, lam=lam, tau_rate=rate)
+        value = SX(term.quantity(instant))
     except Exception:  # noqa: BLE001, what is wrong with the user's function is told when it is used
         return False
-    return bool(value.numel() and ca.depends_on(value, ca.vertcat(qdd, lam, *([] if linear else [tau]))))
+    return bool(value.numel() and ca.depends_on(value, ca.vertcat(qdd, lam, rate, *([] if linear else [tau]))))

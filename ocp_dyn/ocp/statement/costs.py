@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
+from casadi import DM
 
 from ..._arguments import (
     finite,
@@ -19,35 +20,79 @@ from ..._arguments import (
     positive,
     truth,
 )
-from ..._types import Expr, Vector, meant, shown
+from ..._types import Array, Expr, Vector, meant, shown
 from ...dynamics.kinematics import point_acceleration_6d
 from ...dynamics.momentum import centroidal_momentum, zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import LeastSquares, RateSquared, Weighed, base_size, capture_point, middle_of_feet, per_dof
+from .objectives import (
+    LeastSquares,
+    RateSquared,
+    Weighed,
+    base_size,
+    capture_point,
+    check_magnitudes,
+    middle_of_feet,
+    per_direction,
+    per_dof,
+)
 
 
 @dataclass(frozen=True)
 class TorqueSquared(LeastSquares):
     """sum of (tau / scale)^2 [(N m)^2 for scale 1]; scale: a number, or one per entry of tau.
 
+    For motors that are stronger in one direction: pairs (lower, upper) with lower < 0 < upper, one per entry of tau, of
+    which negative torques are divided by the first and positive ones by the second; or "strength", the torque limits of
+    the model, `model.dofs.strength(directed=True)`. The square has a continuous gradient, also at tau = 0; there its
+    second derivative jumps from 2 / lower^2 to 2 / upper^2, which an interior-point solver with exact Hessians takes
+    well, because both are positive.
+
     >>> round(turn(ocp.TorqueSquared(weight=0.5)).solve(progress=False).cost["TorqueSquared"], 2)  # half of 12
     6.02
+    >>> ocp.TorqueSquared(scale=[(-2.0, 6.0)]).integrand(instant)  # (3 N m / 6 N m)^2
+    DM(0.25)
     """
 
     weight: float = 1.0
     scale: Any = 1.0
     of_dofs: ClassVar[tuple[str, ...]] = ("scale",)
 
+    def _check_scale(self) -> None:
+        if isinstance(self.scale, str) and self.scale != STRENGTH:
+            raise ValueError(f"TorqueSquared scale must be numbers or {STRENGTH!r}, got {shown(self.scale)}")
+        if not isinstance(self.scale, str):
+            check_magnitudes(self.scale, "TorqueSquared scale")
+
+    def _magnitudes(self, model: Model) -> tuple[Array, Array]:
+        value = model.dofs.strength(directed=True) if isinstance(self.scale, str) else self.scale
+        return per_direction(value, model.nv, "TorqueSquared scale")
+
+    def check(self, model: Model, feet: Sequence[str]) -> None:
+        self._magnitudes(model)
+
     def residual(self, instant: Instant) -> Expr:
-        return instant.tau / per_dof(self.scale, instant.tau.shape[0], "TorqueSquared scale")
+        below, above = self._magnitudes(instant.model)
+        whole = instant.tau / above
+        uneven = np.flatnonzero(below != above)
+        if not uneven.size:
+            return whole
+        more = DM(1 / below - 1 / above)
+        more[np.flatnonzero(below == above).tolist()] = 0
+        return whole + ca.sparsify(more) * ca.fmin(instant.tau, 0)
+
+
+STRENGTH = "strength"
+"""Scale of torques that stands for the model's torque limits."""
 
 
 @dataclass(frozen=True)
 class TorqueRateSquared(RateSquared):
     """sum of (d(tau)/dt / scale)^2 [(N m/s)^2 for scale 1], between intervals and from a phase to the next one.
 
-    In a periodic motion the first interval follows the last one.
+    In a periodic motion the first interval follows the last one. scale: a number, or one per entry of tau, such as
+    `model.dofs.strength()`, the strength of the stronger direction. One number serves both directions: a scale that
+    changed with the sign of the torque would give the rate a jump where the torque passes zero.
 
     >>> smooth = turn(ocp.TorqueRateSquared()).solve(progress=False)
     >>> round(float(smooth.tau[0, 0]), 2)  # from 6 N m for ever shorter intervals, falling steadily

@@ -14,7 +14,8 @@ from .footholds import CompliantFoothold, Foothold
 class Instant:
     """One instant of a motion, as expressions.
 
-    q (nq), qd, qdd, tau (nv; tau is zero for unactuated joints). wrenches: [moment; force] (6) at every foothold, world
+    q (nq), qd, qdd, tau (nv; tau is zero for unactuated joints). tau_rate (nv) [N m/s, N/s]: d(tau)/dt within an interval,
+    (tau1 - tau) / h over its length h; None for `torque="constant"`, whose steps have no rate. wrenches: [moment; force] (6) at every foothold, world
     axes [N m; N]; places: (x, y, yaw) of every foothold but compliant ones in the coordinates of its plane. lam: forces of all rows of
     contacts and constraints of the phase. s: fraction of the phase that has passed, 0 to 1. values: variables and
     parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion. slacks, references:
@@ -41,3 +42,4 @@ class Instant:
     references: dict[Any, Expr] = field(default_factory=dict)
     impulse: bool = False
     lam: Expr = None
+    tau_rate: Expr = None

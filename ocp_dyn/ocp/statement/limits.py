@@ -10,10 +10,11 @@ import casadi as ca
 import numpy as np
 
 from ..._arguments import all_positive, not_negative, positive, truth
+from ..._types import Array
 from ...dynamics.momentum import zero_moment_point
 from ...mechanism import Model
 from .instant import Instant
-from .objectives import base_size, capture_point, middle_of_feet, per_dof
+from .objectives import base_size, capture_point, check_magnitudes, middle_of_feet, per_direction, per_dof
 from .path_constraints import Bounded
 
 
@@ -46,8 +47,9 @@ class TorqueSpeedCurve:
     """|tau| / tau_max + (speed in the direction of tau) / qd_max <= 1: no torque at a motor's no-load speed.
 
     The curve is linear in all four quadrants. The curve alone would allow a braking torque above tau_max; the bounds of
-    the model exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. Joints
-    without both limits have no rows.
+    the model exclude it. tau_max [N m], qd_max [rad/s]: a number or one per dof; None: the model's own limits. tau_max
+    may also be pairs (lower, upper) with lower < 0 < upper, one per dof; if a dof's limits differ in size, it has a row
+    for each direction. A direction without both limits has no row.
 
     >>> ocp.TorqueSpeedCurve(tau_max=5.0, qd_max=4.0).rows(instant)  # 3 / 5 + 1 / 4, between -1 and 1
     (SX(0.85), -1.0, 1.0)
@@ -58,23 +60,41 @@ class TorqueSpeedCurve:
     where: ClassVar[str] = "interval"
 
     def __post_init__(self) -> None:
-        for key in ("tau_max", "qd_max"):
-            if getattr(self, key) is not None:
-                all_positive(getattr(self, key), f"TorqueSpeedCurve {key}", infinite=True)
+        if self.tau_max is not None:
+            check_magnitudes(self.tau_max, "TorqueSpeedCurve tau_max", infinite=True)
+        if self.qd_max is not None:
+            all_positive(self.qd_max, "TorqueSpeedCurve qd_max", infinite=True)
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
-        for key in ("tau_max", "qd_max"):
-            if getattr(self, key) is not None:
-                per_dof(getattr(self, key), model.nv, f"TorqueSpeedCurve {key}")
+        self._limits(model)
+
+    def _limits(self, model: Model) -> tuple[Array, Array, Array]:
+        """Largest negative and positive torque, as magnitudes, and speed of every dof."""
+        dofs = model.dofs
+        below, above = -dofs.tau_min, dofs.tau_max
+        if self.tau_max is not None:
+            below, above = per_direction(self.tau_max, model.nv, "TorqueSpeedCurve tau_max")
+        speed = per_dof(dofs.qd_max if self.qd_max is None else self.qd_max, model.nv, "TorqueSpeedCurve qd_max")
+        return below, above, speed
 
     def rows(self, instant: Instant) -> Bounded:
         model = instant.model
-        dofs = model.dofs
-        torque = per_dof(dofs.tau_max if self.tau_max is None else self.tau_max, model.nv, "TorqueSpeedCurve tau_max")
-        speed = per_dof(dofs.qd_max if self.qd_max is None else self.qd_max, model.nv, "TorqueSpeedCurve qd_max")
-        limited = [k for k in range(base_size(model), model.nv) if np.isfinite(torque[k]) and np.isfinite(speed[k])]
-        drive = [instant.tau[k] / float(torque[k]) + instant.qd[k] / float(speed[k]) for k in limited]
-        return ca.vertcat(ca.SX(0, 1), *drive), -1.0, 1.0
+        below, above, speed = self._limits(model)
+        drive, lower, upper = [], [], []
+        for k in range(base_size(model), model.nv):
+            same = below[k] == above[k]
+            for torque, low, high in (
+                (above[k], -1.0 if same else -np.inf, 1.0),
+                (np.inf if same else below[k], -1.0, np.inf),
+            ):
+                if torque and np.isfinite(torque) and np.isfinite(speed[k]):
+                    drive.append(instant.tau[k] / float(torque) + instant.qd[k] / float(speed[k]))
+                    lower.append(low)
+                    upper.append(high)
+        rows = ca.vertcat(ca.SX(0, 1), *drive)
+        if all(limit == -1.0 for limit in lower) and all(limit == 1.0 for limit in upper):
+            return rows, -1.0, 1.0
+        return rows, np.array(lower), np.array(upper)
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,11 @@ class Weighed:
             raise ValueError(
                 f"{what} weight must be finite and not negative, got {shown(getattr(self, 'weight', 1.0))}"
             )
+        self._check_scale()
+
+    def _check_scale(self) -> None:
         check = all_positive if "scale" in self.of_dofs else positive
-        check(getattr(self, "scale", 1.0), f"{what} scale")
+        check(getattr(self, "scale", 1.0), f"{type(self).__name__} scale")
 
     def check(self, model: Model, feet: Sequence[str]) -> None:
         """Raises KeyError for names, ValueError for sizes that do not fit the model; feet: names of the footholds."""
@@ -124,6 +127,35 @@ def per_dof(value: Any, size: int, what: str) -> Array:
     if found.size not in (1, size):
         raise ValueError(f"{what}: give one number, or nv = {size} (one per dof), got {found.size}")
     return np.array(np.broadcast_to(found, (size,)))
+
+
+def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
+    """Magnitudes (size each) for negative and for positive torques.
+
+    value: one number, or one per dof, for both directions; or pairs (lower, upper) with lower < 0 < upper, one per dof
+    (size x 2); the pair of a single dof may stand alone.
+    """
+    found = numbers(value, what)
+    shape = np.shape(value.full() if isinstance(value, ca.DM) else value)
+    if found.size == 2 * size and (size == 1 or shape == (size, 2)):
+        lower, upper = found.reshape(size, 2).T
+        if np.any(lower >= 0) or np.any(upper <= 0):
+            raise ValueError(f"{what}: a pair (lower, upper) needs lower < 0 < upper, got {shown(value)}")
+        return -lower, upper.copy()
+    if found.size not in (1, size):
+        raise ValueError(
+            f"{what}: give one number, or nv = {size} (one per dof), got {found.size}; directions that differ need "
+            f"{size} pairs (lower, upper)"
+        )
+    both = np.array(np.broadcast_to(found, (size,)))
+    return both, both
+
+
+def check_magnitudes(value: Any, what: str, infinite: bool = False) -> None:
+    """Raises unless the numbers are positive, or rows of pairs (lower, upper), for `per_direction`."""
+    found = numbers(value, what)
+    paired = found.size and found.size % 2 == 0 and np.all(found[::2] < 0) and np.all(found[1::2] > 0)
+    all_positive(np.abs(found) if paired else value, what, infinite)
 
 
 def middle_of_feet(instant: Instant) -> Expr:

@@ -8,6 +8,11 @@ A constraint of nodes also holds at the first and the last node of a phase, unle
 for conditions that footholds imply at these nodes, such as the height of a foot that is set down. If a constraint or an
 objective has a method `check(model, feet)`, it is called when the problem is made, to check names and sizes; feet:
 names of the problem's footholds.
+
+A constraint of intervals holds at the stages of the integrator, in multiple shooting at the start of every interval. With
+the attribute `at_interval_ends = True` it holds at both ends of every interval instead, where the instant has q, qd, tau
+and tau_rate. A constraint or an objective with `needs_tau_rate = True` uses `instant.tau_rate`: the problem must have
+torque="linear", and torques are continuous from phase to phase.
 """
 
 from __future__ import annotations

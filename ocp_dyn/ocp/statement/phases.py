@@ -294,7 +294,8 @@ TRANSITIONS = (Continuous, Impact, Jump)
 
 @dataclass(frozen=True)
 class Periodic:
-    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
+    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`: torques then keep
+    the limits of both sides, because the next period is the image of this one.
 
     transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
     [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative
@@ -329,9 +330,26 @@ class Periodic:
             raise ValueError(f"Periodic speed [m/s] must be a finite number or None, got {shown(self.speed)}") from None
         if not np.sign(low) <= np.sign(speed) <= np.sign(high):
             raise ValueError(
-                f"Periodic speed {speed} m/s cannot be met by a step_length between {low} and {high} m: "
+                f"Periodic speed {speed} m/s cannot be met by a step_length of {_between(low, high)} m: "
                 "speed and step_length must have one sign (both negative backwards)"
             )
+
+    def check_durations(self, phases: Sequence[Phase]) -> None:
+        """ValueError if no duration of the phases gives a step length within its bounds at the speed."""
+        if self.speed is None:
+            return
+        times = np.sum([phase.duration_bounds for phase in phases], axis=0)
+        steps, (low, high) = np.sort(self.speed * times), self.step_length
+        if steps[0] > high + 1e-9 or steps[1] < low - 1e-9:
+            raise ValueError(
+                f"Periodic speed {self.speed:.4g} m/s: the phases take {_between(*times)} s, so the step would be "
+                f"{_between(*steps)} m long, but step_length is {_between(low, high)} m: change the speed, the "
+                "durations or step_length"
+            )
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
 
 
 @dataclass(frozen=True)

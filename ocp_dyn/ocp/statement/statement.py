@@ -15,7 +15,7 @@ from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads, check_loads
 from ...mechanism.parameters import MODEL_PARAMETERS, parameter_size
 from ...symmetry.mirror import MirrorMap, mirror_map
-from .checks import check_names, check_rates
+from .checks import check_names, check_rates, check_torque_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
@@ -111,6 +111,7 @@ class Statement:
             self.model, self.phases, self.resolved.parameters,
             linear=self.torque == "linear", periodic=self.periodic is not None,
         )  # fmt: skip
+        check_torque_rates(self.phases, self.torque)
         self._check_period()
         self._check_guess()
         self._check_dependent()
@@ -252,6 +253,7 @@ class Statement:
                 f"Periodic moves the model along x, but its root joint {shown(self.model.joint_names[0])} cannot move "
                 "so: use a model with a FloatingBase, or step_length=0 for a motion in place"
             )
+        periodic.check_durations(self.phases)
 
     @property
     def footholds(self) -> list[Foothold | CompliantFoothold]:

@@ -54,7 +54,22 @@ class Point:
 
 def interval_points(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
     """Adds the gaps of an interval to the rows and returns its stages."""
-    return (_collocated if transcription.problem.collocated else _shot)(transcription, phase, z, rows)
+    points = (_collocated if transcription.problem.collocated else _shot)(transcription, phase, z, rows)
+    return _with_rates(transcription, phase, z, points)
+
+
+def interval_ends(transcription: Transcription, phase: Phase, z: dict[str, SX]) -> list[Instant]:
+    """The start and the end of an interval, with states, torques and their rate in this interval, and places."""
+    full, model = completed(transcription, z), model_of(transcription, z)
+    here, rate = places(transcription, phase.held, z), _torque_rate(transcription, phase, z)
+    sides = (("q", "qd", 0.0), ("q1", "qd1", 1.0))
+    return [
+        Instant(
+            model, full[q], full[qd], (z["k"] + fraction) / phase.intervals,
+            tau=_torque(transcription.problem, z, fraction), tau_rate=rate, places=here, values=z,
+        )
+        for q, qd, fraction in sides
+    ]  # fmt: skip
 
 
 def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX]) -> list[Point]:
@@ -75,7 +90,7 @@ def control_points(transcription: Transcription, phase: Phase, z: dict[str, SX])
         here = slice(step * count, (step + 1) * count)
         torques = [_torque(problem, z, (step + c) / problem.steps) for c in problem.scheme.c]
         points += _points(transcription, step, feet, z, states, list(zip(qdd[here], lam[here], strict=True)), torques)
-    return points
+    return _with_rates(transcription, phase, z, points)
 
 
 def _shot(transcription: Transcription, phase: Phase, z: dict[str, SX], rows: Rows) -> list[Point]:
@@ -178,6 +193,20 @@ def _torque(problem: Statement, z: dict[str, SX], fraction: float) -> Expr:
     """The torques tau (nv) at a fraction of the interval."""
     tau = z["tau"] if "tau1" not in z else (1 - fraction) * z["tau"] + fraction * z["tau1"]
     return full_tau(problem, tau)
+
+
+def _with_rates(transcription: Transcription, phase: Phase, z: dict[str, SX], points: list[Point]) -> list[Point]:
+    """The points with the rate of the torques in their instants, if torques are linear along the interval."""
+    for point in points:
+        point.instant.tau_rate = _torque_rate(transcription, phase, z)
+    return points
+
+
+def _torque_rate(transcription: Transcription, phase: Phase, z: dict[str, SX]) -> Expr:
+    """The rate d(tau)/dt (nv) in an interval; None for torques that are constant in it."""
+    if "tau1" not in z:
+        return None
+    return full_tau(transcription.problem, (z["tau1"] - z["tau"]) / (z["T"] / phase.intervals))
 
 
 def _force_gap(rows: Rows, feet: Feet, q: Expr, qd: Expr, qdd: Expr, lam: Expr, tau: Expr) -> Expr:

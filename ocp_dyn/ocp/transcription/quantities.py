@@ -51,13 +51,14 @@ class PhaseQuantity:
         self._free = self._free_instant()
         value = self._of(self._free)
         self.size = int(value.numel())
-        parts = {name: getattr(self._free, name) for name in ("q", "qd", "qdd", "tau", "lam")}
-        needs = {name for name, x in parts.items() if x.numel() and ca.depends_on(value, x)}
+        parts = {name: getattr(self._free, name) for name in ("q", "qd", "qdd", "tau", "lam", "tau_rate")}
+        needs = {name for name, x in parts.items() if x is not None and x.numel() and ca.depends_on(value, x)}
         self.at_nodes = needs <= ({"q", "qd", "tau"} if transcription.problem.torque == "linear" else {"q", "qd"})
         self.last = self._phase.intervals - (not self.at_nodes)
         problem = transcription.problem
         controls = {
             "tau",
+            "tau_rate",
             *(["qdd"] if problem.collocated and not problem.dependent else []),
             *(["lam"] if problem.form == "implicit" and not problem.dependent else []),
         }
@@ -105,7 +106,8 @@ class PhaseQuantity:
         here, lam = places(t, phase.held, values), SX.sym("lam", sum(f.size for f in held))
         q, qd, qdd, tau = SX.sym("q", nq), SX.sym("qd", nv), SX.sym("qdd", nv), SX.sym("tau", nv)
         forces = wrenches(phase.held, lam, here)
-        return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam)
+        rate = SX.sym("tau_rate", nv) if t.problem.torque == "linear" else None
+        return Instant(model_of(t, values), q, qd, SX.sym("s"), qdd, tau, forces, here, values, lam=lam, tau_rate=rate)
 
     def _of(self, instant: Instant) -> SX:
         result = called(self._what, self._function, instant, values=instant.values)

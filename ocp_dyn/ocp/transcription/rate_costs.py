@@ -25,8 +25,16 @@ def add_rates(transcription: Transcription, p: int, phase: Phase) -> None:
     for term in terms:
         _add_inside(transcription, p, phase, term)
     continuing = [term for term in terms if getattr(term, "continues", False)]
-    if continuing:
+    if continuing or _holds_torques(transcription, p):
         _add_between(transcription, p, phase, continuing)
+
+
+def _holds_torques(transcription: Transcription, p: int) -> bool:
+    """Whether a term of phase p or of the next phase, such as `Activation`, allows no jump of the torques between
+    them."""
+    phases = transcription.problem.phases
+    terms = (t for phase in (phases[p], phases[(p + 1) % len(phases)]) for t in (*phase.path, *phase.objective))
+    return any(getattr(term, "needs_tau_rate", False) for term in terms)
 
 
 def _add_inside(transcription: Transcription, p: int, phase: Phase, term: RateObjective) -> None:

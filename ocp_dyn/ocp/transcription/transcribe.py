@@ -25,7 +25,7 @@ from ..statement.path_constraints import PathConstraint
 from ..statement.phases import Continuous, Impact, Jump, Phase, Transition
 from ..statement.statement import Statement
 from .dependent_joints import add_limits, check_images
-from .intervals import Point, interval_points
+from .intervals import Point, interval_ends, interval_points
 from .peaks import add_peaks
 from .quantities import COMPARED_DEPTH
 from .rate_costs import add_rates
@@ -79,13 +79,24 @@ def _rows(phase: Phase, term: PathConstraint, instant: Instant) -> tuple[SX, Any
     return bounded(called(here, term.rows, instant, values=instant.values), here)
 
 
-def _constrain_stages(rows: Rows, phase: Phase, points: list[Point]) -> None:
-    """Adds path constraints at the stages of an interval; rows that are equal at several stages are added once."""
-    seen: list[tuple[SX, Array, Array]] = []
+def _constrain_interval(
+    transcription: Transcription, rows: Rows, phase: Phase, z: dict[str, SX], points: list[Point]
+) -> None:
+    """Adds path constraints in an interval: at its stages, in multiple shooting at the first one; those of terms with
+    `at_interval_ends` at both ends."""
     terms = [term for term in phase.path if term.where != "node"]
-    for point in points:
+    at_ends = [term for term in terms if getattr(term, "at_interval_ends", False)]
+    stages = [point.instant for point in (points if transcription.problem.collocated else points[:1])]
+    _constrain_instants(rows, phase, [term for term in terms if term not in at_ends], stages)
+    _constrain_instants(rows, phase, at_ends, interval_ends(transcription, phase, z) if at_ends else [])
+
+
+def _constrain_instants(rows: Rows, phase: Phase, terms: Iterable[PathConstraint], instants: Iterable[Instant]) -> None:
+    """Adds path constraints at instants of an interval; rows that are equal at several instants are added once."""
+    seen: list[tuple[SX, Array, Array]] = []
+    for instant in instants:
         stage_rows = Rows()
-        _constrain_path(stage_rows, phase, terms, point.instant)
+        _constrain_path(stage_rows, phase, terms, instant)
         for name, value, lower, upper in stage_rows.rows:
             if not any(_same((value, lower, upper), other) for other in seen):
                 rows.rows.append((name, value, lower, upper))
@@ -116,7 +127,7 @@ def _add_intervals(transcription: Transcription, p: int, phase: Phase) -> None:
             point.instant.s = (z["k"] + point.fraction) / phase.intervals
             term_variables.attach(z, point)
         term_variables.constrain(rows, points)
-        _constrain_stages(rows, phase, points if problem.collocated else points[:1])
+        _constrain_interval(transcription, rows, phase, z, points)
         per = 1 / z["step_length"] if problem.per_distance else 1.0
         for objective in _integrands(phase):
             mean = sum((p.weight * _integrand(phase, objective, p.instant) for p in points), start=SX(0))

@@ -89,7 +89,7 @@ def add_variables(transcription: Transcription) -> None:
     unlimited = np.full(model.nq, np.inf)
     q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
     qd_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
-    tau_max = (dofs.tau_max if problem.limits else np.full(model.nv, np.inf))[problem.actuated]
+    tau_low, tau_high = (limit[problem.actuated] for limit in _torque_limits(transcription))
     chosen = problem.coordinates
     q_low, q_high, neutral = (np.asarray(x)[chosen.q] for x in (q_low, q_high, model.neutral()))
     qd_max, q_size, nv = qd_max[chosen.qd], len(chosen.q), len(chosen.qd)
@@ -109,7 +109,7 @@ def add_variables(transcription: Transcription) -> None:
             else:
                 x.qd.append(program.variable(f"qd {node}", nv, -qd_max, qd_max, 0.0))
             if k < phase.intervals or problem.torque == "linear":
-                x.tau.append(program.variable(f"tau {node}", len(tau_max), -tau_max, tau_max, 0.0, FORCE_SCALE))
+                x.tau.append(program.variable(f"tau {node}", len(tau_low), tau_low, tau_high, 0.0, FORCE_SCALE))
             if k == phase.intervals or not problem.collocated:
                 continue
             stages = problem.steps * problem.scheme.stages
@@ -147,6 +147,18 @@ def _add_parameters(transcription: Transcription) -> None:
         transcription.step_length = program.variable("step_length", 1, low, high, np.clip(0.5, low, high))
     if periodic.speed is not None:
         transcription.speed = program.parameter("speed", 1, periodic.speed)
+
+
+def _torque_limits(transcription: Transcription) -> tuple[Array, Array]:
+    """Lowest and largest torques (nv); in a mirrored period those of the mirror image hold too, as it is the next
+    period."""
+    dofs = transcription.problem.model.dofs
+    if not transcription.problem.limits:
+        return np.full(dofs.tau_max.shape, -np.inf), np.full(dofs.tau_max.shape, np.inf)
+    if transcription.mirror is None:
+        return dofs.tau_min, dofs.tau_max
+    low, high = transcription.mirror.of_bounds(dofs.tau_min, dofs.tau_max)
+    return np.maximum(low, dofs.tau_min), np.minimum(high, dofs.tau_max)
 
 
 def number(transcription: Transcription, slot: Slot, x: Array) -> Array:

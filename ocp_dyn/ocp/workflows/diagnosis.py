@@ -267,7 +267,7 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
         time = 1 / max(equations_of(problem).fastest(DM(q)), 1e-9)
         if h > LONGEST_STABLE_STEP * time:
             yield (
-                f"springs, damping or friction of joints act within {time:.2g} s, and the steps of phase "
+                f"springs, tissue, damping or friction of joints act within {time:.2g} s, and the steps of phase "
                 f"{phase.name!r} are {h:.2g} s: an explicit scheme such as {problem.scheme.name!r} is unstable; use an "
                 "implicit one (gauss:2), more steps, a larger loads.slip_speed, or leave these forces out: "
                 "loads=od.Loads(armature=True)"

@@ -13,6 +13,7 @@ import numpy as np
 from ..._arguments import positive, truth, whole
 from ..._display import Progress
 from ..._types import is_one_of, shown
+from ..analysis.summary import DECIDE, bounds_of
 from ..guess.from_solution import carry_over
 from ..guess.standing import initial_guess
 from ..nlp.machine_code import use_machine_code
@@ -113,11 +114,15 @@ def solve(
 
 
 def _report(solution: Solution, say: Callable[[str], None]) -> None:
-    """Reports the end of a run, and the violated constraints if it did not converge."""
+    """Reports the end of a run: the bounds that decide the result, or the violated constraints if it did not
+    converge."""
     figures = f"cost {solution.objective:.6g}, infeasibility {solution.stats['infeasibility']:.1e}"
     lines = [f"{solution.status} after {solution.stats['iterations']} iterations: {figures}"]
     if not solution.converged:
         lines += [f"  {fault}" for fault in (*solution.stats["faults"][:FAULTS_SHOWN], *solution.stats["repetitions"])]
+    else:
+        decide = bounds_of(solution).line
+        lines += [f"{DECIDE}: {decide}"] if decide else []
     say("\n".join(lines))
 
 

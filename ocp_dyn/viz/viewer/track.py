@@ -16,6 +16,7 @@ from ...casadi_functions.function import function
 from ...dynamics.momentum import center_of_mass
 from ...dynamics.recursions import joint_states
 from ...mechanism import Model
+from ..feet import wrenches_about_places
 from ..gait import AXIAL_REFLECTION, REFLECTION, Motion, weight
 from ..skeleton import Side, sides, size
 from ..stances import cut
@@ -258,7 +259,7 @@ class _Feet:
         shift = np.array([step * motion.step_length, 0.0, 0.0])
         for phase in cut(motion.model, motion.phases):
             planes: Mapping[str, Any] = phase.planes
-            for name, wrench in phase.wrenches.items():
+            for name, wrench in wrenches_about_places(motion.model, phase).items():
                 place = np.array([*np.ravel(phase.places[name])[:2], 0.0])
                 plane = planes.get(name)
                 point = place if plane is None else np.array(plane.to_world(DM(place)).full()).ravel()

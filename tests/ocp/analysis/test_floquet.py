@@ -174,3 +174,20 @@ def test_losses_of_the_root_feel_a_turn_and_springs_a_shift():
             for k, name in enumerate(("x", "y", "yaw")):
                 d = np.eye(12)[5 if name == "yaw" else k]
                 assert bound(name, d) == (passive and name == felt)
+
+
+@pytest.mark.parametrize(("element", "felt"), [
+    (od.OneSidedSpring("root.y", 1.0, 0.0), {"y", "yaw"}),
+    (od.ExponentialTorque("arm", 1.0, {"root.x": 0.1}), {"x", "yaw"}),
+    (od.ExponentialTorque("root.x", 1.0, {"arm": 0.1}), {"yaw"}),
+    (od.ExponentialTorque("arm", 1.0, {"arm": 0.1}), set()),
+])  # fmt: skip
+def test_tissue_at_the_root_feels_what_it_depends_on(element, felt):
+    builder = od.ModelBuilder("box")
+    builder.add_body("box", od.FloatingBase("euler_xyz"), mass=1, inertia=(1, 1, 1))
+    builder.add_body("arm", od.Revolute("y"), "box", joint_name="arm", mass=1, inertia=(1, 1, 1))
+    builder.add_passive(element)
+    for passive in (True, False):
+        bound = floquet._bound_by_joints(Equations(builder.build(), od.Loads(passive=passive)))
+        directions = {name: np.eye(14)[k] for name, k in (("x", 0), ("y", 1), ("yaw", 5))}
+        assert {name for name, d in directions.items() if bound(name, d)} == (felt if passive else set())

@@ -188,6 +188,57 @@ def test_motors():
     assert np.abs(phase.tau * (phase.qd[:-1] + phase.qd[1:]) / 2).max() == pytest.approx(12, rel=1e-3)
 
 
+def test_torque_over_the_strength_of_its_direction(rng):
+    """tau^2 over the square of the limit on the torque's side; the gradient is continuous."""
+    model = pendulum(3).with_limits(effort=[(-2, 5), (-4, 4), (-7, 3)])
+    tau = ca.SX.sym("tau", 3)
+    square = ocp.TorqueSquared(scale="strength").integrand(ocp.Instant(model, None, None, tau=tau))
+    f = ca.Function("f", [tau], [square, ca.gradient(square, tau), ca.hessian(square, tau)[0]])
+    for signs in ((1, 1, 1), (-1, -1, -1), (1, -1, 1), (-1, 1, -1)):
+        at = np.array(signs) * rng.uniform(1, 2, 3)
+        limits = np.where(at < 0, [2, 4, 7], [5, 4, 3])
+        close(f(at)[0], [np.sum((at / limits) ** 2)])
+        close(f(at)[1], 2 * at / limits**2)
+        close(f(at)[2], np.diag(2 / limits**2))
+    close(f(1e-9 * tau_sides(3))[1], f(-1e-9 * tau_sides(3))[1], 1e-8)
+    assert np.all(np.linalg.eigvalsh(f(np.zeros(3))[2].full()) > 0)
+    given = ocp.TorqueSquared(scale=[(-2, 5), (-4, 4), (-7, 3)])
+    close(ca.Function("g", [tau], [given.integrand(ocp.Instant(model, None, None, tau=tau))])(at), f(at)[0])
+    one = ocp.Instant(pendulum(1), None, None, tau=ca.DM([-3]))
+    assert number(ocp.TorqueSquared(scale=(-2, 5)).integrand(one)) == pytest.approx(2.25)
+    assert number(ocp.TorqueSquared(scale="strength").integrand(one)) == 9  # without limits: over 1 N m
+
+
+def tau_sides(n):
+    return np.resize([1.0, -1.0], n)
+
+
+def test_a_directed_scale_is_checked():
+    for wrong, message in (
+        ("strenght", "TorqueSquared scale must be numbers or 'strength', got 'strenght'"),
+        ([(2, 5)] * 3, "needs lower < 0 < upper"),
+        ([(-2, 0)], "must be positive"),
+        ([(-2, 5), (-2, 5)], "3 pairs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ocp.Problem(pendulum(3), ocp.Phase("p", 2, 1.0, objective=ocp.TorqueSquared(scale=wrong)))
+    with pytest.raises(ValueError, match="positive"):
+        ocp.TorqueRateSquared(scale=[(-2, 5)])
+    with pytest.raises(ValueError, match="3 pairs"):
+        ocp.Problem(pendulum(3), ocp.Phase("p", 2, 1.0, path=ocp.TorqueSpeedCurve(tau_max=[(-2, 5)])))
+
+
+def test_motors_with_a_stronger_direction():
+    """tau / 5 + qd / 4 <= 1 forward, tau / 2 + qd / 4 >= -1 backward."""
+    model = pendulum(2).with_limits(effort=[(-2, 5), (0, 6)], velocity=4)
+    instant = ocp.Instant(model, None, ca.DM([1, -3]), tau=ca.DM([3, 2]))
+    for curve in (ocp.TorqueSpeedCurve(), ocp.TorqueSpeedCurve(tau_max=[(-2, 5), (-np.inf, 6)])):
+        value, lower, upper = rows(curve, instant)
+        close(value, [3 / 5 + 1 / 4, 3 / 2 + 1 / 4, 2 / 6 - 3 / 4])
+        assert lower.tolist() == [-np.inf, -1, -np.inf]
+        assert upper.tolist() == [1, np.inf, 1]
+
+
 def test_joints_keep_a_margin():
     builder = od.ModelBuilder()
     builder.add_body("a", od.Revolute("x"), mass=1, inertia=(1, 1, 1), lower=-1.0, upper=0.5)

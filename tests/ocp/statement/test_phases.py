@@ -132,7 +132,7 @@ def test_one_interval_of_a_period_follows_itself():
 
 def test_periods_are_checked():
     walker, phase = ball(), ocp.Phase("hop", 3, 1.0)
-    with pytest.raises(ValueError, match=r"speed -1.0 m/s cannot be met by a step_length between 0.05 and 3.0"):
+    with pytest.raises(ValueError, match=r"speed -1.0 m/s cannot be met by a step_length of 0.05 to 3 m"):
         ocp.Periodic(-1.0)
     assert ocp.Periodic(-1.0, step_length=(-3.0, -0.05)).step_length == (-3.0, -0.05)
     with pytest.raises(ValueError, match="finite number or None"):
@@ -143,6 +143,17 @@ def test_periods_are_checked():
         ocp.Problem(pendulum(1), phase, periodic=ocp.Periodic(1.0, mirror=False))
     with pytest.raises(TypeError, match=r"periodic must be Periodic"):
         ocp.Problem(walker, phase, periodic=True)
+    slow = ocp.Phase("hop", 3, (0.5, 2.0))
+    for speed, steps in ((0.02, "0.01 to 0.04"), (7.0, "3.5 to 14"), (1e9, r"5e\+08 to 2e\+09")):
+        with pytest.raises(
+            ValueError, match=f"take 0.5 to 2 s, so the step would be {steps} m long, but step_length is 0"
+        ):
+            ocp.Problem(walker, slow, periodic=ocp.Periodic(speed, mirror=False))
+    backwards = ocp.Periodic(-7.0, mirror=False, step_length=(-3.0, -0.05))
+    with pytest.raises(ValueError, match=r"would be -14 to -3.5 m long, but step_length is -3 to -0.05 m"):
+        ocp.Problem(walker, slow, periodic=backwards)
+    for speed in (0.03, 5.9):
+        ocp.Problem(walker, slow, periodic=ocp.Periodic(speed, mirror=False))
     stays = ocp.Phase("stand", 3, 1.0, foot())
     with pytest.raises(ValueError, match="give the last phase another Foothold"):
         ocp.Problem(walker, stays, periodic=ocp.Periodic(1.0, mirror=False)).solve(progress=False)

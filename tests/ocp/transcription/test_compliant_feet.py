@@ -244,7 +244,13 @@ def test_a_rigid_and_a_compliant_foot_stand_side_by_side():
     phases = [ocp.Phase("fall", 6, (0.01, 0.2), feet[:1]), ocp.Phase("stand", 20, 1.5, feet)]
     for form, integrator in (("implicit", "radau:2"), ("explicit", "radau:2")):
         problem = ocp.Problem(
-            bar, phases, transitions=[ocp.Impact()], boundary=[above], unactuated=["root"], form=form, integrator=integrator
+            bar,
+            phases,
+            transitions=[ocp.Impact()],
+            boundary=[above],
+            unactuated=["root"],
+            form=form,
+            integrator=integrator,
         )
         found = problem.solve(progress=False)
         assert found.converged, form

@@ -11,7 +11,7 @@ import ocp_dyn as od
 from ocp_dyn import ocp
 from ocp_dyn.integrators import explicit_step, scheme, stage_states
 from ocp_dyn.ocp.analysis import defects
-from ocp_dyn.ocp.analysis.active_set import _active
+from ocp_dyn.ocp.analysis.active_set import active_entries
 from ocp_dyn.ocp.equations import Equations
 from ocp_dyn.ocp.guess.foot_plan import FootPlan, Span, _pose_at
 from ocp_dyn.ocp.guess.standing import _weight_rows, initial_guess
@@ -223,7 +223,10 @@ def test_drift_is_the_largest_over_all_phases():
 
 def test_a_bound_is_active_where_it_presses_harder_than_it_is_far():
     value, lower, upper = np.array([0.01, 0.01, 0.0]), np.zeros(3), np.array([9.0, 9.0, 0.0])
-    assert list(_active(value, lower, upper, np.array([-0.02, -0.005, 0.0]), 1e-6)) == [(0, "lower"), (2, "lower")]
+    assert list(active_entries(value, lower, upper, np.array([-0.02, -0.005, 0.0]), 1e-6)) == [
+        (0, "lower"),
+        (2, "lower"),
+    ]
 
 
 def test_a_condition_on_what_is_fixed_alone_is_hopeless():

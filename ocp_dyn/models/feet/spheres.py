@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arguments import choice, known
-from .._types import truth
-from ..dynamics.compliant import HuntCrossleySphere
-from .anthropometry import STATURE, Sex, human_dimensions
+from ..._arguments import choice, known
+from ..._types import truth
+from ...dynamics.compliant import HuntCrossleySphere
+from ..anthropometry import STATURE, Sex, human_dimensions
 
 RADIUS = 0.032 / 1.80
 """Radius of the spheres, of stature: 0.032 m [F22], in a model of about 1.80 m."""
@@ -56,7 +56,7 @@ def human_spheres(
 
     Spheres touch the sole's plane from above, in the frames `heel_l` (foot) and `toe_l` (toes), x forward. Places scale with
     the length of the foot, radii with stature. The material is that of published models of walking [M], softer than a heel
-    pad of 16 mm alone: shoe and arch yield, too. Sources of all numbers: `ocp_dyn.models.foot_spheres`.
+    pad of 16 mm alone: shoe and arch yield, too. Sources of all numbers: `ocp_dyn.models.feet.spheres`.
 
     >>> [sphere.center[0].__round__(3) for sphere in od.models.human_spheres("l")]  # m from the rear of the heel
     [0.031, 0.201, 0.181]

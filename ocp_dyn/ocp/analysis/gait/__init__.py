@@ -1,0 +1,1 @@
+"""Gait analysis of a solved walk: curves over the stride, measured references, comparison, pictures."""

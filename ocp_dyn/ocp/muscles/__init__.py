@@ -1,0 +1,1 @@
+"""Muscles as torque sources: strength, activation, tendons, effort and metabolic rate."""
