@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+from itertools import pairwise
+
 import casadi as ca
 import numpy as np
 import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.motion.contacts import contact_from_dict, contact_to_dict
 
 SPHERE = od.HuntCrossleySphere("ball", radius=0.1, stiffness=1e5, dissipation=0.5)
 
@@ -265,3 +269,74 @@ def test_a_rigid_and_a_compliant_foot_stand_side_by_side():
         again = problem.solve(guess=found, progress=False)
         assert again.stats["iterations"] <= found.stats["iterations"]
         assert {s.foot for s in found.stances()} == {"soft", "hard"}
+
+
+def test_a_stance_may_reach_beyond_the_end_of_the_cycle(hop):
+    phase, ahead = hop.phases[0], dataclasses.replace(hop, step_length=0.3)
+    early = dataclasses.replace(ahead, phases=(dataclasses.replace(phase, lam=np.roll(phase.lam, 12, axis=0)),))
+    (before,), (after,) = ahead.stances(5.0), early.stances(5.0)
+    assert after.touch_down < hop.duration < after.lift_off
+    assert after.touch_down == pytest.approx(before.touch_down + hop.duration / 2, abs=1e-9)
+    assert after.lift_off - after.touch_down == pytest.approx(before.lift_off - before.touch_down)
+
+
+def rolled(plane):
+    """A block with a compliant foot that rolls in four intervals, pressed at the point c of the plane; and c [m]."""
+    builder = od.ModelBuilder("block")
+    builder.add_body("block", od.FloatingBase("euler_zyx"), mass=2, inertia=(1, 1, 1))
+    builder.add_frame("foot", "block", (0.1, 0.0, -0.2))
+    model = builder.build()
+    foot = ocp.CompliantFoothold("foot", [od.HuntCrossleySphere("foot", radius=0.02)], plane)
+    q = np.array([[0.3 + 0.1 * k, 0.2, 1.0, 0.1, angle, 0.05] for k, angle in enumerate((0.4, 0.2, 0.0, 0.3, 0.5))])
+    c = np.array(plane.to_world(ca.DM([0.5, 0.25, 0.0])).full()).ravel()
+    f = 100 * np.array(plane.normal) + np.array(plane.R.full())[:, 0] * 30
+    lam = []
+    for a, b in pairwise(q):
+        middle = model.integrate(ca.DM(a), model.difference(ca.DM(a), ca.DM(b)) / 2)
+        origin = od.point_position(model, "foot", middle).full().ravel()
+        lam.append(np.concatenate([np.cross(c - origin, f), f]))
+    still = np.zeros((4, 6))
+    planes = {} if plane == ocp.Plane() else {"foot": plane}
+    phase = ocp.PhaseMotion(
+        "roll", np.linspace(0, 1, 5), q, np.zeros((5, 6)), still, still, np.array(lam), (foot,), {}, planes=planes
+    )
+    return ocp.Solution(model, (phase,), {}, (), 0.0, False, {}), c, f
+
+
+@pytest.mark.parametrize("plane", [ocp.Plane(), ocp.Plane((0.0, 0.0, 0.4), (-0.3, 0.1, 1.0))])
+def test_pictures_press_where_the_ground_does(plane):
+    from ocp_dyn.viz.gait import unroll
+    from ocp_dyn.viz.viewer.track import of_motion
+
+    motion, c, f = rolled(plane)
+    (stretch,) = unroll(motion)
+    (support,) = stretch.supports
+    assert np.allclose(support.force, f)
+    at = np.array([*support.place[:2], support.height]) + support.pressure(1.0)
+    assert np.allclose(at, c, atol=1e-9)
+    model, q = motion.model, motion.phases[0].q
+    tilts = []
+    for k in range(4):  # the place is that of the frame where it is flattest on the plane
+        middle = model.integrate(ca.DM(q[k]), model.difference(ca.DM(q[k]), ca.DM(q[k + 1])) / 2)
+        R, p = plane.pose(*od.pose(model, "foot", middle))
+        tilts.append((float(R[2, 2]), np.array(plane.to_world(ca.vertcat(p[:2], 0)).full()).ravel()))
+    assert np.allclose([*support.place[:2], support.height], max(tilts, key=lambda x: x[0])[1])
+    (hold,) = of_motion(motion, []).holds
+    assert np.allclose(hold.point, [*support.place[:2], support.height])
+
+
+def test_files_keep_planes_and_refuse_feet_that_do_not_fit():
+    foot = rolled(ocp.Plane((0.0, 0.0, 0.4), (-0.3, 0.1, 1.0)))[0].phases[0].contacts[0]
+    model = rolled(ocp.Plane())[0].model
+    saved = contact_to_dict(foot)
+    assert contact_from_dict(saved, model, {}).plane == foot.plane
+    for wrong in (
+        {"frame": "hand"},
+        {"spheres": []},
+        {"spheres": [saved["spheres"][0] | {"frame": "hand"}]},
+        {"plane": 3},
+    ):
+        with pytest.raises(od.ModelError, match="CompliantFoothold"):
+            contact_from_dict(saved | wrong, model, {})
+    with pytest.raises(od.ModelError, match="not finite"):
+        contact_from_dict(saved | {"plane": [[0.0, 0.0, float("nan")], [0.0, 0.0, 1.0]]}, model, {})
