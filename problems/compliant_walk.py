@@ -30,7 +30,7 @@ from ocp_dyn.models import HumanDimensions, human_dimensions, human_spheres
 from . import human_walk
 from ._command import asked, finish, parser
 
-INTERVALS, QUICK = 24, 16
+INTERVALS, QUICK = 24, 12
 
 FIRST_GUESS = human_walk.QUICK
 """Intervals of the walk that is the first guess."""
@@ -61,22 +61,37 @@ def problem(
     """One step in one phase. Its first guess is a walk: `problem(...).solve(guess=first_guess(...))`."""
     walk = human_walk.problem(speed, mass, height, sex)
     model, size = walk.model, human_dimensions(height, sex)
-    feet = [ocp.CompliantFoothold(f"heel_{side}", human_spheres(side, height, sex)) for side in "lr"]
+    feet = footholds(model, height, sex)
     apart = replace(human_walk.separation(size), ends=True)
     effort = (*walk.phases[0].objective, ocp.ForceRateSquared(SOFTNESS, scale=model.weight))
     time = human_walk.step_length(speed, height) / speed
     step = ocp.Phase("step", intervals, (0.6 * time, 1.5 * time), feet, [apart, toes_up(size)], effort)
-    return ocp.Problem(
-        model,
-        [step],
+    return replace(  # speed, mirror image, torques and all else as in that problem
+        walk,
+        phases=[step],
+        transitions=(),
         boundary=[ocp.Boundary(_begin, name="start at heel strike")],
-        periodic=ocp.Periodic(speed, transition=ocp.Continuous()),
-        per_distance=True,
+        guess=None,
         form=form,
         integrator=integrator or ("gauss:2" if form == "implicit" else ""),
-        torque="linear",
         options={"mu_init": 1e-3},  # the first guess is near a solution, so the barrier begins small
     )
+
+
+def footholds(
+    model: od.Model, height: float, sex: Literal["male", "female"], **material: float
+) -> list[ocp.CompliantFoothold]:
+    """Compliant feet of a human: one foothold for each foot, two if the model has joints at the toes.
+
+    material: properties of `od.HuntCrossleySphere`.
+    """
+    jointed = model.frame("toe_l").body != model.frame("heel_l").body
+    parts = {"foot": "heel", "toes": "toe"} if jointed else {"foot": "heel"}
+    return [
+        ocp.CompliantFoothold(f"{frame}_{side}", human_spheres(side, height, sex, part, jointed, **material))
+        for part, frame in parts.items()
+        for side in "lr"
+    ]
 
 
 def _begin(start: ocp.Instant, end: ocp.Instant) -> tuple[Any, float, float]:

@@ -26,6 +26,8 @@ def test_the_solver_finds_heel_strike_and_toe_off(walk):
     assert 1.0 < numbers["second_peak_body_weights"] < 1.3
     stances = walk.stances()
     assert [s.foot for s in stances] in (["heel_l", "heel_r"], ["heel_r", "heel_l"])
+    curves = walk.gait()
+    assert curves.figures["stance_percent"] == pytest.approx(numbers["toe_off_percent_of_stride"], abs=6)
     right = max(s.lift_off - s.touch_down for s in stances)
     assert all(s.lift_off - s.touch_down == pytest.approx(right) for s in stances)  # a mirrored motion
 

@@ -120,7 +120,9 @@ class Stride:
         sides = (
             [np.eye(self.model.nv)] if mirror is None else [np.eye(self.model.nv), np.array(mirror.qd_matrix.full())]
         )
-        rates = [phase.tau_rate @ side.T for side in sides for phase in self.motion.phases]
+        # one stretch per phase, but several where compliant feet come and go
+        ends = np.cumsum([len(stretch.tau) for stretch in self.stretches])[:-1]
+        rates = np.split(np.concatenate([p.tau_rate @ side.T for side in sides for p in self.motion.phases]), ends)
         parts = [_fine(self, stretch, rate) for stretch, rate in zip(self.stretches, rates, strict=True)]
         t, q, qd, tau = (np.concatenate([part[k] for part in parts]) for k in range(4))
         if self.motion.loads.passive:
