@@ -38,7 +38,7 @@ LARGE = {
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
-    "validate": Drawing(("--speeds", "1.3", "--slopes", "0"), "walk_1.30.png", quick=False),
+    "validate": Drawing(("--slopes", "0", "--speeds", "0.7", "0.9", "1.1", "1.3", "1.6", "2.0"), "speeds.png"),
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),

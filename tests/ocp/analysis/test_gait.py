@@ -215,9 +215,9 @@ def test_tilts_on_a_slope_refer_to_gravity():
 
 def test_maxima_count_from_a_prominence_on():
     x = np.arange(101)
-    two = np.exp(-(((x - 15) / 6) ** 2)) + 0.8 * np.exp(-(((x - 45) / 6) ** 2))
+    two = 1 + np.exp(-(((x - 15) / 6) ** 2)) + 0.8 * np.exp(-(((x - 45) / 6) ** 2))
     assert [round(at) for at, _ in maxima(two, 0.02)] == [15, 45]
-    assert maxima(two, 0.02)[1][1] == pytest.approx(0.8, abs=1e-6)
+    assert maxima(two, 0.02)[1][1] == pytest.approx(1.8, abs=1e-6)
     ripple = two.copy()
     ripple[30] += 0.015
     assert len(maxima(ripple, 0.02)) == 2

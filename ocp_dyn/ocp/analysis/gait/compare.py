@@ -18,6 +18,10 @@ REACH = 0.12
 """Largest distance from the range of measured speeds [m/s] at which their figures still count."""
 
 
+HEAD = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
+FIGURE_HEAD = ("figure", "walk", "measured", "deviation", "source")
+
+
 class Agreement(NamedTuple):
     """Agreement of a curve with a measured one.
 
@@ -109,17 +113,20 @@ class GaitComparison(Displayed):
         ]  # fmt: skip
 
     def __str__(self) -> str:
-        head = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
-        parts = [f"{self.title}, beside {self.caption}", _text([head, *self.rows()])]
+        parts = [f"{self.title}, beside {self.caption}", _text([HEAD, *self.rows()])]
         if self.figures:
-            parts.append(_text([("figure", "walk", "measured", "deviation", "source"), *self.figure_rows()]))
+            parts.append(_text([FIGURE_HEAD, *self.figure_rows()]))
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
         return f"GaitComparison of {self.title!r} with {self.caption!r}: {len(self.curves)} curves"
 
     def _card_html(self) -> str:
-        return table(("curve", "RMSE", "offset", "correlation", "% within 2 SD"), self.rows())
+        curves = table(HEAD, self.rows())
+        return curves + table(FIGURE_HEAD, self.figure_rows()) if self.figures else curves
+
+    def _repr_png_(self) -> None:
+        """No picture: `Gait.plot` draws one."""
 
 
 def _shown(value: float, form: str) -> str:

@@ -83,7 +83,7 @@ class Stride:
     @property
     def slope(self) -> float:
         """Rise per distance."""
-        return float(np.tan(self.lean))
+        return float(np.tan(self.lean)) + 0.0  # no -0
 
     def body(self, joint: str) -> str:
         """Name of the body that a joint of the leg, "hip", "knee" or "ankle", moves."""
@@ -120,10 +120,10 @@ class Stride:
         sides = (
             [np.eye(self.model.nv)] if mirror is None else [np.eye(self.model.nv), np.array(mirror.qd_matrix.full())]
         )
-        # one stretch per phase, but several where compliant feet come and go
+        rates = np.concatenate([phase.tau_rate @ side.T for side in sides for phase in self.motion.phases])
+        # the stretches of a step have the intervals of its phases, but may be shorter than phases
         ends = np.cumsum([len(stretch.tau) for stretch in self.stretches])[:-1]
-        rates = np.split(np.concatenate([p.tau_rate @ side.T for side in sides for p in self.motion.phases]), ends)
-        parts = [_fine(self, stretch, rate) for stretch, rate in zip(self.stretches, rates, strict=True)]
+        parts = [_fine(self, *pair) for pair in zip(self.stretches, np.split(rates, ends), strict=True)]
         t, q, qd, tau = (np.concatenate([part[k] for part in parts]) for k in range(4))
         if self.motion.loads.passive:
             tau = tau + _passive(self.model, q, qd, self.motion.loads.slip_speed)
