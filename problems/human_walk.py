@@ -43,11 +43,11 @@ INTERVALS = (4, 2, 16, 9)
 
 QUICK = (2, 2, 7, 5)
 
-PIVOT = 0.8
+PIVOT = 0.83
 """Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
 
 The center of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
-ratio, J. Prosthet. Orthot. 16, 2004: 0.8).
+ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
 
 HEEL, HEEL_RADIUS = 0.085, 0.2
@@ -61,7 +61,7 @@ CLEARANCE = 0.05
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-CALF = 3.2
+CALF = 3.0
 """Strength of plantar flexion [N m/kg]. Dynamometers measure half of it at best (`ocp_dyn.models.joint_limits`), but the
 ankle's moment reaches 3 N m/kg when people run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
 
@@ -201,7 +201,7 @@ def _effort(body: od.Model) -> tuple[Any, ...]:
         ocp.TorquePower(2.0, weight=100.0),
         ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
         ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=achilles),
-        ocp.PassiveTorqueSquared(weight=150.0, scale=body.dofs.strength()),
+        ocp.PassiveTorqueSquared(weight=220.0, scale=body.dofs.strength()),
         ocp.AccelerationSquared(weight=6e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
