@@ -35,7 +35,7 @@ INTERVALS, QUICK = 24, 12
 FIRST_GUESS = human_walk.QUICK
 """Intervals of the walk that is the first guess."""
 
-SINK = 0.01
+SINK = 0.005
 """Depth by which that walk is lowered [m]; a foot that bears the weight sinks by 1 to 2 cm."""
 
 CLEARANCE = 0.03
