@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIGURES = {
     "stride_frequency_Hz": "stride frequency [Hz]",
     "step_width_leg_lengths": "step width [leg lengths]",
-    "stance_percent": "stance [% of the stride]",
+    "metabolic_rate_W_per_kg": "metabolic rate, gross [W/kg]",
     "double_support_percent": "double support [% of the stride]",
     "swing_knee_peak_deg": "knee flexion in swing [degrees]",
     "pelvis_rotation_range_deg": "range of pelvis rotation [degrees]",
@@ -144,7 +144,7 @@ def _curve_tables(found: Sequence[Walk]) -> list[str]:
         for name, agreement in zip(names, pairs[0][1].curves, strict=True):
             cells = [comparison[agreement.curve] for _, comparison in pairs]
             rows.append(
-                (name, *(f"{a.rmse:.2g}, {_known(a.correlation, '.2f')}, {_known(a.within, '.0f')} %" for a in cells))
+                (name, *(f"{a.rmse:.2g}, {_known(a.correlation, '.2f')}, {_known(a.within, '.0f %')}" for a in cells))
             )
         head = ("RMSE, correlation, within 2 SD", *(walk.case.title for walk, _ in pairs))
         tables.append(f"### {caption}\n\n" + _table(head, rows))
@@ -178,7 +178,9 @@ def _beside(e: Any) -> str:
 
 
 def _known(value: float, form: str) -> str:
-    return format(value, form) if np.isfinite(value) else "-"
+    """A number in a format, which may end in " %"; "-" for nan."""
+    number, _, unit = form.partition(" ")
+    return f"{value:{number}} {unit}".rstrip() if np.isfinite(value) else "-"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

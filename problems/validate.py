@@ -4,7 +4,8 @@ Walks at all speeds on level ground, and on slopes at the speeds of --slope-spee
 one that is not found starts once more from the nearest gait. Joint angles, forces, moments and powers are compared with
 published bands: adults at their natural cadence (Winter 1991) for walks within 0.2 m/s of theirs, and children and
 adolescents of the same speed relative to the length of their legs (Schwartz et al. 2008); cadence, step width, double
-support and peaks with the figures of several publications, interpolated to the speed of the walk.
+support, peaks and the metabolic rate (of the work of the joints, and of rest) with the figures of several publications,
+interpolated to the speed of the walk.
 
     python -m problems.validate [--speeds 0.7 0.9 1.1 1.3 1.6 2.0] [--slopes -0.08 0 0.08] [--data FILE.csv]
                                 [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
@@ -167,6 +168,8 @@ def _beside(
     if not solution.converged:
         return Walk(case, solution, seconds, start, None, ())
     gait = solution.gait()
+    gross = {"metabolic_rate_W_per_kg": solution.metabolic_rate().gross}  # by the work of the joints, with the rest
+    gait = replace(gait, figures={**gait.figures, **gross})
     comparisons = tuple(gait.compare(reference) for reference in references(gait, subject))
     return Walk(case, solution, seconds, start, gait, comparisons)
 
@@ -248,6 +251,9 @@ def main(argv: list[str] | None = None) -> int:
     def make(speed: float) -> ocp.Problem:
         return problem(speed, body, quick=options.quick)
 
+    if not options.quiet:
+        who = f"{body.sex}, {body.mass:g} kg, {body.height:g} m"
+        print(f"{len(wanted)} walk{'s' * (len(wanted) > 1)} of a human, {who}", file=sys.stderr, flush=True)
     for walk in walks(wanted, make, subject, progress=not options.quiet):
         found.append(walk)
         keep(options, walk.solution, f"{walk.case.name}.npz")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._types import shown
+from .._types import shown, truth
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
 from .anthropometry import MASS, STATURE, HumanDimensions, SegmentBody, Sex, human_dimensions, segment_bodies
 from .joint_limits import joint_limits, strengths
+from .passive_tissue import JOINT_DAMPING, passive_tissue
 
 _FLOATING = FloatingBase()
 
 
 def human(
-    mass: float = MASS["male"], height: float = STATURE["male"], sex: Sex = "male", root: Joint = _FLOATING
+    mass: float = MASS["male"],
+    height: float = STATURE["male"],
+    sex: Sex = "male",
+    root: Joint = _FLOATING,
+    tissue: bool = True,
 ) -> Model:
     """A human of body mass [kg] and stature [m]: 14 bodies, 29 dofs with a floating base.
 
@@ -54,6 +59,9 @@ def human(
     vertical. No damping and no friction: passive joint torques are not modeled. Torque limits differ between both
     directions, `dofs.tau_min` and `dofs.tau_max`; `human_strength_curves` tells how they fall with angle and speed.
 
+    tissue: joints have the passive torques of muscles at rest and ligaments (`passive_tissue`), and some damping, which
+    count where `loads.passive` is set, and in optimal control by default. False: joints turn freely in their ranges.
+
     root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).
 
@@ -66,14 +74,17 @@ def human(
     """
     if not isinstance(root, Joint):
         raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")
+    tissue = truth(tissue, "tissue")
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
-    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex))
+    damping = JOINT_DAMPING if tissue else 0.0
+    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping)
     figure.trunk(root)
     for side in "lr":
         figure.leg(side)
     for side in "lr":
         figure.arm(side)
-    return figure.builder.build()
+    model = figure.builder.build()
+    return model.with_passive(passive_tissue(mass, height, sex)) if tissue else model
 
 
 class _Figure:
@@ -85,8 +96,10 @@ class _Figure:
         size: HumanDimensions,
         bodies: dict[str, SegmentBody],
         strength: dict[str, tuple[tuple[float, float], ...]],
+        damping: float,
     ) -> None:
         self.builder, self.size, self.bodies, self.strength = builder, size, bodies, strength
+        self.damping = damping
 
     def trunk(self, root: Joint) -> None:
         size = self.size
@@ -129,7 +142,8 @@ class _Figure:
         suffix = f"_{side}" if side else ""
         limits = joint_limits(joint, axes, side, self.strength)
         kind = Euler(axes) if len(axes) == 3 else Revolute(axes)
-        self.add(segment, name + suffix, parent, origin, kind, joint + suffix, top, limits._asdict())
+        self.add(segment, name + suffix, parent, origin, kind, joint + suffix, top,
+                 limits._asdict() | {"damping": self.damping})  # fmt: skip
 
     def add(
         self,

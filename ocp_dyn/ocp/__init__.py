@@ -57,6 +57,7 @@ from .muscles.effort import TorquePower as TorquePower
 from .muscles.metabolic import MetabolicRate as MetabolicRate
 from .muscles.tendons import Tendon as Tendon
 from .muscles.tendons import muscle_speed as muscle_speed
+from .muscles.tissue import PassiveTorqueSquared as PassiveTorqueSquared
 from .problem import Problem as Problem
 from .solution import Solution as Solution
 from .statement.collisions import Capsule as Capsule

@@ -28,6 +28,9 @@ class Solved(SimpleNamespace):
     def gait(self):
         return gait(*self.case)
 
+    def metabolic_rate(self):
+        return SimpleNamespace(gross=3.0)
+
     def save(self, path):
         path.write_text("saved")
 
@@ -87,6 +90,7 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     assert [w.start for w in found] == [None, None, Case(1.3), None, None]
     assert found[3].gait is None
     assert len(found[0].comparisons) == 2
+    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_rate_W_per_kg"}
     numbers = validate.numbers(found)
     assert (numbers["walks"], numbers["converged"]) == (5, 4)
     assert numbers["walk_2.00"]["own_guess"] is False
@@ -193,9 +197,8 @@ def test_a_walk_is_solved_and_held_beside_measurements(tmp_path, capsys):
     assert 0.7 < numbers["figures"]["stride_frequency_Hz"] < 1.2
     assert {path.name for path in tmp_path.iterdir()} == {"report.md", "speeds.png", "walk_1.30.npz", "walk_1.30.png"}
     again = ocp.Solution.load(tmp_path / "walk_1.30.npz").gait("left")
-    assert again.figures == pytest.approx(
-        {k: v for k, v in numbers["figures"].items() if not k.endswith("_percent") or k in again.figures}, rel=1e-6
-    )
+    assert again.figures == pytest.approx({name: numbers["figures"][name] for name in again.figures}, rel=1e-6)
+    assert numbers["figures"]["metabolic_rate_W_per_kg"] > 1
     # hip, knee and ankle turn the same way as those of people
     for curve in ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion", "vertical force"):
         assert again.compare("winter")[curve].correlation > 0.5

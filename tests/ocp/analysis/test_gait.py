@@ -107,6 +107,19 @@ def test_angles_have_the_signs_of_the_clinic_and_begin_at_the_strike_of_the_leg(
     assert gait["foot pitch"][50] == pytest.approx(np.degrees(0.2 - 0.2 + 0.1), abs=1e-6)
 
 
+def test_the_foot_is_flat_at_the_pitch_of_single_support():
+    """The ankle pitches the foot by 0.2 rad in the first tenth of the stride, and from 0.4 of the stride on."""
+
+    def ankle(t, side):
+        return 0.0, 0.0, -0.1 - max(0.0, 2 * (0.1 - t)) + max(0.0, t - 0.4)
+
+    gait = walk(biped(), ankle).gait()
+    assert gait["foot pitch"][20] == pytest.approx(np.degrees(0.1))
+    two = np.radians(2.0)
+    assert gait.events["foot flat"] == pytest.approx(100 * (0.1 - two / 2), abs=0.3)
+    assert gait.events["heel-off"] == pytest.approx(100 * (0.4 + two), abs=0.3)
+
+
 def test_legs_of_a_mirrored_walk_have_equal_curves():
     solution = walk(
         biped(), lambda t, side: (0.2 * np.sin(2 * np.pi * t), 0.3, 0.0), (3, 4, 5), lambda t: 300 + 100 * t

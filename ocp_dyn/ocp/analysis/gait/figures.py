@@ -11,7 +11,8 @@ from .data import PERCENT
 from .stride import Stride
 
 FLAT = 2.0
-"""Angle between sole and ground [degrees] below which the foot counts as flat."""
+"""Deviation of the foot's pitch from that of single support [degrees], below which the foot counts as flat: a heel on a
+soft sole sinks deeper than the toes."""
 
 
 PROMINENCE = 0.02
@@ -27,8 +28,11 @@ def events(stride: Stride, curves: Mapping[str, Array]) -> dict[str, float]:
         "toe-off": stride.percent(own.end),
     }
     if "foot pitch" in curves:
-        fine = np.linspace(0.0, found["toe-off"], 1001)
-        flat = fine[np.abs(np.interp(fine, PERCENT, curves["foot pitch"])) <= FLAT]
+        pitch, fine = curves["foot pitch"], np.linspace(0.0, found["toe-off"], 1001)
+        lift, strike = found["opposite toe-off"], found["opposite heel strike"]
+        standing = (PERCENT >= lift) & (PERCENT <= (lift + strike) / 2)
+        level = float(np.median(pitch[standing])) if standing.any() else 0.0
+        flat = fine[np.abs(np.interp(fine, PERCENT, pitch) - level) <= FLAT]
         if flat.size:
             found |= {"foot flat": float(flat[0]), "heel-off": float(flat[-1])}
     return dict(sorted(found.items(), key=lambda item: item[1]))

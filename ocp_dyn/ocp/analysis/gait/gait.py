@@ -42,8 +42,8 @@ class Gait(Displayed):
     out in this order (Baker, Human Movement Science 20, 2001). On a slope, forces and foot pitch refer to the ground,
     tilts to gravity. Curves that the model has no frames for (`heel_l`, `toe_l`) are left out.
 
-    events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the sole
-    begins and ceases to be within 2 degrees of the ground. figures: numbers of the walk by name and unit, among them
+    events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the foot's
+    pitch comes within 2 degrees of that in single support, and leaves them again. figures: numbers of the walk by name and unit, among them
     cadence, step width (between the heels, in the middle of stance) and double support (both of a stride together).
 
     >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {"step_width_m": 0.1})
