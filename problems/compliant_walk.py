@@ -35,7 +35,7 @@ INTERVALS, QUICK = 24, 12
 FIRST_GUESS = human_walk.QUICK
 """Intervals of the walk that is the first guess."""
 
-SINK = 0.01
+SINK = 0.005
 """Depth by which that walk is lowered [m]; a foot that bears the weight sinks by 1 to 2 cm."""
 
 CLEARANCE = 0.03
@@ -126,15 +126,15 @@ def first_guess(
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """Numbers of the report beside the summary: the gait that the solver found, in the terms of gait analysis."""
-    right, left = (_stance(solution, f"heel_{side}") for side in "rl")
+    (down, off), (other, _) = (_stance(solution, side) for side in "rl")
     stride = 2 * solution.duration
     peaks = _peaks(solution)
     return {
         "step_width_m": abs(float(np.diff([_middle(solution, side) for side in "rl"])[0])),
         "cadence_steps_per_min": 60 / solution.duration,
-        "heel_strike_percent_of_stride": 100 * ((right.touch_down / stride + 0.5) % 1.0 - 0.5),
-        "toe_off_percent_of_stride": 100 * (right.lift_off - right.touch_down) / stride,
-        "double_support_percent_of_stride": 100 * ((right.lift_off - left.touch_down) % stride) / stride,
+        "heel_strike_percent_of_stride": 100 * ((down / stride + 0.5) % 1.0 - 0.5),
+        "toe_off_percent_of_stride": 100 * (off - down) / stride,
+        "double_support_percent_of_stride": 100 * ((off - other) % stride) / stride,
         "first_peak_body_weights": peaks[0],
         "valley_body_weights": peaks[1],
         "second_peak_body_weights": peaks[2],
@@ -143,12 +143,15 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
     }
 
 
-def _stance(solution: ocp.Solution, foot: str) -> ocp.Stance:
-    """The longest stance of a foot."""
-    found = [stance for stance in solution.stances() if stance.foot == foot]
-    if not found:
-        raise ValueError(f"the foot at {foot} never stands on the ground")
-    return max(found, key=lambda stance: stance.lift_off - stance.touch_down)
+def _stance(solution: ocp.Solution, side: str) -> tuple[float, float]:
+    """Touch-down and lift-off of a foot [s]: those of its heel and, if it has a joint, of its toes together."""
+    stride = 2 * solution.duration
+    found = [stance for stance in solution.stances() if stance.foot.endswith(f"_{side}")]
+    heels = [stance for stance in found if stance.foot.startswith("heel")]
+    if not heels:
+        raise ValueError(f"the heel at heel_{side} never stands on the ground")
+    down = max(heels, key=lambda stance: stance.lift_off - stance.touch_down).touch_down
+    return down, down + max((stance.lift_off - down) % stride for stance in found)
 
 
 def _middle(solution: ocp.Solution, side: str) -> float:
@@ -161,7 +164,8 @@ def _middle(solution: ocp.Solution, side: str) -> float:
 def _peaks(solution: ocp.Solution) -> tuple[float, float, float]:
     """Largest vertical force of the first and of the second half of the right foot's stance, and the least between."""
     forces = solution.phases[0].wrenches
-    stance = np.concatenate([forces["heel_r"][:, 5], forces["heel_l"][:, 5]]) / solution.model.weight
+    up = {side: sum(w[:, 5] for name, w in forces.items() if name.endswith(f"_{side}")) for side in "rl"}
+    stance = np.concatenate([up["r"], up["l"]]) / solution.model.weight
     stance = stance[: int(np.flatnonzero(stance > 0.05)[-1]) + 1]
     half = len(stance) // 2
     first, last = int(np.argmax(stance[:half])), half + int(np.argmax(stance[half:]))
