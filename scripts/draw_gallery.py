@@ -33,6 +33,7 @@ class Drawing(NamedTuple):
 
 LARGE = {
     "human_walk": Drawing(quick=False),
+    "compliant_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
