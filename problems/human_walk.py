@@ -51,9 +51,10 @@ ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
 
 HEEL, HEEL_RADIUS = 0.085, 0.2
-"""Where the heel first touches the ground: distance from the rear of the heel, and radius of its curve, as fractions of
-the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge at the rear,
-the torque that lifts the toes would have to be almost twice as large, and the force would dip when the foot gets flat."""
+"""Distance from the rear of the heel to the point that first touches the ground, and radius of the heel's curve, as
+fractions of the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge
+at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
+foot gets flat."""
 
 CLEARANCE = 0.05
 """Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
@@ -84,8 +85,8 @@ UPPER = {"lumbar": np.zeros(3)} | {
 
 SHARES = {"loading": (0.04, 0.25), "push_off": (0.02, 0.3), "flat": (0.15, 0.8), "heel_off": (0.15, 0.75)}
 """Bounds on the durations of the phases, as fractions of the time that people take for a step at this speed: wide, so
-that effort decides and not they. Normal in percent of a stride: foot flat after 7 to 8, the other foot leaves after 10 to 12, the heel rises at 31 to 40 (Perry &
-Burnfield, Gait Analysis, 2010)."""
+that effort decides and not they. Normal in percent of a stride: foot flat after 7 to 8, the other foot leaves after 10
+to 12, the heel rises at 31 to 40 (Perry & Burnfield, Gait Analysis, 2010)."""
 
 
 class Feet(NamedTuple):

@@ -24,12 +24,11 @@ def human(
 ) -> Model:
     """A human of body mass [kg] and stature [m]: 14 bodies, 29 dofs with a floating base.
 
-    x forward, y to the left, z up. At `neutral()` the body stands upright with hanging arms and flat feet; every
-    body and joint frame has the world's axes. The pelvis' origin is midway between the hip joints,
-    `human_dimensions(height, sex).leg_length` above the soles: that is the z of the root when standing.
-
-    Positive rotations; on the right the signs about x and z are the other way round, about y the same, so
-    that the mirror image of a pose changes sides and the signs of the x and z rotations:
+    x forward, y to the left, z up. At `neutral()` the body stands upright with hanging arms and flat feet; every body
+    and joint frame has the world's axes. The pelvis' origin is midway between the hip joints, above the soles by
+    `human_dimensions(height, sex).leg_length`: that is the z of the root when standing. Positive rotations; on the
+    right the signs about x and z are the other way round, about y the same, so that the mirror image of a pose changes
+    sides and the signs of the x and z rotations:
 
     | joint (order of its entries) | about y | about x, left | about z, left | limits about y, x, z [degrees] |
     |---|---|---|---|---|
@@ -41,32 +40,28 @@ def human(
     | `shoulder_l` (y, x, z) | extension | abduction | external rotation | -180..60, -30..80, -70..90 |
     | `elbow_l` (y) | extension | | | -150..0 |
 
-    So flexion of hip, shoulder and elbow and dorsiflexion are negative. Three-dof joints are `Euler("yxz")`:
-    flexion first, then abduction, then axial rotation, singular at 90 degrees of abduction.
+    So flexion of hip, shoulder and elbow and dorsiflexion are negative. Three-dof joints are `Euler("yxz")`: flexion
+    first, then abduction, then axial rotation, singular at 90 degrees of abduction.
 
-    Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`,
-    `talus` (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar
-    joint is at the omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae.
-    Ankle and subtalar axes meet in the ankle's center. The joint of `root` is called `root`.
+    Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`, `talus`
+    (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar joint is at the
+    omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae. Ankle and subtalar axes
+    meet in the ankle's center. The joint of `root` is called `root`. Frames beside the bodies: `heel_l`, `toe_l` (ends
+    of the midline of the sole), `sole_l` (midway between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head),
+    `head` (vertex), `upper_trunk` (suprasternale), and those of the right side.
 
-    Frames beside the bodies: `heel_l`, `toe_l` (ends of the midline of the sole), `sole_l` (midway
-    between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head), `head` (vertex), `upper_trunk`
-    (suprasternale), the same on the right.
+    Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and their
+    sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the feet's lie on the
+    straight line between their joints; the foot's is halfway from ankle to sole; legs are vertical. Torque limits
+    differ between both directions; `human_strength_curves` tells how they fall with angle and speed.
 
-    Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
-    their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the
-    feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
-    vertical. No damping and no friction: passive joint torques are not modeled. Torque limits differ between both
-    directions, `dofs.tau_min` and `dofs.tau_max`; `human_strength_curves` tells how they fall with angle and speed.
+    tissue: joints have damping and the passive torques of muscles at rest and ligaments (`passive_tissue`), which count
+    where `loads.passive` is set, as optimal control does. False: joints turn freely in their ranges.
 
-    tissue: joints have the passive torques of muscles at rest and ligaments (`passive_tissue`), and some damping, which
-    count where `loads.passive` is set, and in optimal control by default. False: joints turn freely in their ranges.
+    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`: nq = nv;
+    `Fixed()`: the pelvis is held).
 
-    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
-    nq = nv; `Fixed()`: the pelvis is held).
-
-    `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a
-    root that is no joint.
+    ValueError for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; TypeError for a wrong root.
 
     >>> human = od.models.human(mass=60, height=1.65, sex="female")
     >>> round(human.mass, 6), human.nv
@@ -78,12 +73,7 @@ def human(
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     damping = JOINT_DAMPING if tissue else 0.0
     figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping)
-    figure.trunk(root)
-    for side in "lr":
-        figure.leg(side)
-    for side in "lr":
-        figure.arm(side)
-    model = figure.builder.build()
+    model = figure.build(root)
     return model.with_passive(passive_tissue(mass, height, sex)) if tissue else model
 
 
@@ -100,6 +90,15 @@ class _Figure:
     ) -> None:
         self.builder, self.size, self.bodies, self.strength = builder, size, bodies, strength
         self.damping = damping
+
+    def build(self, root: Joint) -> Model:
+        """The model: trunk, then both legs, then both arms; this is the order of the dofs."""
+        self.trunk(root)
+        for side in "lr":
+            self.leg(side)
+        for side in "lr":
+            self.arm(side)
+        return self.builder.build()
 
     def trunk(self, root: Joint) -> None:
         size = self.size

@@ -95,12 +95,12 @@ TOE_STOP = Stop(-0.9, 14.87, math.radians(65))
 
 
 def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple[PassiveElement, ...]:
-    """Passive torques of the joints of `human(mass, height, sex)`, for `model.with_passive`.
+    """Passive torques of the joints of `human(mass, height, sex)`, which has them by default.
 
     Hip, knee and ankle in the sagittal plane after Riener & Edrich 1999, with muscles over two joints: the knee's
     torque depends on hip and ankle, the hip's and the ankle's on the knee. Abduction and rotation of the hip, subtalar
-    and lumbar joint by the exponential stops of Anderson & Pandy 1999. Shoulders and elbows have none. Add
-    `JOINT_DAMPING` of this module as damping of the joints.
+    and lumbar joint by the exponential stops of Anderson & Pandy 1999. Shoulders and elbows have none.
+    `model.with_passive` adds these torques to another model; damping is not among them, see `JOINT_DAMPING`.
 
     All torques scale with mass x height, 1 for the mean man of the anthropometric tables: assumed, for the measured
     subjects' sizes are not in the sources that could be read; no source tells men from women. toe: name of toe joints
@@ -108,10 +108,10 @@ def passive_tissue(mass: float, height: float, sex: Sex, toe: str = "") -> tuple
 
     ValueError for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m.
 
-    >>> human = od.models.human()
-    >>> standing = human.with_passive(od.models.passive_tissue(73, 1.741, "male"))
+    >>> relaxed = od.models.human(tissue=False)
+    >>> standing = relaxed.with_passive(od.models.passive_tissue(73, 1.741, "male"))
     >>> torque = od.passive_force(standing, standing.neutral(), np.zeros(standing.nv))
-    >>> round(float(torque[human.qd_names.index("ankle_l")]), 2)  # plantar flexion at a right angle, straight knee [N m]
+    >>> round(float(torque[standing.qd_names.index("ankle_l")]), 2)  # plantar flexion at a right angle, straight knee [N m]
     6.39
     """
     check_sex(sex)

@@ -12,8 +12,7 @@ from ocp_dyn import ocp
 from ocp_dyn.models.anthropometry import MASS, STATURE
 from tests.helpers import close, flat
 
-HUMAN = od.models.human()
-TISSUE = HUMAN.with_passive(od.models.passive_tissue(MASS["male"], STATURE["male"], "male"))
+TISSUE = od.models.human()
 
 
 def torque(**degrees: float) -> dict[str, float]:
