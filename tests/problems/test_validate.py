@@ -95,7 +95,7 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     assert [w.start for w in found] == [None, None, Case(1.3), None, None]
     assert found[3].gait is None
     assert len(found[0].comparisons) == 2
-    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_rate_W_per_kg"}
+    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_cost_J_per_kg_m"}
     numbers = validate.numbers(found)
     assert (numbers["walks"], numbers["converged"]) == (5, 4)
     assert numbers["walk_2.00"]["own_guess"] is False

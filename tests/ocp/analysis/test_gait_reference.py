@@ -197,7 +197,14 @@ def test_figures_of_people_are_interpolated_at_the_speed_and_the_slope():
     assert found["step_width_leg_lengths"].mean == 0.13
     assert found["swing_knee_peak_deg"].mean == pytest.approx(60.46, abs=0.1)
     assert found["swing_knee_peak_deg"].sd == pytest.approx(4.8, abs=0.1)
-    assert {line.quantity for line in measured_figures()} > {"metabolic_rate_W_per_kg", "double_support_percent"}
+    assert {line.quantity for line in measured_figures()} > {"metabolic_cost_J_per_kg_m", "double_support_percent"}
+
+
+def test_metabolic_costs_of_people_are_per_distance():
+    """A walk at 1.3 m/s needs more power than one at 0.8 m/s, and some 3 to 5 W/kg; the article has J/kg/m."""
+    level = [m for m in measured_figures() if m.quantity == "metabolic_cost_J_per_kg_m" and m.slope == 0]
+    slow, fast = (m.mean * m.speed for m in sorted(level, key=lambda m: m.speed))
+    assert 2 < slow < 3 < fast < 5
 
 
 def test_a_comparison_as_text_and_numbers():
