@@ -242,8 +242,11 @@ def _asked(options: argparse.Namespace) -> tuple[list[Case], Body, ocp.GaitRefer
         speeds = options.speeds or ((told["speed"],) if "speed" in told else quick)
         slopes = options.slopes or ((0.0,) if options.quick else SLOPES)
         wanted = cases(speeds, slopes, options.slope_speeds)
-    if any(abs(case.slope) > 0.3 for case in wanted):
-        raise ValueError(f"slopes must lie between -0.3 and 0.3, where people walk on flat feet, got {options.slopes}")
+    for case in wanted:
+        if not abs(case.slope) <= 0.3:
+            raise ValueError(
+                f"slopes must lie between -0.3 and 0.3, where people walk on flat feet, got {case.slope:g}"
+            )
     problem(wanted[0].speed, body, quick=True)
     for case in wanted:
         if not 0.5 <= case.speed <= 2.2:
