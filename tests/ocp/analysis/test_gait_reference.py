@@ -203,8 +203,13 @@ def test_figures_of_people_are_interpolated_at_the_speed_and_the_slope():
     assert at(2.1)["van"].mean == pytest.approx(1.107)
     assert at(3.0) == {}
     assert at(1.3, 0.04) == {}
+    assert at(1.0, leg_length_m=0.76).keys() == at(1.0, double_support_percent=20.0).keys() == at(1.0).keys()
+    assert at(1.0, leg_length_m=0.6) == {}  # of a child
+    assert at(1.3, double_support_percent=0.0) == {}  # of a run
     walk = replace(gait(), figures={"speed_m_per_s": 1.3, "step_width_leg_lengths": 0.12, "dimensionless_speed": 0.43,
                                     "swing_knee_peak_deg": 60.0})  # fmt: skip
+    child = replace(walk, figures=walk.figures | {"leg_length_m": 0.6})
+    assert child.expected() == walk.expected()  # these depend on the dimensionless speed, or on none
     found = {e.figure: e for e in walk.expected()}
     assert found["step_width_leg_lengths"].mean == 0.13
     assert found["swing_knee_peak_deg"].mean == pytest.approx(60.46, abs=0.1)
