@@ -183,17 +183,26 @@ def ramps(t):
     return max(0.0, 400 * (since + 0.05)) if since < 0.2 else max(0.0, 400 * (0.6 - since))
 
 
+def compliant_walk(loads):
+    """The walk with all feet compliant in both phases; loads: force at a time since the strike, by frame of a foot."""
+    motion = walk(biped())
+    names = [
+        (f"{frame}_{side}", load, since) for frame, load in loads.items() for side, since in (("r", 0), ("l", TIME))
+    ]
+    feet = tuple(ocp.CompliantFoothold(name, [od.HuntCrossleySphere(name)]) for name, *_ in names)
+    phases = []
+    for phase in motion.phases:
+        lam, middle = np.zeros((N, 6 * len(feet))), (phase.t[:-1] + phase.t[1:]) / 2
+        for k, (_, load, since) in enumerate(names):
+            lam[:, 6 * k + 5] = [load(t + since) for t in middle]
+            lam[:, 6 * k + 3] = 0.1 * lam[:, 6 * k + 5]
+        phases.append(replace(phase, lam=lam, contacts=feet, places={}))
+    return replace(motion, phases=tuple(phases))
+
+
 def test_compliant_feet_stand_while_they_carry_20_newtons():
     """Events lie between the middles of intervals, as in `stances()`, and the forces begin and end with 20 N."""
-    model = biped()
-    feet = tuple(ocp.CompliantFoothold(f"heel_{s}", [od.HuntCrossleySphere(f"heel_{s}", (0.1, 0, 0))]) for s in "rl")
-    phases = []
-    for phase in walk(model).phases:
-        lam, middle = np.zeros((N, 12)), (phase.t[:-1] + phase.t[1:]) / 2
-        lam[:, 5], lam[:, 11] = [ramps(t) for t in middle], [ramps(t + TIME) for t in middle]
-        lam[:, 3] = 0.1 * lam[:, 5]
-        phases.append(replace(phase, lam=lam, contacts=feet, places={}))
-    motion = replace(walk(model), phases=tuple(phases))
+    motion = compliant_walk({"heel": ramps})
     gait = motion.gait()
     assert gait.events["toe-off"] == pytest.approx(55)
     assert gait.events["opposite heel strike"] == pytest.approx(50)
@@ -203,6 +212,47 @@ def test_compliant_feet_stand_while_they_carry_20_newtons():
     weight = 60 * 9.81
     assert gait["vertical force"][[0, 10, 55, 56]] == pytest.approx([20 / weight, 60 / weight, 20 / weight, 0])
     assert gait["forward force"][[0, 55]] == pytest.approx([0, 0])
+
+
+def test_heel_and_toes_of_a_compliant_foot_carry_together():
+    """Each carries less than 20 N at the strike and at toe-off, at which both together carry 20 N."""
+    gait = compliant_walk({"heel": lambda t: 0.5 * ramps(t), "toe": lambda t: 0.5 * ramps(t)}).gait()
+    assert gait.events["toe-off"] == pytest.approx(55)
+    assert gait.events["opposite heel strike"] == pytest.approx(50)
+
+
+def test_a_run_has_no_double_support():
+    gait = compliant_walk({"heel": lambda t: ramps(t + 0.2 * (0 <= t % 1 < 0.6))}).gait()  # the foot leaves at 0.35 s
+    assert gait.events["toe-off"] == pytest.approx(35, abs=2)
+    assert gait.figures["double_support_percent"] == 0
+    assert gait.expected() == []
+
+
+def test_peaks_of_the_knee_belong_to_early_stance_and_to_the_swing():
+    at, knee = (0, 0.1, 0.3, 0.55, 0.6, 0.8, 1.0), (0, 0.3, 0.1, 0.5, 0.4, 0.2, 0)
+    gait = walk(biped(), lambda t, side: (0.0, np.interp(t % 1, at, knee), 0.0)).gait()
+    assert gait.figures["stance_knee_peak_deg"] == pytest.approx(np.degrees(0.3), rel=0.02)
+    assert gait.figures["swing_knee_peak_deg"] == pytest.approx(np.degrees(0.4), rel=0.02)
+
+
+def test_forces_brake_and_propel_and_point_outward():
+    motion = walk(biped())
+    phases = [replace(phase, lam=phase.lam.copy()) for phase in motion.phases]
+    for phase, forward in zip(phases, (-60.0, 90.0), strict=True):
+        phase.lam[:, 3], phase.lam[:, 4] = forward, -12.0  # of the right foot: to the right
+    phases[0].lam[:, 9], phases[0].lam[:, 10] = 90.0, 12.0
+    gait = replace(motion, phases=tuple(phases)).gait()
+    weight = 60 * 9.81
+    assert gait.figures["braking_force_body_weights"] == pytest.approx(60 / weight)
+    assert gait.figures["propelling_force_body_weights"] == pytest.approx(90 / weight)
+    assert gait["lateral force"][[5, 30, 55]] == pytest.approx(12 / weight)
+
+
+def test_the_hip_angle_from_the_trunk_counts_the_lean_of_the_trunk():
+    lean = 0.1  # forward; the leg hangs from the pelvis, so its thigh points backward
+    gait = walk(biped(), turn=(0, np.sin(lean / 2), 0, np.cos(lean / 2))).gait()
+    assert gait["thigh flexion"][30] == pytest.approx(-np.degrees(lean))
+    assert gait["hip flexion from trunk"][30] == pytest.approx(0, abs=1e-9)
 
 
 def test_feet_whose_contacts_are_never_switched_stand_while_they_carry_20_newtons():
