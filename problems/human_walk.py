@@ -216,22 +216,30 @@ def stiffness(model: od.Model) -> np.ndarray:
     return found
 
 
+GAIT = (
+    "stance_percent", "stance_knee_peak_deg", "push_off_moment_Nm_per_kg", "push_off_power_W_per_kg",
+    "vertical_force_maxima", "braking_force_body_weights", "propelling_force_body_weights",
+    "pelvis_rotation_range_deg", "pelvis_obliquity_range_deg",
+)  # fmt: skip
+"""Numbers of `Solution.gait` that the report takes over by these names."""
+
+
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
-    model = solution.model
-    loading, push_off, flat, heel_off = solution.phases
-    double = loading.duration + push_off.duration
+    gait = solution.gait().numbers()
+    double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
     return {
-        "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
-        "cadence_steps_per_min": 60 / solution.duration,
-        "heel_strike_to_flat_s": loading.duration,
-        "double_support_s": double,
-        "double_support_percent_of_stride": 50 * double / solution.duration,
-        "heel_off_percent_of_stride": 50 * (1 - heel_off.duration / solution.duration),
+        "step_width_m": gait["step_width_m"],
+        "cadence_steps_per_min": gait["cadence_steps_per_min"],
+        "heel_strike_to_flat_s": solution.phases[0].duration,
+        "double_support_s": double / 100 * gait["stride_time_s"],
+        "double_support_percent_of_stride": double,
+        "heel_off_percent_of_stride": gait["heel_off_percent"],
         "swing_clearance_m": _clearance(solution),
         **peak_torques(solution),
-        "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
+        "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
         **_arm_swing(solution),
+        **{name: gait[name] for name in GAIT},
     }
 
 

@@ -109,6 +109,55 @@ def test_people_walk_like_this(walk):
 
 
 @pytest.mark.slow
+def test_the_report_has_the_figures_of_gait_analysis(walk):
+    """Those that the phases determine are theirs: the report and the footholds do not tell two stories."""
+    found = human_walk.numbers(walk)
+    loading, push_off, flat, heel_off = walk.phases
+    assert found["cadence_steps_per_min"] == pytest.approx(60 / walk.duration)
+    assert found["double_support_s"] == pytest.approx(loading.duration + push_off.duration)
+    share = 50 * found["double_support_s"] / walk.duration
+    assert found["double_support_percent_of_stride"] == pytest.approx(share)
+    half = human_walk.PIVOT * od.models.human_dimensions(1.741, "male").sole_half_length
+    turned_out = 2 * half * np.sin(human_walk.TOE_OUT)  # the middles of the soles are wider apart than the heels
+    assert found["step_width_m"] == pytest.approx(2 * abs(flat.places["heel_r"][1]) - turned_out, abs=0.01)
+    begin, end = (50 * (1 - t / walk.duration) for t in (heel_off.duration, 0))
+    assert begin < found["heel_off_percent_of_stride"] < end  # the heel has left the ground, by a few degrees
+
+
+@pytest.fixture(scope="module")
+def natural():
+    """The walk at the speed of Winter's tables, on the full grid."""
+    return human_walk.problem(1.325).solve(progress=False)
+
+
+@pytest.mark.slow
+def test_the_walk_is_that_of_measured_people(natural):
+    """Angles within 6 degrees of the means of Winter (1991), forces in their band; nothing was fitted to them."""
+    assert natural.converged
+    gait = natural.gait()
+    found = gait.compare("winter")
+    for curve in ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion"):
+        assert found[curve].rmse < 6, curve
+        assert found[curve].correlation > 0.9, curve
+    assert found["vertical force"].within > 80
+    assert found["forward force"].rmse < 0.05  # body weights
+    figures = gait.figures
+    assert figures["vertical_force_maxima"] == 2
+    assert 8 < figures["pelvis_rotation_range_deg"] < 16
+    assert 50 < figures["swing_knee_peak_deg"] < 70
+    assert 1.3 < figures["push_off_moment_Nm_per_kg"] < 1.9
+    assert 0.08 < figures["step_width_m"] < 0.15
+    assert 105 < figures["cadence_steps_per_min"] < 120
+
+
+@pytest.mark.slow
+def test_effort_decides_and_no_bound(natural):
+    """Durations, torques and the joints of the legs are free; bounds may only hold the elbows straight."""
+    deciding = [bound for bound in natural.deciding() if not bound.name.startswith("elbow")]
+    assert deciding == []
+
+
+@pytest.mark.slow
 def test_check_is_silent():
     assert human_walk.problem(intervals=human_walk.QUICK).check() == []
 
