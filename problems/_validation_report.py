@@ -93,14 +93,21 @@ def _measured(gait: ocp.Gait) -> dict[str, dict[str, list[tuple[float, float, fl
     return found
 
 
-def write_report(found: Sequence[Walk], body: Body, subject: ocp.GaitReference | None, path: Path) -> None:
-    """Writes report.md beside the pictures of the walks."""
+def write_report(
+    found: Sequence[Walk], body: Body, subject: ocp.GaitReference | None, path: Path, preferred: float | None = None
+) -> None:
+    """Writes report.md beside the pictures of the walks; preferred: the speed of least metabolic cost [m/s]."""
     who = f"{body.sex}, {body.mass:g} kg, {body.height:g} m"
     machine = f"Solved on {platform.machine()}, Python {platform.python_version()}"
     parts = [
         f"# Human walking beside measurements\n\nThe walker: {who}. {machine}; seconds of building and solving a walk.",
         _table(("walk", "converged", "iterations", "seconds", "started from"), [_solved(walk) for walk in found]),
     ]
+    if preferred is not None:
+        parts.append(
+            f"On level ground the metabolic cost per distance is least at **{preferred:.2f} m/s**; people walk "
+            "at about 1.3 m/s when they choose their speed."
+        )
     if subject is not None:
         parts.insert(1, f"Held beside the subject **{subject.name}**{': ' * bool(subject.source)}{subject.source}.")
     if any(walk.comparisons for walk in found):

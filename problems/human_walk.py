@@ -196,16 +196,26 @@ def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
 
 def _effort(body: od.Model) -> tuple[Any, ...]:
     """The costs of effort; body: the model with the strengths that dynamometers measure."""
-    model, size = with_calf(body), body.mass / 73.0
-    achilles = [ocp.Tendon(f"ankle_{side}", ACHILLES * size) for side in "lr"]
+    model = with_calf(body)
     return (
         ocp.TorquePower(2.0, weight=100.0),
         ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
-        ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=achilles),
+        ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons(model)),
         ocp.PassiveTorqueSquared(weight=220.0, scale=body.dofs.strength()),
         ocp.AccelerationSquared(weight=6e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
+
+
+def tendons(model: od.Model) -> list[ocp.Tendon]:
+    """The Achilles tendons, in series with the muscles of the calves."""
+    return [ocp.Tendon(f"ankle_{side}", ACHILLES * model.mass / 73.0) for side in "lr"]
+
+
+def metabolism(solution: ocp.Solution) -> ocp.Metabolism:
+    """Metabolic rate of a walk by the formula of Minetti and Alexander (`ocp.MetabolicRate`), which the walk does not
+    minimize, and 1.2 W/kg at rest."""
+    return solution.metabolic_rate(ocp.MetabolicRate(tendons=tendons(solution.model)))
 
 
 def stiffness(model: od.Model) -> np.ndarray:
@@ -240,6 +250,7 @@ def numbers(solution: ocp.Solution) -> dict[str, Any]:
         "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
         **_arm_swing(solution),
         **{name: gait[name] for name in GAIT},
+        **metabolism(solution).numbers(),
     }
 
 

@@ -4,8 +4,8 @@ Walks at all speeds on level ground, and on slopes at the speeds of --slope-spee
 one that is not found starts once more from the nearest gait. Joint angles, forces, moments and powers are compared with
 published bands: adults at their natural cadence (Winter 1991) for walks within 0.2 m/s of theirs, and children and
 adolescents of the same speed relative to the length of their legs (Schwartz et al. 2008); cadence, step width, double
-support, peaks and the metabolic rate (of the work of the joints, and of rest) with the figures of several publications,
-interpolated to the speed of the walk.
+support, peaks and the metabolic rate (`human_walk.metabolism`) with the figures of several publications, interpolated to
+the speed of the walk. With three speeds or more the report tells at which the metabolic cost per distance is least.
 
     python -m problems.validate [--speeds 0.7 0.9 1.1 1.3 1.6 2.0] [--slopes -0.08 0 0.08] [--data FILE.csv]
                                 [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
@@ -168,8 +168,9 @@ def _beside(
     if not solution.converged:
         return Walk(case, solution, seconds, start, None, ())
     gait = solution.gait()
-    gross = {"metabolic_rate_W_per_kg": solution.metabolic_rate().gross}  # by the work of the joints, with the rest
-    gait = replace(gait, figures={**gait.figures, **gross})
+    gross = human_walk.metabolism(solution).gross
+    rates = {"metabolic_rate_W_per_kg": gross, "metabolic_cost_J_per_kg_m": gross / case.speed}
+    gait = replace(gait, figures={**gait.figures, **rates})
     comparisons = tuple(gait.compare(reference) for reference in references(gait, subject))
     return Walk(case, solution, seconds, start, gait, comparisons)
 
@@ -186,9 +187,22 @@ def _tell(walk: Walk, count: str) -> None:
     )
 
 
+def preferred_speed(found: Sequence[Walk]) -> float | None:
+    """Speed [m/s] of the least metabolic cost per distance on level ground: the lowest point of the parabola through the
+    cheapest walk and its two neighbors. None if the cheapest walk is the slowest or the fastest."""
+    level = sorted((w for w in found if w.gait is not None and not w.case.slope), key=lambda w: w.case.speed)
+    costs = [w.gait.figures["metabolic_cost_J_per_kg_m"] for w in level if w.gait is not None]
+    k = int(np.argmin(costs)) if costs else 0
+    if not 0 < k < len(costs) - 1:
+        return None
+    a, b, _ = np.polyfit([w.case.speed for w in level[k - 1 : k + 2]], costs[k - 1 : k + 2], 2)
+    return float(-b / (2 * a))
+
+
 def numbers(found: Sequence[Walk]) -> dict[str, Any]:
     """All numbers of the report, walk by walk."""
     result: dict[str, Any] = {"walks": len(found), "converged": sum(w.solution.converged for w in found)}
+    result["speed_of_least_metabolic_cost_m_per_s"] = preferred_speed(found)
     for walk in found:
         entry: dict[str, Any] = {
             "converged": walk.solution.converged, "status": walk.solution.status, "iterations": walk.iterations,
@@ -261,7 +275,7 @@ def main(argv: list[str] | None = None) -> int:
             _picture(walk, options.out, subject)
     if options.out is not None:
         attempt("speeds.png", lambda: draw_speeds(found, options.out / "speeds.png"))
-        write_report(found, body, subject, options.out / "report.md")
+        write_report(found, body, subject, options.out / "report.md", preferred_speed(found))
         if not options.quiet:
             print(f"wrote {options.out / 'report.md'}", file=sys.stderr)
     for walk in found:

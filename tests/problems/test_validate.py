@@ -28,8 +28,13 @@ class Solved(SimpleNamespace):
     def gait(self):
         return gait(*self.case)
 
-    def metabolic_rate(self):
-        return SimpleNamespace(gross=3.0)
+    model = SimpleNamespace(mass=73.0)
+
+    def metabolic_rate(self, rate):
+        """A cost per distance of 3 + (speed - 1.2)^2."""
+        assert isinstance(rate, ocp.MetabolicRate)
+        assert rate.tendons
+        return SimpleNamespace(gross=self.case[0] * (3.0 + (self.case[0] - 1.2) ** 2))
 
     def save(self, path):
         path.write_text("saved")
@@ -99,12 +104,22 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     json.dumps(numbers, allow_nan=False)
 
 
+def test_the_preferred_speed_is_that_of_the_least_cost_per_distance():
+    make, _ = maker(never={0.7})
+    found = list(validate.walks([Case(v) for v in (1.6, 0.7, 1.0, 1.3, 2.0)] + [Case(1.3, 0.08)], make))
+    assert validate.preferred_speed(found) == pytest.approx(1.2)
+    assert validate.numbers(found)["speed_of_least_metabolic_cost_m_per_s"] == pytest.approx(1.2)
+    assert validate.preferred_speed(found[:1]) is None
+    assert validate.preferred_speed([w for w in found if w.case.speed >= 1.3]) is None  # the slowest is the cheapest
+
+
 def test_the_report_has_all_walks_tables_and_sources(tmp_path):
     make, _ = maker(never={0.7})
     found = list(validate.walks([Case(1.3), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
-    write_report(found, Body(), None, tmp_path / "report.md")
+    write_report(found, Body(), None, tmp_path / "report.md", 1.234)
     text = (tmp_path / "report.md").read_text()
     assert "| 0.70 m/s | no: Infeasible_Problem_Detected | 7 |" in text
+    assert "least at **1.23 m/s**" in text
     assert "### Winter 1991, adults at their natural cadence" in text
     winter = found[0].comparisons[0]["knee flexion"]
     assert f"| knee flexion [degrees] | {winter.rmse:.2g}, -, {winter.within:.0f} % |" in text
