@@ -57,7 +57,7 @@ at the rear, the torque that lifts the toes would have to be almost twice as lar
 foot gets flat."""
 
 CLEARANCE = 0.05
-"""Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
+"""Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
 
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
@@ -177,9 +177,13 @@ def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Fee
 
 
 def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float, float, float]]]:
-    """The corners of a sole from heel to pivot."""
-    width = size.sole_half_breadth
-    return [(f"heel_{side}", (x, y, 0.0)) for x in (0.0, PIVOT * size.foot_length) for y in (-width, width)]
+    """The corners of a sole from the point where the round heel begins to the pivot.
+
+    The rear of the foot is not among them: it is above the round heel, and a sharp corner there would hit the ground
+    before the heel strikes.
+    """
+    width, ends = size.sole_half_breadth, (HEEL * size.foot_length, PIVOT * size.foot_length)
+    return [(f"heel_{side}", (x, y, 0.0)) for x in ends for y in (-width, width)]
 
 
 def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
@@ -277,7 +281,7 @@ def _clearance(solution: ocp.Solution) -> float:
         float(od.point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2])
         for frame in ("heel_l", "toe_l")
     )
-    return min(heel, heel + PIVOT * (toe - heel))
+    return min(heel + part * (toe - heel) for part in (HEEL, PIVOT))
 
 
 def main(argv: list[str] | None = None) -> int:

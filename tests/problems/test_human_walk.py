@@ -9,6 +9,7 @@ from ocp_dyn import ocp
 from problems import human_walk
 
 SLACK = 1e-3  # N, N m: the solver's tolerance times the scale of forces
+HALF = (human_walk.PIVOT - human_walk.HEEL) / 2  # half of the flat sole, per length of the foot
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def friction_and_pressure(foothold, place, n, f, size):
     ahead = np.array([np.cos(place[2]), np.sin(place[2])])
     side = np.array([-ahead[1], ahead[0]])
     assert abs(ahead @ n[:2]) <= size.sole_half_breadth * f[2] + SLACK
-    half = human_walk.PIVOT * size.sole_half_length if foothold.kind == "flat" else 0.0
+    half = HALF * size.foot_length if foothold.kind == "flat" else 0.0
     assert abs(side @ n[:2]) <= half * f[2] + SLACK
 
 
@@ -52,7 +53,7 @@ def test_feet_stand_and_roll_where_they_were_put(walk):
             for q in phase.q:
                 assert np.abs(np.array(ocp.Foothold(contact).position(model, ca.DM(q), place))).max() < 1e-6
     flat, toes = walk.phases[2].places["heel_r"], walk.phases[3].places["heel_r"]
-    half = human_walk.PIVOT * od.models.human_dimensions(1.741, "male").sole_half_length
+    half = HALF * od.models.human_dimensions(1.741, "male").foot_length
     assert toes - flat == pytest.approx([half * np.cos(flat[2]), half * np.sin(flat[2]), 0.0])
 
 
@@ -117,8 +118,8 @@ def test_the_report_has_the_figures_of_gait_analysis(walk):
     assert found["double_support_s"] == pytest.approx(loading.duration + push_off.duration)
     share = 50 * found["double_support_s"] / walk.duration
     assert found["double_support_percent_of_stride"] == pytest.approx(share)
-    half = human_walk.PIVOT * od.models.human_dimensions(1.741, "male").sole_half_length
-    turned_out = 2 * half * np.sin(human_walk.TOE_OUT)  # the middles of the soles are wider apart than the heels
+    ahead = (human_walk.PIVOT + human_walk.HEEL) / 2 * od.models.human_dimensions(1.741, "male").foot_length
+    turned_out = 2 * ahead * np.sin(human_walk.TOE_OUT)  # the middles of the soles are wider apart than the heels
     assert found["step_width_m"] == pytest.approx(2 * abs(flat.places["heel_r"][1]) - turned_out, abs=0.01)
     begin, end = (50 * (1 - t / walk.duration) for t in (heel_off.duration, 0))
     assert begin < found["heel_off_percent_of_stride"] < end  # the heel has left the ground, by a few degrees
