@@ -122,7 +122,8 @@ def problem(
     model, effort = with_calf(body), _effort(body)
     right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
     left = feet(model, size, "l")
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
+    muscles = ocp.Activation()  # torques cannot jump: muscles switch on in 15 ms, and off in 60 ms
+    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), muscles)
     apart = separation(size)
     corners = sole_points("l", size)
     rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
