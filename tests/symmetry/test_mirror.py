@@ -185,7 +185,7 @@ def test_a_stop_at_one_end_of_one_side_is_found(left, place) -> None:
     uneven = limbs(
         left, od.OneSidedSpring("hip_l.second", 5.0, 0.2), od.OneSidedSpring("hip_r.second", 5.0, -0.2, side="below")
     )
-    with pytest.raises(od.ModelError, match="passive torques .* on dof"):
+    with pytest.raises(od.ModelError, match=r"passive torques .* on dof"):
         mirror_map(uneven)
     twin = ocp.symmetric_twin(uneven)
     mirror, q = mirror_map(twin), np.array(twin.neutral()).ravel()
