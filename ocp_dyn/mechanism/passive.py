@@ -69,6 +69,10 @@ class PassiveElement(ABC):
         """The element on the mirror image of the mechanism: image has the partner of each dof, and the sign (1 or -1)
         of the partner's coordinate."""
 
+    @abstractmethod
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """Coordinates near these at which the torque is not negligible beside its largest ones in use."""
+
 
 @named_fields
 @dataclass(frozen=True)
@@ -154,6 +158,13 @@ class ExponentialTorque(PassiveElement):
         slopes = {image[j][0]: image[j][1] * x for j, x in dict(self.slopes).items()}
         return replace(self, dof=name, gain=sign * self.gain, slopes=slopes)
 
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """The nearest coordinates at which the torque is the gain."""
+        slopes = dict(self.slopes)
+        exponent = self.offset + math.fsum(x * angles[name] for name, x in slopes.items())
+        steep = math.fsum(x**2 for x in slopes.values())
+        return {name: angles[name] - exponent * x / steep for name, x in slopes.items()}
+
 
 @named_fields
 @dataclass(frozen=True)
@@ -235,6 +246,10 @@ class OneSidedSpring(PassiveElement):
         name, sign = image[self.dof]
         side = self.side if sign > 0 else {"above": "below", "below": "above"}[self.side]
         return replace(self, dof=name, start=sign * self.start, side=side)
+
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """Three times the smoothing beyond the start."""
+        return {self.dof: self.start + 3 * self._sign * self.smoothing}
 
 
 ELEMENTS: dict[str, type[PassiveElement]] = {kind.__name__: kind for kind in (ExponentialTorque, OneSidedSpring)}

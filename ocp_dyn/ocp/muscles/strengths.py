@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..._arguments import called
 from ..._types import Array, Expr, listed
 from ...mechanism import Model
 from ..statement.instant import Instant
@@ -39,7 +40,7 @@ def strengths_at(instant: Instant, value: Any, what: str) -> Limits:
     """Strengths (nv) at an instant: numbers, or expressions if `value` is a function of the instant."""
     if not varies(value):
         return strengths(instant.model, value, what)
-    found = getattr(value, "strengths", value)(instant)
+    found = called(what, getattr(value, "strengths", value), instant)
     lower, upper = found if isinstance(found, (tuple, list)) and len(found) == 2 else (found, found)
     nv = instant.model.nv
     for part in (lower, upper):
@@ -62,19 +63,16 @@ def limited(instant: Instant, value: Any, what: str) -> tuple[list[int], Expr, E
     without any, whose torque is zero, is left out. ValueError if a strength is infinite.
     """
     lower, upper = strengths_at(instant, value, what)
-    dofs = driven(instant)
-    if not varies(value):
-        dofs = [k for k in dofs if max(lower[k], upper[k]) > 0]
-    endless = [instant.model.qd_names[k] for k in dofs if _is_infinite(lower[k]) or _is_infinite(upper[k])]
+    dofs = [k for k in driven(instant) if not (is_number(lower[k], 0) and is_number(upper[k], 0))]
+    endless = [instant.model.qd_names[k] for k in dofs if is_number(lower[k], np.inf) or is_number(upper[k], np.inf)]
     if endless:
         raise ValueError(
             f"{what}: the model has no limit of the torque of {listed(endless)}: give strength= in N m, or a model "
             "with_limits(effort=...)"
         )
-    if varies(value):
-        return dofs, ca.vertcat(*(lower[k] for k in dofs)), ca.vertcat(*(upper[k] for k in dofs))
-    low, high = lower[dofs], upper[dofs]
-    return dofs, ca.DM(np.where(low > 0, low, high)), ca.DM(np.where(high > 0, high, low))
+    low = [upper[k] if is_number(lower[k], 0) else lower[k] for k in dofs]
+    high = [lower[k] if is_number(upper[k], 0) else upper[k] for k in dofs]
+    return dofs, ca.vertcat(ca.DM(0, 1), *low), ca.vertcat(ca.DM(0, 1), *high)
 
 
 def fraction(x: Expr, lower: Expr, upper: Expr) -> Expr:
@@ -97,6 +95,7 @@ def varies(value: Any) -> bool:
     return callable(value) or callable(getattr(value, "strengths", None))
 
 
-def _is_infinite(x: Any) -> bool:
+def is_number(x: Any, value: float) -> bool:
+    """Whether an entry of strengths is this number, in the model's limits or in an expression of the state."""
     x = ca.SX(x)
-    return bool(x.is_constant() and np.isinf(float(x)))
+    return bool(x.is_constant() and float(x) == value)
