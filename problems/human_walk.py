@@ -38,10 +38,10 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from ._command import asked, finish, parser
 
-INTERVALS = (4, 2, 16, 9)
+INTERVALS = (4, 2, 12, 13)
 """Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
-QUICK = (2, 2, 7, 5)
+QUICK = (2, 2, 6, 6)
 
 PIVOT = 0.83
 """Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
