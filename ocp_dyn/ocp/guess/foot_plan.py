@@ -1,7 +1,8 @@
 """A first guess for motions on feet: paths of the feet through the phases, and postures that follow these paths.
 
 Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
-the angle at which they leave the ground. Between two places they swing. The base moves forward at a constant speed,
+the angle at which they leave the ground. Over flat toes they roll about the joint of the toes; in the swing the toes
+straighten again. Between two places they swing. The base moves forward at a constant speed,
 upright. Every posture is the posture nearest to standing that follows base and feet, by damped least squares.
 """
 
@@ -19,6 +20,7 @@ from casadi import DM, SX
 from ..._types import Array, Vector
 from ...constraints import Contact, RollingContact
 from ...dynamics.kinematics import resolve
+from ...joints import Revolute
 from ...mechanism import Model
 from ...spatial_algebra.rotations import (
     matrix_quaternion,
@@ -85,9 +87,13 @@ def planned(
     ]
     nodes = np.concatenate([*times, [total]])
     bodies = {body: [_pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
-    middle = np.mean([[p for _, p in poses] for poses in bodies.values()], axis=0)
+    toes = [body for body in tracks if model.parent[body] in tracks]
+    for body in toes:
+        feet = tracks[model.parent[body]]
+        bodies[body] = [_toes_at(model, body, tracks[body], feet, time, plan.lift) for time in nodes]
+    middle = np.mean([[p for _, p in poses] for body, poses in bodies.items() if body not in toes], axis=0)
     base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
-    rise = np.mean([_ground_at(spans, nodes) for spans in tracks.values()], axis=0)
+    rise = np.mean([_ground_at(spans, nodes) for body, spans in tracks.items() if body not in toes], axis=0)
     rise = rise - rise[0]  # the standing posture q0 stands on the ground at the start
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
@@ -127,7 +133,7 @@ def _smooth(
 
 def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
     """The spans of every foot on the ground, by body; of a periodic motion also in the periods before and after."""
-    total = sum(durations)
+    total, model = sum(durations), transcription.problem.model
     found: dict[int, list[Span]] = {}
     for period in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
         begin = period * total
@@ -135,6 +141,9 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
             for f in phase.footholds:
                 span = _span(transcription, f, begin, begin + duration, period, step)
                 _append(found.setdefault(span.body, []), span)
+                if f.of is not None and _body(model, f.of) == model.parent[_body(model, f)]:
+                    foot = _over_toes(model, span)
+                    _append(found.setdefault(foot.body, []), foot)
             begin += duration
     return {body: _with_angles(plan, spans) for body, spans in found.items()}
 
@@ -154,6 +163,40 @@ def _span(transcription: Transcription, f: Foothold, begin: float, end: float, p
     p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([period * step, 0.0, 0.0])
     ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
     return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, (ground, p))
+
+
+def _body(model: Model, f: Foothold) -> int:
+    return resolve(model, f.contact.body).body
+
+
+def _over_toes(model: Model, toes: Span) -> Span:
+    """The span of a foot that rolls about the joint of its flat toes."""
+    joint, X = model.joints[toes.body], model.X_tree[toes.body]
+    assert isinstance(joint, Revolute)
+    R, p = toes.pose(toes.begin)
+    left = R.T @ toes.place[0][:, 1]
+    axis = tuple(np.sign(left @ joint.axis) * np.array(joint.axis))  # positive angles lift the heel
+    rotation, point = _numbers(X.E).T, _numbers(X.r).ravel()
+    return Span(model.parent[toes.body], toes.begin, toes.end, True, point, rotation, axis, (R, p))
+
+
+def _toes_at(
+    model: Model, body: int, toes: list[Span], feet: list[Span], time: float, lift: float
+) -> tuple[Array, Array]:
+    """(R, p) of toes at a time [s]: on the ground, or on their foot, in the swing straightening from the angle at which
+    they left the ground."""
+    for span in toes:
+        if span.begin - TIME_TOLERANCE <= time <= span.end + TIME_TOLERANCE:
+            return span.pose(time)
+    R, p = _pose_at(feet, time, lift)
+    X = model.X_tree[body]
+    R, p = R @ _numbers(X.E).T, p + R @ _numbers(X.r).ravel()
+    before, after = [s for s in feet if s.end < time], [s for s in feet if s.begin > time]
+    standing = any(s.begin <= time <= s.end for s in feet)
+    if standing or not before or not after or before[-1].axis is None:
+        return R, p
+    bent = before[-1].last * (after[0].begin - time) / (after[0].begin - before[-1].end)
+    return R @ _numbers(rotation_about(before[-1].axis, DM(-bent))), p
 
 
 def _append(spans: list[Span], span: Span) -> None:

@@ -12,8 +12,10 @@ from casadi import DM, SX
 from ..._arguments import as_bounds, not_negative
 from ..._types import Expr, shown, sparse
 from ...constraints import Constraint, Contact, RollingContact
-from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
+from ...dynamics.kinematics import body_transforms, point_jacobian_6d, pose, resolve
+from ...joints import Revolute
 from ...mechanism import Model
+from ...spatial_algebra.spatial import Transform
 from .planes import GROUND, LEVEL, Plane
 
 _PLACED = "_placed"
@@ -32,11 +34,16 @@ class Foothold:
     friction cones and centers of pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
     the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
     foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
-    toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
+    toe edge, without a new footstep; or toes that stay flat while the heel rises, see `toes` below. half_length, half_width [m]: half the size of the sole about the contact point
     (half_width of an edge: half its length), for the center of pressure.
 
     The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
     first of these phases.
+
+    Toes: the place of a flat foothold of the toes' body follows from the flat foothold of the foot that carries them
+    (`of`), as it is with straight toes. Then a phase in which the toes stand follows the phase in which the foot
+    stands: the heel rises, the toes bend, and the center of pressure moves on under them. Body and toes must be joined
+    by one revolute joint.
 
     >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
     >>> still = ocp.Problem(block, [stand]).solve(progress=False)
@@ -156,13 +163,18 @@ class Foothold:
     def offset(self, model: Model) -> tuple[float, float, float]:
         """(x, y, yaw) of this foothold's place relative to the place of the foothold that it is derived from (`of`)."""
         assert self.of is not None
-        body, (R, p), (R_of, p_of) = self.level(model)[0], self.level(model)[1:], self.of.level(model)[1:]
+        (body, R, p), (other, R_of, p_of) = self.level(model), self.of.level(model)
+        hinged = self.hinged(model, self.of)
+        if hinged:
+            straight = body_transforms(model, DM(model.neutral()))
+            R, p = _in_world(straight[body], R, p)
+            R_of, p_of = _in_world(straight[other], R_of, p_of)
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
-        if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
+        if (body != other and not hinged) or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
-                f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
-                f"the ground at the same time, the z axes of their frames up; the first is {gap[2]:.4g} m above the "
-                "second"
+                f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body, or on "
+                "two bodies that a revolute joint joins, and touch the ground at the same time, the z axes of their "
+                f"frames up; the first is {gap[2]:.4g} m above the second"
             )
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
@@ -176,13 +188,14 @@ class Foothold:
         """Rows that vanish when the foot arrives here from the foothold `before`.
 
         before is None: the foot was in the air, and all rows of phi are needed. Otherwise only the rows that `before`
-        does not imply.
+        does not imply. Toes that follow a flat foot, or a foot that follows flat toes, have to be level.
         """
         if before is None:
             return self.position(model, q, place)
-        if before is self or before.kind == "flat":
+        turns = self._turns(model, before)
+        if not turns and (before is self or before.kind == "flat"):
             return SX(0, 1)
-        if before.kind == "edge":  # the foot rolls over the edge until it is level
+        if turns or before.kind == "edge":  # the foot rolls over the edge until it is level
             R = pose(model, resolve(model, self.contact.body), q)[0]
             return ca.dot(R[:, 2], before.to_world_axes(before.heading(place_before)))
         return self._direction_rows(before, self.position(model, q, place))
@@ -192,12 +205,29 @@ class Foothold:
         G = self.contact.jacobian(model, q)
         if before is None:
             return G @ qd
-        if before is self or before.kind == "flat":
+        turns = self._turns(model, before)
+        if not turns and (before is self or before.kind == "flat"):
             return SX(0, 1)
-        if before.kind == "edge":
+        if turns or before.kind == "edge":
             across = before.to_world_axes(ca.cross(DM(LEVEL), before.heading(place_before)))
             return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
         return self._direction_rows(before, G @ qd)
+
+    def hinged(self, model: Model, other: Foothold) -> bool:
+        """Whether this and the other stand on two bodies that one revolute joint joins: a foot and its toes."""
+        low, high = sorted(resolve(model, f.contact.body).body for f in (self, other))
+        return high > low and model.parent[high] == low and isinstance(model.joints[high], Revolute)
+
+    def _turns(self, model: Model, before: Foothold) -> bool:
+        """Whether the foot can turn against the foothold before, as toes against a flat foot."""
+        if resolve(model, self.contact.body).body == resolve(model, before.contact.body).body:
+            return False
+        if before.kind != "flat" or self.kind == "point":
+            raise ValueError(
+                f"Foothold {self.name!r} cannot follow {before.name!r}: only a flat foothold can pass the load to "
+                "another body of the foot. Let the foot, or its toes, stand flat in a phase between them"
+            )
+        return True
 
     def to_world_axes(self, vector: Expr) -> Expr:
         """The vector (3) with these components along the plane's axes, in world axes."""
@@ -258,6 +288,12 @@ class PhaseConstraint:
     ) -> Expr:
         """G qd if the constraint is new; no rows if it was held before."""
         return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ qd
+
+
+def _in_world(X: Transform, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (3x3) and point (3) from the coordinates of a body, whose transform from the world is X."""
+    E, r = np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel()
+    return E.T @ R, r + E.T @ p
 
 
 def turned(place: Expr) -> Expr:
