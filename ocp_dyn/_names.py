@@ -50,6 +50,9 @@ from .derivatives.first import forward_dynamics_derivatives as forward_dynamics_
 from .derivatives.first import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from .derivatives.second import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
 from .derivatives.second import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
+from .dynamics.compliant import HuntCrossleySphere as HuntCrossleySphere
+from .dynamics.compliant import compliant_force as compliant_force
+from .dynamics.compliant import compliant_wrenches as compliant_wrenches
 from .dynamics.coriolis import coriolis_matrix as coriolis_matrix
 from .dynamics.frames import body_poses as body_poses
 from .dynamics.frames import frame_acceleration as frame_acceleration

@@ -1,13 +1,22 @@
 """Whole-body human walking in 3-D: one periodic, mirrored step of least effort at a given speed.
 
 A human of 29 dofs, any mass, height and sex. The step begins with the strike of the right heel. The right foot rolls
-over its heel's edge until it is flat; meanwhile the left foot pushes off on the edge under its toes. Then the body
-moves over the flat right foot, until its heel rises and it rolls over the toes' edge; the step ends with the strike of
-the left heel. Durations, step length and step width are free. The heel lands without an impulse, which would require
-the toes of the other foot, still on the ground, to pull. Contacts push and do not pull, stay in their friction cones
-and keep the center of pressure inside the sole or the edge. No term makes arms and trunk swing. The cost per distance
-is the square of joint torque over strength, with smaller terms for its rate, for joint accelerations, and for the
-torque of passive tissue.
+over its heel until it is flat; meanwhile the left foot pushes off on the edge under its toes. Then the body moves over
+the flat right foot, until its heel rises and it rolls over the toes' edge; the step ends with the strike of the left
+heel. Durations, step length and step width are free. The heel lands without an impulse, which would require the toes of
+the other foot, still on the ground, to pull. Contacts push and do not pull, stay in their friction cones and keep the
+center of pressure inside the sole or the edge.
+
+The model has the passive torques of muscles at rest and ligaments (`od.models.passive_tissue`), and an Achilles tendon
+in series with the muscles of the calf. The cost per distance adds up what effort costs a body:
+
+- activation: the square of torque over strength, in the direction of the torque;
+- the rate of the torques, which muscles that switch on and off pay for;
+- metabolic energy of muscle work, four times the positive and 0.83 times the negative work;
+- the square of the load on passive tissue: without it the walker hangs in its ligaments, at the ends of its joints;
+- smaller terms: accelerations of the joints, and distance of the joints from the neutral posture.
+
+The weights were chosen once, for one body and speed. No term refers to a measured gait.
 
 The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend.
 
@@ -34,12 +43,17 @@ INTERVALS = (4, 2, 16, 9)
 
 QUICK = (2, 2, 7, 5)
 
-PIVOT = 0.8
+PIVOT = 0.83
 """Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
 
 The center of pressure comes to about this point before the other heel strikes (Hansen et al., Effective foot length
-ratio, J. Prosthet. Orthot. 16, 2004: 0.8).
+ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
+
+HEEL, HEEL_RADIUS = 0.085, 0.2
+"""Where the heel first touches the ground: distance from the rear of the heel, and radius of its curve, as fractions of
+the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge at the rear,
+the torque that lifts the toes would have to be almost twice as large, and the force would dip when the foot gets flat."""
 
 CLEARANCE = 0.05
 """Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
@@ -47,23 +61,30 @@ CLEARANCE = 0.05
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-DORSIFLEXION = math.radians(15.0)
-"""Bound on the bending of the ankle; in walking it bends by about 10 degrees, far less than its range (Winter, The
-Biomechanics and Motor Control of Human Gait, 1991)."""
+CALF = 3.0
+"""Strength of plantar flexion [N m/kg]. Dynamometers measure half of it at best (`ocp_dyn.models.joint_limits`), but the
+ankle's moment reaches 3 N m/kg when people run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
+
+ACHILLES = 470.0
+"""Stiffness of the Achilles tendon about the ankle [N m/rad] of a man of 73 kg and 1.741 m: 188 N/mm (Lichtwark & Wilson,
+J. Exp. Biol. 208, 2005) at a lever arm of 50 mm. It scales with the mass."""
 
 STIFFNESS = {
-    "lumbar": 10.0, "hip": 3.0, "hip_l.rz": 4.0, "hip_r.rz": 4.0, "ankle": 3.0, "subtalar": 3.0, "shoulder": 3.0
+    "lumbar": 10.0, "hip": 3.0, "hip_l.rz": 12.0, "hip_r.rz": 12.0, "ankle": 3.0, "subtalar": 3.0, "shoulder": 3.0
 }  # fmt: skip
-"""Passive joint stiffness relative to the knees'."""
+"""Stiffness by which joints return to the neutral posture, relative to the knees'."""
+
+ROUNDED_POWER = 60.0
+"""Power [W] within which the cost of muscle work is rounded, so that the solver sees no corner."""
 
 UPPER = {"lumbar": np.zeros(3)} | {
     f"{joint}_{side}": x for side in "lr" for joint, x in (("shoulder", np.zeros(3)), ("elbow", 0.0))
 }
 """Joints of trunk and arms at rest."""
 
-SHARES = {"loading": (0.06, 0.2), "push_off": (0.04, 0.16), "flat": (0.3, 0.8), "heel_off": (0.15, 0.4)}
-"""Bounds on the durations of the phases, as fractions of the time that people take for a step at this speed. Normal in
-percent of a stride: foot flat after 7 to 8, the other foot leaves after 10 to 12, the heel rises at 31 to 40 (Perry &
+SHARES = {"loading": (0.04, 0.25), "push_off": (0.02, 0.3), "flat": (0.15, 0.8), "heel_off": (0.15, 0.75)}
+"""Bounds on the durations of the phases, as fractions of the time that people take for a step at this speed: wide, so
+that effort decides and not they. Normal in percent of a stride: foot flat after 7 to 8, the other foot leaves after 10 to 12, the heel rises at 31 to 40 (Perry &
 Burnfield, Gait Analysis, 2010)."""
 
 
@@ -94,9 +115,10 @@ def problem(
     if not 0.5 <= speed <= 2.2:
         raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    model = _walking(human(mass, height, sex, root=od.FloatingBase(base)))
+    body = human(mass, height, sex, root=od.FloatingBase(base))
     if still:
-        model = model.lock_joints(UPPER)
+        body = body.lock_joints(UPPER)
+    model, effort = with_calf(body), _effort(body)
     right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
     left = feet(model, size, "l")
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
@@ -111,7 +133,7 @@ def problem(
     }
     time = step_length(speed, height) / speed
     phases = [
-        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), feet, path, _effort(model))
+        ocp.Phase(name, n, (time * SHARES[name][0], time * SHARES[name][1]), feet, path, effort)
         for n, (name, (feet, path)) in zip(intervals, stands.items(), strict=True)
     ]
     return ocp.Problem(
@@ -134,18 +156,23 @@ def step_length(speed: float, height: float) -> float:
     return 0.66 * height / 1.741 * math.pow(speed / 1.2, 0.42)
 
 
-def _walking(model: od.Model) -> od.Model:
-    """The model with ankles limited to the range that walking uses."""
-    return model.with_limits(lower={"ankle_l": -DORSIFLEXION, "ankle_r": -DORSIFLEXION})
+def with_calf(model: od.Model) -> od.Model:
+    """The model with the strength of the calf muscles that running shows."""
+    lower = dict(zip(model.qd_names, model.dofs.tau_min, strict=True))
+    ankles = [f"ankle_{side}" for side in "lr"]
+    return model.with_limits(effort={ankle: (float(lower[ankle]), CALF * model.mass) for ankle in ankles})
 
 
 def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
-    """A foot flat on the ground from heel to pivot, and the edges at both ends; one place for the three."""
-    length, width = PIVOT * size.foot_length, size.sole_half_breadth
+    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three."""
+    rear, front, width = HEEL * size.foot_length, PIVOT * size.foot_length, size.sole_half_breadth
+    radius = HEEL_RADIUS * size.foot_length
     heel = model.frame(f"heel_{side}")
-    flat = ocp.Foothold(od.Contact(heel, point=(length / 2, 0, 0)), half_length=length / 2, half_width=width, **place)
-    edges = [od.RollingContact(heel, radius=0.0, center=(x, 0, 0), axis=(0, 1, 0)) for x in (0.0, length)]
-    return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in edges))
+    sole = od.Contact(heel, point=((rear + front) / 2, 0, 0))
+    flat = ocp.Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
+    round_heel = od.RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
+    toes = od.RollingContact(heel, radius=0.0, center=(front, 0, 0), axis=(0, 1, 0))
+    return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))
 
 
 def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float, float, float]]]:
@@ -154,8 +181,11 @@ def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float
     return [(f"heel_{side}", (x, y, 0.0)) for x in (0.0, PIVOT * size.foot_length) for y in (-width, width)]
 
 
-def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
-    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot."""
+def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
+    """Feet and knees pass each other side by side; breadths: distance of their middles, in breadths of a foot.
+
+    0.8: heel and arch, which pass the other foot, are narrower than the ball of the foot, where its breadth is measured.
+    """
     ends = (0.0, PIVOT * size.foot_length)
     soles = [(("heel_l", (x, 0, 0)), ("heel_r", (u, 0, 0))) for x in ends for u in ends]
     knees = (("shank_l", (0, 0, 0)), ("shank_r", (0, 0, 0)))
@@ -163,13 +193,16 @@ def separation(size: HumanDimensions, breadths: float = 1.1) -> ocp.Separation:
     return ocp.Separation([*soles, knees], breadths * size.foot_breadth, ends=False)
 
 
-def _effort(model: od.Model) -> tuple[Any, ...]:
-    """Square of torque over strength; small terms that keep the motion smooth and joints away from their limits."""
-    strength = model.dofs.strength()
+def _effort(body: od.Model) -> tuple[Any, ...]:
+    """The costs of effort; body: the model with the strengths that dynamometers measure."""
+    model, size = with_calf(body), body.mass / 73.0
+    achilles = [ocp.Tendon(f"ankle_{side}", ACHILLES * size) for side in "lr"]
     return (
-        ocp.TorqueSquared(weight=100.0, scale=strength),
-        ocp.TorqueRateSquared(weight=0.1, scale=strength),
-        ocp.AccelerationSquared(weight=2e-4),
+        ocp.TorquePower(2.0, weight=100.0),
+        ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
+        ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=achilles),
+        ocp.PassiveTorqueSquared(weight=220.0, scale=body.dofs.strength()),
+        ocp.AccelerationSquared(weight=6e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
 

@@ -33,10 +33,12 @@ class Drawing(NamedTuple):
 
 LARGE = {
     "human_walk": Drawing(quick=False),
+    "compliant_walk": Drawing(quick=False),
     "run": Drawing(),
     "jump": Drawing(),
     "slope": Drawing(picture="slope.png"),
     "track_gait": Drawing(),
+    "validate": Drawing(("--slopes", "0", "--speeds", "0.7", "0.9", "1.1", "1.3", "1.6", "2.0"), "speeds.png"),
     "gait_library": Drawing(("--model", "legs", "--steps", "free"), "library.png"),
     "robot_walk": Drawing(("talos",)),
     "robot_trot": Drawing(("solo12",)),

@@ -39,7 +39,8 @@ def test_one_package_with_the_problems_and_no_tests(wheel):
     assert {name.split("/")[0] for name in names} == {"ocp_dyn", f"ocp_dyn-{od.__version__}.dist-info"}
     files = {path.relative_to(REPOSITORY) for path in (REPOSITORY / "problems").rglob("*.py")}
     assert {name for name in names if name.startswith("ocp_dyn/problems/")} == {f"ocp_dyn/{path}" for path in files}
-    own = {path.relative_to(REPOSITORY) for path in (REPOSITORY / "ocp_dyn").rglob("*.py")}
+    own = {path.relative_to(REPOSITORY) for kind in ("*.py", "*.csv") for path in (REPOSITORY / "ocp_dyn").rglob(kind)}
+    assert len([name for name in names if name.endswith(".csv")]) >= 7  # measured gaits
     assert {str(path) for path in own} | {"ocp_dyn/py.typed", "ocp_dyn/__init__.pyi"} <= set(names)
     assert len(names) == len(set(names))
     assert not [

@@ -228,12 +228,15 @@ def _plot(commands: Any) -> None:
     command = _command(
         commands, "plot", "draw a solution that was saved",
         "ocp-dyn plot walk/walk.npz                         curves, in walk/walk.png\n"
+        "ocp-dyn plot walk/walk.npz --reference winter      a walk over a measured band\n"
         "ocp-dyn plot walk/walk.npz --what strip --out strip.png\n"
         "ocp-dyn plot walk/walk.npz --what animation --out walk.gif",
     )  # fmt: skip
     command.add_argument("result", metavar="RESULT", type=_path, help="a file of Solution.save, .npz")
     command.add_argument("--what", choices=("motion", "strip", "animation", "overview", "summary"), default="motion",
                          help="curves (default), stick figures, an animation, both in one, or numbers as text")  # fmt: skip
+    command.add_argument("--reference", action="append", metavar="GAIT", help="a measured gait behind the curves of a "
+                         "walk: winter, schwartz_free, ..., or a table .csv; several times for several")  # fmt: skip
     command.add_argument("--out", type=_path, metavar="PICTURE", help="default: RESULT.png, .gif for an animation")
 
 

@@ -24,13 +24,15 @@ def run(options: argparse.Namespace) -> int:
             if endings
             else f"--out {options.out}: --what {options.what} is printed, not written to a file"
         )
+    if options.reference and options.what != "motion":
+        raise UsageError(f"--reference is drawn behind the curves of --what motion, not of {options.what}")
     solution = od.ocp.Solution.load(options.result)
     if options.what == "summary":
         print(solution.summary())
         return 0
     path: Path = options.out or options.result.with_suffix(".gif" if options.what == "animation" else ".png")
     if options.what == "motion":
-        solution.plot(path)
+        solution.plot(path, reference=options.reference)
     elif options.what == "animation":
         solution.animate(path)
     elif options.what == "strip":

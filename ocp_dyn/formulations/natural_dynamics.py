@@ -101,10 +101,11 @@ def natural_force(
     """Q (n): gravity, torques of the joints, and loads, such that Q' xd is their power.
 
     Gravity: W' J [g; 0] of every body, constant. Torques tau (nv) [N m, N]: B' tau with qd = B(x) xd, see
-    `joint_rates`; with loads.passive springs, damping and friction of the joints add to tau. x does not count turns: a
-    spring acts as if it were wound by at most half a turn from its rest position, and torques of Euler angles belong to
-    the angles of `q_from_natural`, whose middle one is at most a right angle. f_ext (6 x k): wrenches on the frames that
-    loads.external names, [moment about the world origin [N m]; force [N]], world axes.
+    `joint_rates`; with loads.passive springs, tissue, damping and friction of the joints add to tau. x does not count
+    turns: springs and tissue act as if they were wound by at most half a turn from the joint's rest position, and
+    torques of Euler angles belong to the angles of `q_from_natural`, whose middle one is at most a right angle. f_ext
+    (6 x k): wrenches on the frames that loads.external names, [moment about the world origin [N m]; force [N]], world
+    axes.
 
     loads.armature: ValueError, because rotors would make the mass matrix depend on x: model a rotor as a body of its
     own, or use Formulation B. O(nb).

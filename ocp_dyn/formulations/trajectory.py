@@ -132,7 +132,10 @@ class Trajectory(Displayed):
 
     @cached_property
     def energy(self) -> Array:
-        """Total energy at the nodes (N+1) [J]: kinetic, of gravity, and of springs and rotors among the loads."""
+        """Total energy at the nodes (N+1) [J]: kinetic, of gravity, and of springs and rotors among the loads.
+
+        Losses change it, and so do passive torques without a potential, see `spring_energy`.
+        """
         model = self.model
 
         def total(q: ca.SX, qd: ca.SX) -> ca.SX:

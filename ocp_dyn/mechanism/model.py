@@ -143,7 +143,7 @@ class Model(Tree, Displayed):
         """A copy of the same shape: lengths times `length`, masses times `mass`, inertias with both.
 
         Limits of positions and velocities that are lengths scale too; efforts, armatures, springs and losses belong to
-        the drives and do not change.
+        the drives and do not change. Slopes and starts of passive torques follow coordinates that are lengths.
 
         >>> od.mass_matrix(rod.scale(length=2.0, mass=3.0), [0.0])  # 12 times that of the rod
         DM(4)

@@ -9,6 +9,7 @@
 | `mechanisms` | `five_bar_pendulum`, `bricard`, `n_four_bar` and its exact motion, `spatial_slider_crank` |
 | `squeezer` | `squeezer`: Andrews' squeezer, with its motor and spring |
 | `human_body` | `human_body`: 40 bodies on revolute joints, 45 dofs |
+| `feet` | `human_spheres`: compliant spheres under the feet of `human` |
 | `heavy_truck`, `car` | vehicles with loops in suspension and steering: 33 and 25 bodies, 18 and 15 dofs |
 | `placed_bodies` | a builder of mechanisms by points of a drawing |
 | `closed_chain` | `ClosedChain`: the record of a mechanism with loops |
@@ -28,6 +29,7 @@ from .car import car as car
 from .closed_chain import ClosedChain as ClosedChain
 from .compass import CompassParameters as CompassParameters
 from .compass import compass_walker as compass_walker
+from .feet.spheres import human_spheres as human_spheres
 from .heavy_truck import heavy_truck as heavy_truck
 from .human import human as human
 from .human_body import human_body as human_body

@@ -168,7 +168,9 @@ class _Body:
             self.add(name + end, joint + end, parent, origin if k == 0 else (0.0, 0.0, 0.0), whole.share(part))
             parent = name + end
 
-    def add(self, name: str, joint: str, parent: str, origin: tuple[float, float, float] | Array, body: MassPart) -> None:
+    def add(
+        self, name: str, joint: str, parent: str, origin: tuple[float, float, float] | Array, body: MassPart
+    ) -> None:
         """A body on a revolute joint; the name of the joint holds its axis: hip_y_l."""
         axis = next(part for part in joint.split("_") if part in ("x", "y", "z"))
         self.builder.add_body(
@@ -214,7 +216,7 @@ def foot_and_toes(size: HumanDimensions, body: SegmentBody) -> tuple[MassPart, M
     whole = whole_foot(size, body)
     radius = THICKNESS["toes"] * size.height
     joint = np.array([size.ball, 0.0, radius - size.ankle_height])
-    toes = _cylinder(TOES_SHARE * whole.mass, joint, joint + [size.toe - size.ball, 0.0, 0.0], radius)
+    toes = _cylinder(TOES_SHARE * whole.mass, joint, np.array([size.toe, 0.0, joint[2]]), radius)
     return whole.without(toes), toes.moved(-joint), joint
 
 

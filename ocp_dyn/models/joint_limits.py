@@ -23,7 +23,8 @@ Sources:
        J. Athletic Training 50(1), 2015.
 
 The numbers of [A07] were checked against the table in the muscle addon of the rigid-body library RBDL, those of [D09],
-[F25] and [P25] against a second tabulation of these papers: the papers themselves were not at hand.
+[F25] and [P25] against a second tabulation of these papers: the papers themselves were not at hand. Those of [F25],
+weighed by its 69 men and 31 women, give its published means, 34.8 and 29.9 N m.
 """
 
 from __future__ import annotations

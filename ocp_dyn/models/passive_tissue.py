@@ -9,9 +9,11 @@ Sources:
 [AP99] F. Anderson, M. Pandy, A dynamic optimization solution for vertical jumping in three dimensions, Computer
        Methods in Biomechanics and Biomedical Engineering 2(3), 1999, 201-231: stops of the joints. The numbers are
        those of the programs of A. Falisse et al., J. R. Soc. Interface 16(157), 2019, and of S. Uhlrich et al., PLOS
-       Computational Biology 19(10), 2023, which agree but come from one laboratory: no second source confirms them.
+       Computational Biology 19(10), 2023, which agree but have one origin. A second one confirms only the stops of
+       flexion and extension of the hip, which are not used here, and has another start for one of them.
 [F22]  A. Falisse, M. Afschrift, F. De Groote, Modeling toes contributes to realistic stance knee mechanics, PLOS ONE
-       17(1), 2022: toe joint; its stiffness also in K. Sasaki et al., 2009.
+       17(1), 2022: toe joint, by the settings of their program. A program on sprinting quotes the same stiffness, with
+       another damping, from K. Sasaki et al., 2009.
 """
 
 from __future__ import annotations
@@ -29,8 +31,7 @@ JOINT_DAMPING = 0.1
 number from another laboratory was not found."""
 
 TOE_STIFFNESS, TOE_DAMPING = 25.0, 2.0
-"""Linear stiffness [N m/rad] and damping [N m s/rad] of the toe joint [F22]. Sasaki et al. have the same stiffness, but
-a damping of 0.03."""
+"""Linear stiffness [N m/rad] and damping [N m s/rad] of the toe joint [F22]; the damping after Sasaki et al. is 0.03."""
 
 
 class Term(NamedTuple):

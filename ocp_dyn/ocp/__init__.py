@@ -45,6 +45,7 @@ from .analysis.gait.gait import Gait as Gait
 from .analysis.gait.reference import GaitReference as GaitReference
 from .analysis.gait.reference import gait_reference as gait_reference
 from .analysis.metabolic import Metabolism as Metabolism
+from .analysis.stances import Stance as Stance
 from .analysis.summary import Summary as Summary
 from .motion.motion import PhaseMotion as PhaseMotion
 from .muscles.activation import Activation as Activation
@@ -82,6 +83,7 @@ from .statement.custom_costs import Rate as Rate
 from .statement.custom_costs import Soft as Soft
 from .statement.custom_costs import Terminal as Terminal
 from .statement.dependent import DependentJoints as DependentJoints
+from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.guesses import FootPlan as FootPlan
 from .statement.instant import Instant as Instant

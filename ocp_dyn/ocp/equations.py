@@ -5,6 +5,7 @@
 with tau the torques of the motors, tau_p the passive forces of the joints and armature the inertia of their rotors
 (`ocp_dyn.dynamics.passive`). loads.passive=False leaves out tau_p: springs, tissue, damping and friction;
 loads.armature=False leaves out the rotors. For a model without such data only the equations of its bodies remain, and graphs are no larger.
+Contacts are constraints, with G qdd = gamma, or compliant footholds, whose wrench lam is a function of (q, qd).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from .._types import Expr, ModelError
+from .._autodiff import derivatives
+from .._types import Expr, ModelError, split
 from ..casadi_functions.differentiated_dynamics import differentiated
 from ..casadi_functions.function import function
 from ..constrained_motion import (
@@ -38,9 +40,13 @@ from ..mechanism import Model
 from ..mechanism.loads import JOINT_LOADS, Loads
 from ..mechanism.reduction import reduce
 from .nlp.blocks import Rows as BlockRows
+from .statement.footholds import CompliantFoothold
 from .statement.statement import Statement
 
 Constraints = tuple[Constraint, ...]
+
+Contacts = tuple[Constraint | CompliantFoothold, ...]
+"""The contacts of a phase: constraints and compliant footholds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,38 +100,42 @@ class Equations:
         momentum = self._tree(rows, q, zero, change) - self._tree(rows, q, zero, zero)
         return momentum + armature_force(self.model, change) if self.rotors.armature else momentum
 
-    def forward_dynamics(self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
+    def forward_dynamics(self, contacts: Contacts, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """(qdd, lam) under the torques tau of the motors."""
-        force = self._driven(q, qd, tau)
-        if contacts:
-            qdd, lam = self._call(constrained_dynamics, contacts, loads=self.rotors)(q, qd, force)
-            return qdd, lam
+        held, feet = constraints_of(contacts), compliant_of(contacts)
+        force, laws = self._pressed(feet, q, qd, self._driven(q, qd, tau))
+        if held:
+            qdd, lam = self._call(constrained_dynamics, held, loads=self.rotors)(q, qd, force)
+            return qdd, _in_order(contacts, lam, laws)
         free = self.of(reduced(self.model)) if self.model.has_symbols else self
-        return free._call(forward_dynamics, loads=self.rotors)(q, qd, force), type(tau)(0, 1)
+        qdd = free._call(forward_dynamics, loads=self.rotors)(q, qd, force)
+        return qdd, _in_order(contacts, type(tau)(0, 1), laws)
 
     def corrected_dynamics(
-        self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr, correction: Expr
+        self, contacts: Contacts, q: Expr, qd: Expr, tau: Expr, correction: Expr
     ) -> tuple[Expr, Expr]:
-        """(qdd, lam) with `G qdd = gamma - correction`."""
-        _, C, G, gamma = self._call(constrained_equations, contacts)(q, qd)
-        force = self._driven(q, qd, tau) - C
-        rows = Rows(G, constraint_magnitudes(self.model, contacts, q))
+        """(qdd, lam) with `G qdd = gamma - correction` for the constraints among the contacts."""
+        held = constraints_of(contacts)
+        _, C, G, gamma = self._call(constrained_equations, held)(q, qd)
+        force, laws = self._pressed(compliant_of(contacts), q, qd, self._driven(q, qd, tau) - C)
+        rows = Rows(G, constraint_magnitudes(self.model, held, q))
         qdd, lam = range_space(self.model, q, rows, force, gamma - correction, self.rotors)
-        return qdd, lam
+        return qdd, _in_order(contacts, lam, laws)
 
-    def forward_derivatives(self, contacts: Constraints, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
+    def forward_derivatives(self, contacts: Contacts, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
         """Derivatives of qdd by tangents of q and by qd."""
-        algorithm = constrained_dynamics_derivatives if contacts else forward_dynamics_derivatives
-        static = (contacts,) if contacts else ()
-        derivatives = self._call(algorithm, *static, loads=self.rotors)(q, qd, self._driven(q, qd, tau))
-        by_q, by_qd, by_tau = derivatives[:3]
-        if self.acts:
-            slopes = self._slopes(q, qd)
+        held, feet = constraints_of(contacts), compliant_of(contacts)
+        algorithm = constrained_dynamics_derivatives if held else forward_dynamics_derivatives
+        static = (held,) if held else ()
+        force = self._pressed(feet, q, qd, self._driven(q, qd, tau))[0]
+        by_q, by_qd, by_tau = self._call(algorithm, *static, loads=self.rotors)(q, qd, force)[:3]
+        if self.acts or feet:
+            slopes = self._slopes(feet, q, qd)
             by_q, by_qd = by_q + by_tau @ slopes[0], by_qd + by_tau @ slopes[1]
         return by_q, by_qd
 
     def impact(self, contacts: Constraints, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
-        """(velocity after, impulses) of an impact that closes all these contacts at once."""
+        """(velocity after, impulses) of an impact that closes all these constraints at once."""
         qd_plus, Lam = self._call(impact, contacts, loads=self.rotors)(q, qd)
         return qd_plus, Lam
 
@@ -143,17 +153,18 @@ class Equations:
         rows = Rows.of(self.model, contacts, q)
         return range_space(self.model, q, rows, self.model.rest(q), change, self.rotors)[0]
 
-    def fastest(self, q: Expr) -> float:
-        """The fastest rate [1/s] at which springs and losses of the joints act: the spectral radius of the linearized
-        motion under these forces alone, at zero velocity.
+    def fastest(self, q: Expr, contacts: Contacts = (), qd: Expr = None) -> float:
+        """The fastest rate [1/s] at which springs and losses of joints and compliant footholds act: the spectral radius
+        of the linearized motion under these forces alone, at the velocity qd, by default zero.
 
-        Computed for the model without contacts, at numeric q; 0 without springs and losses. Explicit schemes need steps
-        below about 2.7 times its inverse.
+        Computed for the model without its constraints, at numeric q; 0 without springs and losses. Explicit schemes
+        need steps below about 2.7 times its inverse.
         """
-        if not self.acts:
+        feet = compliant_of(contacts)
+        if not (self.acts or feet):
             return 0.0
         nv = self.model.nv
-        slopes = ca.horzcat(*self._slopes(DM(q), DM.zeros(nv, 1)))
+        slopes = ca.horzcat(*self._slopes(feet, DM(q), DM.zeros(nv, 1) if qd is None else DM(qd)))
         H = np.array(DM(self.mass_matrix(q)).full())
         rows = np.linalg.lstsq(H, np.array(DM(slopes).full()), rcond=None)[0]
         return float(np.abs(np.linalg.eigvals(np.vstack([np.eye(2 * nv)[nv:], rows]))).max())
@@ -162,11 +173,24 @@ class Equations:
         """The passive forces tau_p."""
         return self._call(passive_force, signature="q qd -> tau_p", slip_speed=self.loads.slip_speed)(q, qd)
 
-    def _slopes(self, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
-        """Derivatives of tau_p by tangents of q and by qd."""
-        options = {"signature": "q qd -> dtau_dq dtau_dqd", "slip_speed": self.loads.slip_speed}
-        by_q, by_qd = self._call(passive_derivatives, **options)(q, qd)
+    def _slopes(self, feet: Feet, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+        """Derivatives by tangents of q and by qd of tau_p and of the forces of compliant footholds."""
+        by_q: Expr = DM(self.model.nv, self.model.nv)
+        by_qd: Expr = DM(self.model.nv, self.model.nv)
+        if self.acts:
+            options = {"signature": SLOPES, "slip_speed": self.loads.slip_speed}
+            by_q, by_qd = self._call(passive_derivatives, **options)(q, qd)
+        if feet:
+            slopes = self._call(feet_derivatives, feet, signature=SLOPES)(q, qd)
+            by_q, by_qd = by_q + slopes[0], by_qd + slopes[1]
         return by_q, by_qd
+
+    def _pressed(self, feet: Feet, q: Expr, qd: Expr, force: Expr) -> tuple[Expr, Expr]:
+        """(force + sum of G' lam, lam) with the laws lam of compliant footholds."""
+        if not feet:
+            return force, type(force)(0, 1)
+        tau_c, laws = self._call(feet_force, feet, signature="q qd -> tau_c lam_c")(q, qd)
+        return force + tau_c, laws
 
     def _driven(self, q: Expr, qd: Expr, tau: Expr) -> Expr:
         """The sum tau + tau_p."""
@@ -185,6 +209,46 @@ class Equations:
             options.pop("signature", None)
             return lambda *arguments: algorithm(self.model, *static, *arguments, **options)
         return function(algorithm, self.model, *static, **options)
+
+
+Feet = tuple[CompliantFoothold, ...]
+
+SLOPES = "q qd -> dtau_dq dtau_dqd"
+
+
+def constraints_of(contacts: Contacts) -> Constraints:
+    """The constraints among the contacts."""
+    return tuple(c for c in contacts if not isinstance(c, CompliantFoothold))
+
+
+def compliant_of(contacts: Contacts) -> Feet:
+    """The compliant footholds among the contacts."""
+    return tuple(c for c in contacts if isinstance(c, CompliantFoothold))
+
+
+def feet_force(model: Model, feet: Feet, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+    """(sum of G' lam (nv), lam of all feet) of compliant footholds."""
+    laws = [foot.law(model, q, qd) for foot in feet]
+    forces = [foot.jacobian(model, q).T @ law for foot, law in zip(feet, laws, strict=True)]
+    return sum(forces[1:], start=forces[0]), ca.vertcat(*laws)
+
+
+def feet_derivatives(model: Model, feet: Feet, q: Expr, qd: Expr) -> tuple[Expr, Expr]:
+    """Derivatives of the force of `feet_force` by tangents of q and by qd (nv x nv each)."""
+    still = DM(model.nv, 1)
+    by_q = derivatives(lambda q: feet_force(model, feet, q, qd)[0], q, still, model.q_dot).jacobian
+    return by_q, derivatives(lambda qd: feet_force(model, feet, q, qd)[0], qd, still).jacobian
+
+
+def _in_order(contacts: Contacts, lam: Expr, laws: Expr) -> Expr:
+    """Forces of all rows in the order of the contacts, from those of constraints and those of compliant footholds."""
+    if not laws.shape[0]:
+        return lam
+    soft = [isinstance(c, CompliantFoothold) for c in contacts]
+    sizes = [len(c.rows) for c in contacts]
+    parts = {True: iter(split(laws, *(n for n, s in zip(sizes, soft, strict=True) if s)))}
+    parts[False] = iter(split(lam, *(n for n, s in zip(sizes, soft, strict=True) if not s)) if lam.shape[0] else ())
+    return ca.vertcat(*(next(parts[s]) for s in soft))
 
 
 def equations_of(problem: Statement) -> Equations:

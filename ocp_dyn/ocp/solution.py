@@ -8,13 +8,14 @@ from typing import Any
 
 from .._display import Picture
 from .._types import Array, truth
-from .analysis import active_set, deciding, defects, summary
+from .analysis import active_set, deciding, defects, stances, summary
 from .analysis.active_set import ActiveSet
 from .analysis.deciding import DecidingBounds
 from .analysis.defects import Defects, Drift
 from .analysis.floquet import Floquet, floquet
 from .analysis.gait.gait import Gait
 from .analysis.metabolic import Metabolism, metabolic_rate
+from .analysis.stances import LOADED, Stance
 from .analysis.summary import Summary
 from .motion import notebook, tables
 from .motion.files import load_motion, save_motion
@@ -106,6 +107,16 @@ class Solution(Motion):
         Drift(position=0.0, velocity=0.0)
         """
         return defects.drift(self)
+
+    def stances(self, least: float = LOADED) -> tuple[Stance, ...]:
+        """When which foot is on the ground, by touch-down, in one cycle: of a mirrored motion two steps; see `Stance`.
+
+        least: force [N] above which a compliant foot is on the ground. Other feet are in the phases that hold them.
+
+        >>> solution.stances()  # no contacts
+        ()
+        """
+        return stances.stances(self, least)
 
     def active(self, equalities: bool = False, tolerance: float = 1e-6) -> ActiveSet:
         """Active bounds and constraint rows with their multipliers, as a table; see `ocp_dyn.ocp.analysis.active_set`.

@@ -64,14 +64,14 @@ class Foot:
     spots: dict[Key, Array]
 
 
-def feet_of(motion: Any) -> list[Foot]:
+def feet_of(motion: Any, phases: Any = None) -> list[Foot]:
     """The feet of a motion in the order in which they come; for a mirrored motion those of both sides, with the
-    contacts that they have in either step."""
+    contacts that they have in either step. phases: those of the motion, perhaps cut, see `stances`."""
     model = motion.model
     X0 = body_transforms(model, DM(model.neutral()))
     image = motion.mirror() if motion.step_length else None
     found: dict[Key, Touch] = {}
-    for k, phase in enumerate(motion.phases):
+    for k, phase in enumerate(motion.phases if phases is None else phases):
         for name in phase.wrenches:
             contact = held(phase, name)
             found[k, name, False] = _touch(model, X0, contact, None)

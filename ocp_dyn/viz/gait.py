@@ -16,27 +16,7 @@ from .._types import Array, shown
 from ..mechanism import Model
 from .feet import Foot, Key, feet_of, wrenches_about_places
 from .skeleton import Side, sides
-
-
-class Phase(Protocol):
-    """Attributes of a phase that the pictures need; `ocp_dyn.ocp.PhaseMotion` has them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def t(self) -> Array: ...
-    @property
-    def q(self) -> Array: ...
-    @property
-    def qd(self) -> Array: ...
-    @property
-    def tau(self) -> Array: ...
-    @property
-    def places(self) -> dict[str, Array]: ...
-    @property
-    def planes(self) -> Mapping[str, Any]: ...
-    @property
-    def wrenches(self) -> dict[str, Array]: ...
+from .stances import Phase, cut
 
 
 class Motion(Protocol):
@@ -147,13 +127,17 @@ def check_finite(motion: Motion, what: str) -> None:
 
 
 def unroll(motion: Motion, steps: int = 1) -> list[Stretch]:
-    """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step."""
+    """The phases of `steps` steps, one after the other; a motion that is not periodic is a single step.
+
+    Phases with compliant feet are cut where these touch down and lift off, see `stances`.
+    """
     mirror = motion.mirror() if motion.step_length else None
-    feet = _Feet(motion)
+    phases = cut(motion.model, motion.phases)
+    feet = _Feet(motion, phases)
     found: list[Stretch] = []
     for step in range(steps if motion.step_length else 1):
         image = mirror if step % 2 else None
-        for k, phase in enumerate(motion.phases):
+        for k, phase in enumerate(phases):
             q, qd, tau = phase.q.copy(), phase.qd, phase.tau
             if image is not None:
                 q, qd, tau = (_mapped(f, x) for f, x in ((image.q, q), (image.qd, qd), (image.qd, tau)))
@@ -171,13 +155,13 @@ def _mapped(f: Any, rows: Array) -> Array:
 class _Feet:
     """The contacts of a motion as `Support`s, phase after phase."""
 
-    def __init__(self, motion: Motion) -> None:
-        self.motion, self.side = motion, sides(motion.model)
-        self.of: dict[Key, Foot] = {name: foot for foot in feet_of(motion) for name in foot.spots}
+    def __init__(self, motion: Motion, phases: Sequence[Phase]) -> None:
+        self.motion, self.phases, self.side = motion, phases, sides(motion.model)
+        self.of: dict[Key, Foot] = {name: foot for foot in feet_of(motion, phases) for name in foot.spots}
 
     def supports(self, k: int, image: Any, step: int) -> Iterator[Support]:
         """The supports of phase k in one step; image: the mirror map, if the step is mirrored."""
-        motion, phase = self.motion, self.motion.phases[k]
+        motion, phase = self.motion, self.phases[k]
         places: Mapping[str, Array] = phase.places
         for name, wrench in wrenches_about_places(motion.model, phase).items():
             frame, place, plane = motion.model.frame(name), places.get(name), phase.planes.get(name)

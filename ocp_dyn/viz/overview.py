@@ -199,7 +199,7 @@ def _poses(axes: Axes, chart: Chart, poses: int, spread: float) -> list[Array]:
         Puppet(axes, segments, "side", strength, zorder=3 + k / poses).draw(places[k])
     radius = max(max(s.radii) for s in segments)
     seen = flat(places, "side").reshape(-1, 2)
-    if any(phase.places for phase in chart.motion.phases):
+    if any(phase.wrenches for phase in chart.motion.phases):
         axes.axhline(0.0, color=INK, linewidth=1.2, zorder=2)
     return [seen - radius, seen + radius]
 

@@ -63,11 +63,11 @@ def valid() -> dict[str, Any]:
         "model": model, "constraints": (contact,), "constraint": contact, "T": 0.1, "q": q, "qd": v, "qdd": v, "tau": v, "mu": v,
         "q0": q, "qd0": v, "other": model, "radius": 0.1, "axis": "y", "axes": [(0, 0, 1, 0, 0, 0)], "kind": "pinocchio",
         "phi": lambda q: q[0], "wrench": ca.DM.ones(6), "lam": ca.DM.ones(3), "t": [0.0, 1.0], "R": np.eye(3), "rotation": np.eye(3),
-        "targets": [od.PointTarget("tip", (0, 0, -1.5))], "n": 3, "quat": ca.DM([0, 0, 0, 1]), "values": {}, "text": URDF,
+        "targets": [od.PointTarget("tip", (0, 0, -1.5))], "spheres": (od.HuntCrossleySphere("tip"),), "side": "l", "n": 3, "quat": ca.DM([0, 0, 0, 1]), "values": {}, "text": URDF,
         "function": lambda q: od.Transform(ca.DM.eye(3), ca.vertcat(q, 0, 0)), "data": json.loads(model_data()), "name": "new",
         "algorithm": od.mass_matrix, "positions": {"tip_joint": 0.1}, "v": v, "twist": [0.1] * 6, "p": (1, 2, 3), "s": 0.5, "gravity": (0, 0, -1), "dof": "tip_joint", "gain": 1.0, "stiffness": 2.0,
         "elements": [od.OneSidedSpring("tip_joint", 2.0, 0.1)], "mass": 70.0, "height": 1.7, "sex": "male", "q1": q, "pitch": 0.1, "theta": v,
-        "peak": 100.0, "angle": 0.3, "width": 1.2, "speed_75": 1.5, "speed_50": 4.0,
+        "peak": 100.0, "reference": "winter", "angle": 0.3, "width": 1.2, "speed_75": 1.5, "speed_50": 4.0,
     }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ SKIPPED = {"AssemblyError", "ModelError", "ModelWarning", "Constraint", "Joint",
 """Names that are left out: classes that users do not make, functions that write files or that other inputs cover."""
 METHODS = ("with_gravity", "with_inertia", "with_passive", "with_frame", "with_limits", "attach", "lock_joints", "subtree", "scale", "q_slice",
            "qd_slice", "frame", "q_dot", "integrate", "difference", "split_q", "split_qd", "rest", "tangent_rate")  # fmt: skip
-READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions", "human_strength_curves",
+READY = ("pendulum", "chain", "human", "five_link_biped", "compass_walker", "human_dimensions", "human_spheres", "human_strength_curves",
          "passive_tissue")  # fmt: skip
 OWN = {"JointCoupling": {"other": "root"}, "RollingContact": {"axis": None}, "joint_work": {"qd": ca.DM.ones(7, 2), "tau": ca.DM.ones(7, 2)},
        "Contact": {"axes": "xyz"}, "OneSidedSpring": {"start": 0.1}, "Loop": {"axes": "ball"}, "Helical": {"axis": "x", "pitch": 0.1}}  # fmt: skip

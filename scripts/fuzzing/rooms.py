@@ -20,7 +20,7 @@ from tests.hopper import monopod
 from .arguments import Call, call_of, wrong_call
 from .files import Case, Rng, rotor, rotor_solution
 
-RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope",
+RESULTS = {"Active", "ActiveSet", "DecidingBound", "DecidingBounds", "Defects", "Drift", "Floquet", "Gait", "GaitComparison", "GaitReference", "LimitCycle", "Metabolism", "MirrorMap", "PhaseMotion", "Sensitivities", "Slope", "Stance",
            "Solution", "Instant", "NoGait", "Problem", "GridPoint", "Library", "Summary", "Sweep", "SweepPoint", "RealTimeIteration", "rti", "solve", "check", "sensitivities", "solve_along"}  # fmt: skip
 """Names that are left out: results that the library makes, and functions with calls below."""
 PATHS = {"Unilateral", "FrictionCone", "CenterOfPressure", "CaptureMargin", "ZeroMomentPointMargin", "JointMargin", "Clearance",
@@ -67,7 +67,7 @@ def _good() -> dict[str, Any]:
     return {
         "function": lambda *stages: 0, "name": "stance", "frame": "foot", "radius": 0.1, "points": [pair], "pairs": [(pair, ("leg", (0, 0, 0)))],
         "distance": 0.1, "contact": od.Contact("foot", axes="xyz"), "margin": 0.1, "maximum": 10.0, "start": (0, 0, 0), "intervals": 3,
-        "duration": 1.0, "feet": ["foot"], "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
+        "duration": 1.0, "feet": ["foot"], "spheres": (od.HuntCrossleySphere("foot"),), "reference": ocp.recording([0, 1], np.zeros((2, 5))), "constraint": ocp.PowerLimit(10.0),
         "model": model, "phases": ocp.Phase("swing", 3, 1.0), "left": "hip", "right": "leg", "times": [0, 1], "values": [[0], [1]],
         "A": [[0.0]], "b": [1.0], "maps": [], "period": 1.0, "x": [0.0], "f": lambda x: x, "guard": lambda x: x[0], "reset": lambda x: x, "n": 2, "steps": 3, "solution": solution, "body": "foot",
         "curves": {"hip": (lambda q, qd: 9.0, lambda q, qd: 8.0 - qd)}, "dof": "hip", "stiffness": 100.0, "tendons": [ocp.Tendon("hip", 100.0)],

@@ -317,6 +317,9 @@ def test_plot_draws_a_saved_solution(tmp_path, capsys):
         assert (tmp_path / name).stat().st_size > 5000
     assert status("plot", tmp_path / "rotor.npz", "--what", "summary") == 0
     assert "duration" in capsys.readouterr().out
+    assert status("plot", tmp_path / "rotor.npz", "--reference", "winter") == 1
+    assert "needs a periodic motion" in capsys.readouterr().err
+    assert status("plot", tmp_path / "rotor.npz", "--reference", "winter", "--what", "strip") == 2
     (tmp_path / "no.npz").write_bytes(b"no")
     assert status("plot", tmp_path / "no.npz") == 1
 

@@ -22,7 +22,7 @@ from ocp_dyn.codegen import emit
 from ocp_dyn.codegen.kernels import driver
 from ocp_dyn.codegen.machine_code import batch, build, cache
 from ocp_dyn.codegen.machine_code.toolchain import Compiler, find_compiler
-from tests.helpers import OF_CLOSED_CHAINS, closed_chain_function, mostly_slow, tree
+from tests.helpers import JOINTS, OF_CLOSED_CHAINS, add_random, closed_chain_function, mostly_slow, tree
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 pytestmark = pytest.mark.filterwarnings("ignore:compile found no C compiler:RuntimeWarning")
@@ -101,8 +101,7 @@ TOLERANCES = dict.fromkeys(SOLVES, 1e-10) | {"NC_step": 1e-5}
 six digits, and more where velocities and positions do not belong together, as here."""
 
 
-def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
-    functions = [f for f in registered(model, contacts) if not names or f.name() in names]
+def check_all(functions: list[ca.Function], model: od.Model, counts, rng) -> None:
     fast = od.codegen.compile(functions)
     assert list(fast) == [f.name() for f in functions]
     for f in functions:
@@ -121,16 +120,26 @@ def check_all(model: od.Model, contacts, counts, rng, names=()) -> None:
 @needs_compiler
 @pytest.mark.slow
 def test_every_entry_equals_the_virtual_machine(rng):
-    """On a tree, with numbers of states below, at and above one and two registers of lanes."""
-    check_all(tree("star"), (od.Contact("b4", point=(0.1, 0.2, 0.3), axes="xz"),), (1, 7, 8, 17), rng)
+    """On a small tree with quaternions, with numbers of states below, at and above one and two registers of lanes."""
+    builder = od.ModelBuilder("small", gravity=(1.1, -2.3, -9.81))
+    for name, kind, parent in (
+        ("b1", "spherical", "world"),
+        ("b2", "revolute_z", "b1"),
+        ("b3", "prismatic_x", "world"),
+    ):
+        add_random(builder, name, JOINTS[kind], parent, rng)
+    model = builder.build()
+    contacts = (od.Contact("b2", point=(0.1, 0.2, 0.3), axes="xz"),)
+    check_all(registered(model, contacts), model, (1, 7, 8, 17), rng)
 
 
 @needs_compiler
 @pytest.mark.slow
 def test_the_human(rng):
     model = od.models.human()
-    contacts = (od.Contact(model.frame("sole_l")), od.Contact(model.frame("sole_r")))
-    check_all(model, contacts, (13,), rng, ("ID", "H", "gamma"))
+    contacts = [od.Contact(model.frame(f"sole_{side}")) for side in "lr"]
+    functions = [od.function(od.inverse_dynamics, model), od.function(od.mass_matrix, model)]
+    check_all([*functions, od.function(od.constraint_hessian, model, contacts)], model, (13,), rng)
 
 
 MODEL = tree("chain")

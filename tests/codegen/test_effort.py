@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import weakref
 from pathlib import Path
 
@@ -262,6 +263,8 @@ def test_earlier_files_come_back(tmp_path, monkeypatch, after):
     target = tmp_path / "robot"
     od.codegen.export([od.function(od.mass_matrix, MODEL)], target)
     (target / "simulink" / "sfun_robot.c").unlink()
+    if after == 9:  # interrupted with a folder that was just made, and one file in it
+        shutil.rmtree(target / "simulink")
     (target / "notes.txt").write_text("mine")
     before = {path.relative_to(target): path.read_text() for path in target.rglob("*") if path.is_file()}
     moves = Path.replace
@@ -283,6 +286,20 @@ def test_earlier_files_come_back(tmp_path, monkeypatch, after):
     assert sorted(tmp_path.iterdir()) == [target]
     od.codegen.export([od.function(od.bias_force, MODEL)], target)
     assert (target / "robot_C.c").exists()
+    assert not (target / "robot_H.c").exists()
+    assert (target / "notes.txt").read_text() == "mine"
+
+
+def test_sources_of_functions_that_an_export_no_longer_has_go(tmp_path):
+    """Those of the same header, with all their variants; not those of another export, nor of the user."""
+    ID, H, C = (od.function(f, MODEL) for f in (od.inverse_dynamics, od.mass_matrix, od.bias_force))
+    od.codegen.export([ID, H], tmp_path, prefix="arm", lanes=8)
+    od.codegen.export([C], tmp_path, prefix="arm_left")
+    (tmp_path / "arm_mine.c").write_text("/* see arm.h. */")
+    od.codegen.export([C], tmp_path, prefix="arm")
+    left = {path.name for path in tmp_path.iterdir() if path.suffix in (".c", ".inc", ".h")}
+    assert left == {"arm.c", "arm.h", "arm_C.c", "arm_external.c", "arm_left.c", "arm_left.h", "arm_left_C.c",
+                    "arm_left_external.c", "arm_mine.c", "example.c"}  # fmt: skip
 
 
 def test_a_folder_that_another_export_has_just_made(tmp_path):

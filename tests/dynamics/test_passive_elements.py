@@ -186,6 +186,25 @@ def test_formulations_and_simulations_have_them(rng):
     assert fm.Trajectory(model, motion.t, motion.q, motion.qd).energy_error > 1e-2
 
 
+def test_closed_chains_have_them_however_they_are_opened():
+    """Cut joints, a removed body, independent coordinates, against constrained dynamics."""
+    bar = od.models.n_four_bar(1)
+    one, two, three = bar.model.qd_names
+    model = bar.model.with_passive([
+        od.ExponentialTorque(one, 2.0, {three: 0.7, one: -0.3}, 0.1),
+        od.OneSidedSpring(two, 40.0, 0.1, 0.2),
+        od.ExponentialTorque(three, 0.5, {two: 1.0}),
+    ])  # fmt: skip
+    at = (bar.q, bar.qd, np.zeros(3))
+    wanted = od.constrained_dynamics(model, bar.loops, *at, loads=PASSIVE)[0]
+    assert float(ca.norm_inf(wanted)) > 1
+    close(fm.closed_chain_dynamics(model, bar.loops, *at, loads=PASSIVE)[0], wanted)
+    independent = {"method": "independent", "independent": fm.independent_coordinates(model, bar.loops, bar.q)}
+    close(fm.closed_chain_dynamics(model, bar.loops, *at, loads=PASSIVE, **independent)[0], wanted)
+    opened = fm.open_by_removing(model, bar.loops, "coupler1")
+    close(fm.closed_chain_dynamics_a(model, opened, *at, loads=PASSIVE)[0], wanted)
+
+
 def test_exported_and_compiled_code_has_them_and_its_header_says_so(rng, tmp_path: Path):
     model = od.models.pendulum(2)
     one, other = model.qd_names

@@ -189,6 +189,23 @@ def test_bounds_of_the_program_are_the_limits(limits, bounds):
     assert (program._lower[k][0], program._upper[k][0]) == pytest.approx(bounds)  # in units of 100 N m
 
 
+def test_a_mirrored_period_keeps_the_limits_of_both_sides():
+    """The right leg turns about -y, so that its limits (-3, 4) are (-4, 3) for its image, the left leg."""
+    builder = od.ModelBuilder("flier")
+    builder.add_body("trunk", od.FloatingBase(), mass=5, inertia=(1, 1, 1))
+    for side, y, axis, effort in (("l", 0.1, "y", (-2, 5)), ("r", -0.1, "-y", (-3, 4))):
+        leg = {"mass": 1, "inertia": (0.1, 0.1, 0.1), "com": (0, 0, -0.2), "effort": effort}
+        builder.add_body(f"leg_{side}", od.Revolute(axis), "trunk", origin=(0, y, 0), **leg)
+    phase = ocp.Phase("flight", 2, 0.5, objective=ocp.TorqueSquared())
+    for mirror, expected in ((True, [(-2, 3), (-3, 2)]), (False, [(-2, 5), (-3, 4)])):
+        periodic = ocp.Periodic(1.0, mirror=mirror, transition=ocp.Continuous())
+        problem = ocp.Problem(builder.build(), phase, periodic=periodic, unactuated=["root"])
+        program = transcribe(problem).program
+        k = next(k for k, v in enumerate(program.variables) if v.name.startswith("tau"))
+        found = 100 * np.column_stack([program._lower[k], program._upper[k]])
+        np.testing.assert_allclose(found, expected)
+
+
 def test_guessed_torques_keep_half_of_both_limits():
     limits = {"hip_joint": (-0.5, 2.0), "leg_joint": (-3.0, 0.2)}
     problem = replace(hopper.problem(), model=hopper.monopod().with_limits(effort=limits), guess=ocp.FootPlan())

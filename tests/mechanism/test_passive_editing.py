@@ -117,15 +117,15 @@ def test_files_hold_them(tmp_path) -> None:
 
 
 class _Steered(Joint):
-    """Two velocities that mix two coordinates, and one that is the rate of a third."""
+    """Two velocities that mix two coordinates, one that is the rate of a third, and half the rate of a fourth."""
 
-    q_labels, qd_labels = ("a", "b", "c"), ("u", "v", "c")
+    q_labels, qd_labels = ("a", "b", "c", "d"), ("u", "v", "c", "w")
 
     def jcalc(self, q, qd):
         raise NotImplementedError
 
     def q_dot(self, q, qd):
-        return DM([[1, 1, 0], [1, -1, 0], [0, 0, 1]]) @ qd
+        return DM([[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 2]]) @ qd
 
 
 def test_joints_tell_which_velocities_are_rates_of_one_coordinate() -> None:
@@ -133,4 +133,4 @@ def test_joints_tell_which_velocities_are_rates_of_one_coordinate() -> None:
     assert od.FloatingBase("euler_xyz").coordinates() == tuple(range(6))
     assert od.Spherical().coordinates() == (None,) * 3
     assert od.Universal("x", "y").coordinates() == (0, 1)
-    assert _Steered().coordinates() == (None, None, 2)
+    assert _Steered().coordinates() == (None, None, 2, None)

@@ -23,6 +23,14 @@ def command(problem, arguments, capsys, tmp_path):
     return numbers
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Reports without the pictures that all problems have; `test_a_run` draws them."""
+    monkeypatch.setattr("problems._command.stick_figure", lambda *_: None)
+    for name in ("plot", "animate"):
+        monkeypatch.setattr(ocp.Solution, name, lambda *_: None)
+
+
 @pytest.mark.parametrize(
     ("problem", "arguments", "message"),
     [
@@ -99,6 +107,7 @@ def test_the_walker_with_a_still_trunk_is_the_same_body():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_jump(capsys, tmp_path):
     numbers = command(jump, ["--no-arms"], capsys, tmp_path)
     assert 0.3 < numbers["jump_height_m"] < 0.7
@@ -121,6 +130,7 @@ def test_a_run(capsys, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_slopes(capsys, tmp_path):
     numbers = command(slope, [], capsys, tmp_path)
     up, level, down = (numbers[f"cost_of_transport_at_{s}_percent"] for s in ("+10", "+0", "-10"))
@@ -131,6 +141,7 @@ def test_slopes(capsys, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_a_recorded_gait(capsys, tmp_path):
     numbers = command(track_gait, [], capsys, tmp_path)
     assert numbers["marker_error_rms_m"] < numbers["marker_noise_rms_m"]
@@ -138,6 +149,7 @@ def test_a_recorded_gait(capsys, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_without_noise_the_truth_is_found(capsys, tmp_path):
     numbers = command(track_gait, ["--marker-noise", "0", "--force-noise", "0"], capsys, tmp_path)
     assert numbers["angle_error_rms_deg"] < 0.03

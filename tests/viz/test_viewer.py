@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import socket
@@ -226,6 +227,32 @@ def test_edges_of_a_box_are_sharp_and_those_of_a_ball_are_not():
     np.testing.assert_allclose([cylinder.min(axis=0), cylinder.max(axis=0)], [[-0.5, -0.5, -1.5], [0.5, 0.5, 1.5]])
     ball = meshes.simple_shape("sphere", (1.0,))
     assert len(meshes.creased(ball).vertices) < len(ball.vertices)
+
+
+def test_vertices_are_split_where_faces_are_far_apart(rng):
+    """At every point the first corner that is left takes all those whose normals are near its own."""
+    vertices = rng.normal(size=(40, 3)).round(1)[rng.integers(0, 40, 60)]  # some places twice
+    faces = np.array([rng.permutation(60)[:3] for _ in range(80)])
+    mesh = meshes.creased(meshes.Mesh(vertices, faces), 35.0)
+    np.testing.assert_allclose(mesh.vertices[mesh.faces], vertices[_solid(vertices, faces)], atol=1e-12)
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    parts: dict[tuple[float, ...], list[list[int]]] = {}
+    for f, k in itertools.product(range(len(mesh.faces)), range(3)):
+        at = parts.setdefault(tuple(corners[f, k]), [])
+        near = next((part for part in at if normals[f] @ normals[part[0]] >= np.cos(np.radians(35))), None)
+        at.append([f]) if near is None else near.append(f)
+    assert len(mesh.vertices) == sum(map(len, parts.values()))
+    shared = np.bincount(mesh.faces.ravel())
+    assert sorted(shared) == sorted(len(part) for at in parts.values() for part in at)
+
+
+def _solid(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """The faces with an area."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return faces[area > 1e-9 * area.max()]
 
 
 def test_meshes_as_one():
@@ -461,6 +488,11 @@ def test_a_model_with_sliders(robot, rng):
     assert not viewer.running
     assert "closed" in repr(viewer)
     viewer.close()
+    for name, arguments in (("play", ()), ("pause", ()), ("step", ()), ("loop", (True,)), ("follow", (True,)), ("opacity", (1.0,)),
+                            ("layer", ("bodies", True)), ("arrange", (True,)), ("update", (q,))):  # fmt: skip
+        with pytest.raises(RuntimeError, match=f"{'time' if name == 'step' else name}: this viewer was closed"):
+            getattr(viewer, name)(*arguments)
+    assert viewer.time == 0.0
 
 
 def test_loops_stay_closed():

@@ -62,8 +62,8 @@ def export(
     version: of the library, "1.2.3", for find_package and pkg-config.
     progress: exports of more than two seconds report their progress on stderr.
 
-    A failed or interrupted export changes nothing. Files of an earlier export are replaced, other files stay. The same
-    functions give the same bytes. Cost: about 10 us and 50 bytes per instruction, and as much again for lanes.
+    A failed or interrupted export changes nothing. Files of an earlier export are replaced, those of functions that are
+    gone are removed; others stay. Equal functions give equal bytes. Cost: 10 us, 50 bytes per instruction; lanes: twice.
 
     Raises TypeError or ValueError if an export is impossible: an empty list, two different functions of one name
     (rename one with `od.function(..., name=...)`), callbacks, solvers, externals, an unsafe prefix, a file of the same
@@ -77,12 +77,13 @@ def export(
     """
     folder = path_of(directory, "directory")
     target = folder.resolve()
+    name = prefix_of(target) if prefix is None else prefix
     files = generate(
-        functions, prefix_of(target) if prefix is None else prefix, dense=dense, lanes=lanes, precision=precision,
+        functions, name, dense=dense, lanes=lanes, precision=precision,
         derivatives=derivatives, version=version, progress=progress,
     )  # fmt: skip
     writing.check_target(target, files)
-    writing.write(target, files)
+    writing.write(target, files, f"{name}.h")
     return folder
 
 

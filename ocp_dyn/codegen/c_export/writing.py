@@ -1,4 +1,4 @@
-"""Writes the files of an export: either all appear or none, and nothing else in the folder changes."""
+"""Writes the files of an export: either all appear or none; sources that it no longer has go, nothing else changes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,26 @@ def check_target(target: Path, files: Iterable[str]) -> None:
 
 
 def _is_ours(path: Path) -> bool:
+    return text.MARK in _first_line(path)
+
+
+def _first_line(path: Path) -> str:
+    """The first line of a file, where exports leave their mark; "" for a folder."""
     if not path.is_file():
-        return False
+        return ""
     with path.open(encoding="utf-8", errors="replace") as stream:
-        return text.MARK in stream.readline()
+        return stream.readline()
+
+
+def _left_over(target: Path, header: str, files: Iterable[str]) -> list[str]:
+    """Sources of an earlier export with the same header, of functions that this one does not have."""
+    mine = f"see {header}."
+    return sorted(
+        path.name
+        for pattern in ("*.c", "*.inc")
+        for path in target.glob(pattern)
+        if path.name not in files and text.MARK in (line := _first_line(path)) and mine in line
+    )
 
 
 def exported_files(folder: Path) -> list[Path]:
@@ -40,8 +56,8 @@ def exported_files(folder: Path) -> list[Path]:
     return sorted(path for pattern in ("*", "simulink/*") for path in folder.glob(pattern) if _is_ours(path))
 
 
-def write(target: Path, files: Mapping[str, str]) -> None:
-    """Writes all files. A new directory appears in one step. In an existing one the files are replaced one after the
+def write(target: Path, files: Mapping[str, str], header: str) -> None:
+    """Writes all files, and removes sources of an earlier export with this header that are none of them. A new directory appears in one step. In an existing one the files are replaced one after the
     other, and an error or Ctrl-C in between brings the earlier files back; exports into it wait for each other."""
     exists = target.exists()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +72,7 @@ def write(target: Path, files: Mapping[str, str]) -> None:
             return
         with alone_in(target):
             check_target(target, files)
-            _replace(target, complete, Path(stage) / "earlier", files)
+            _replace(target, complete, Path(stage) / "earlier", [*files, *_left_over(target, header, files)])
 
 
 def _stage(directory: Path) -> tempfile.TemporaryDirectory[str]:
@@ -69,7 +85,8 @@ def _stage(directory: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _replace(target: Path, complete: Path, earlier: Path, names: Iterable[str]) -> None:
-    """Moves the files of `complete` into the target; puts all earlier files back if that fails."""
+    """Moves the files of `complete` into the target, and those that are not in it away; puts all earlier files back if
+    that fails."""
     made: list[Path] = []
     try:
         for name in names:
@@ -81,7 +98,8 @@ def _replace(target: Path, complete: Path, earlier: Path, names: Iterable[str]) 
             made.append(old)
             if old.exists():
                 old.replace(kept)
-            (complete / name).replace(old)
+            if (complete / name).exists():
+                (complete / name).replace(old)
     except BaseException:
         for path in reversed(made):
             kept = earlier / path.relative_to(target)

@@ -42,7 +42,7 @@ def _chooses(prefix: str) -> str:
 def _variant(mark: str, prefix: str, public: str, name: str) -> list[str]:
     target = ",".join(INSTRUCTION_SETS[name])
     return [
-        f"/* {mark}: batches of {public} for {name.upper()}. */",
+        f"/* {mark}: batches of {public} for {name.upper()}, see {prefix}.h. */",
         _chooses(prefix),
         "#include <math.h>",
         "#include <stdlib.h>",

@@ -156,7 +156,7 @@ def deciding(solution: Motion, least: float = LEAST, tolerance: float = 1e-6) ->
     for k, side in active_entries(x, r.lower / r.scale, r.upper / r.scale, lam, tolerance):
         bound = float(r.upper[k] if side == "upper" else r.lower[k])
         kind, name = _quantity(r, k)
-        if abs(lam[k]) > RESOLUTION and (kind or bound):
+        if abs(lam[k]) > RESOLUTION and not _natural(r, k, kind, bound):
             factor, unit = _unit(solution, r, k, kind)
             entry = k, abs(float(lam[k])) / (float(r.scale[k]) * factor), factor * _range(r, k, bound), unit
             groups.setdefault((kind, name, side, factor * bound), []).append(entry)
@@ -168,6 +168,11 @@ def deciding(solution: Motion, least: float = LEAST, tolerance: float = 1e-6) ->
 def _rank(entry: DecidingBound) -> tuple[bool, float, float]:
     """Place in the order: bounds of the problem, then of the joints; by worth (three digits); the earlier one first."""
     return entry.kind in STATES.values(), -float(f"{entry.worth:.3g}"), float(np.nan_to_num(entry.start))
+
+
+def _natural(r: ProgramTable, k: int, kind: str, bound: float) -> bool:
+    """Whether a bound is a zero that nobody chose: of slacks, of peaks, of any parameter that must not be negative."""
+    return not bound and (not kind or (kind == "parameter" and bool(np.isinf(r.upper[k] - r.lower[k]))))
 
 
 def _quantity(r: ProgramTable, k: int) -> tuple[str, str]:

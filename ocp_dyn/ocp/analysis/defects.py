@@ -14,7 +14,7 @@ from ..._display import Displayed, table
 from ..._types import Array
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
-from ..equations import Equations
+from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 
 
@@ -86,7 +86,7 @@ def drift(solution: Motion) -> Drift:
     """Errors of the contacts at all nodes."""
     position = velocity = 0.0
     for phase in solution.phases:
-        for contact in phase.contacts:
+        for contact in constraints_of(phase.contacts):
             phi, rate = _contact_errors(solution.model, contact, phase)
             position, velocity = max(position, phi), max(velocity, rate)
     return Drift(position, velocity)
@@ -101,7 +101,7 @@ class Flow:
     """
 
     equations: Equations
-    contacts: tuple[Constraint, ...]
+    contacts: Contacts
 
     def __call__(self, x: Array, p: Array) -> Array:
         """The state at the end; nan if neither method reaches it."""

@@ -29,11 +29,11 @@ from casadi import DM, MX, SX
 
 from ..._arguments import positive
 from ..._types import Array
-from ...constraints import Constraint, constraint_jacobian
+from ...constraints import constraint_jacobian
 from ...dynamics.kinematics import point_jacobian_6d, point_position
 from ...integrators import flow_step, scheme
 from ...mechanism import Model
-from ..equations import Equations
+from ..equations import Contacts, Equations, constraints_of
 from ..motion.motion import Motion, PhaseMotion
 from ..statement.statement import Statement
 from .jumps import jump_derivative, jump_of
@@ -130,7 +130,8 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     found = []
     substep = _substep(equations, phase.contacts)
     for k, h in enumerate(width):
-        within = min(step, STEP_SHARE / max(equations.fastest(phase.q[k]), 1e-9))
+        fastest = max(equations.fastest(phase.q[i], phase.contacts, phase.qd[i]) for i in (k, k + 1))
+        within = min(step, STEP_SHARE / max(fastest, 1e-9))
         n = max(1, math.ceil(h / within - 1e-9))
         begin = phase.tau[k] + np.outer(np.arange(n) / n - 0.5, h * phase.tau_rate[k])
         inputs = np.column_stack([begin, np.tile(phase.tau_rate[k], (n, 1)), np.full(n, h / n)])
@@ -140,7 +141,7 @@ def flow_derivatives(equations: Equations, phase: PhaseMotion, step: float) -> l
     return found
 
 
-def _substep(equations: Equations, contacts: tuple[Constraint, ...]) -> ca.Function:
+def _substep(equations: Equations, contacts: Contacts) -> ca.Function:
     """One step of the classical Runge-Kutta method for the state and its derivative: (x, [tau, its rate, h]) -> x."""
     model = equations.model
     nq, nv = model.nq, model.nv
@@ -191,9 +192,10 @@ def _transition(solution: Motion, p: int, problem: Statement | None) -> Array:
         return jump_derivative(jump_of(problem, p), solution, (q, qd), start, rate, both @ free, foot_rows) @ both
     steps = touchdowns(model, phase, following, mirror, solution.step_length if last else 0.0)
     S = _saltation(model, steps, q, rate) @ both
-    if not following.contacts or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
+    held = constraints_of(following.contacts)
+    if not held or not (np.size(solution.impulses[p]) or any(step.rows is not None for step in steps)):
         return S
-    by_q, by_qd = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(following.contacts, q, qd))
+    by_q, by_qd = (np.array(DM(x).full()) for x in solution.equations.impact_derivatives(held, q, qd))
     placed = _placing(solution.equations, steps, q)
     hit = np.block([[placed, np.zeros((nv, nv))], [by_q @ placed, by_qd]])
     product: Array = hit @ S
@@ -238,12 +240,12 @@ def _placing(equations: Equations, steps: list[Touchdown], q: Array) -> Array:
     return np.asarray(np.eye(model.nv) + raised @ np.linalg.pinv(A @ raised, ZERO_VALUE, hermitian=True) @ b)
 
 
-def _foot_rows(model: Model, contacts: tuple[Constraint, ...], q: Array, qd: Array) -> Array:
+def _foot_rows(model: Model, contacts: Contacts, q: Array, qd: Array) -> Array:
     """Rows (., 2 nv) whose products with a direction are zero if it keeps the standing feet flat on the ground and at
     rest."""
     delta = SX.sym("delta", model.nv)
     found = [np.zeros((0, 2 * model.nv))]
-    for contact in contacts:
+    for contact in constraints_of(contacts):
         G = np.array(DM(contact.jacobian(model, DM(q))).full())
         rate = constraint_jacobian(model, (contact,), model.integrate(DM(q), delta)) @ DM(qd)
         slope = ca.Function("slope", [delta], [ca.densify(ca.jacobian(rate, delta))])(0)

@@ -13,6 +13,7 @@ from ..._types import Array, Expr, Indices
 from ...constraints import Constraint, Contact, RollingContact
 from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
+from ..equations import constraints_of
 from ..motion.motion import PhaseMotion
 from ..statement.footholds import Foothold
 
@@ -37,11 +38,11 @@ def touchdowns(
 ) -> list[Touchdown]:
     """Touchdowns of the contacts of the following phase, in order. Their rows take q in the coordinates of that phase:
     shifted by -`back` [m] along x, and mirrored if `mirror` is given."""
-    standing = [_image(model, c, phase, mirror, back) for c in phase.contacts]
+    standing = [_image(model, c, phase, mirror, back) for c in constraints_of(phase.contacts)]
     found = []
-    for contact in following.contacts:
+    for contact in constraints_of(following.contacts):
         if not isinstance(contact, (Contact, RollingContact)):
-            closed = any(contact.rows == other.rows for other in phase.contacts)
+            closed = any(contact.rows == other.rows for other in constraints_of(phase.contacts))
             found.append(Touchdown(contact, None if closed else _position(model, contact)))
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])

@@ -138,7 +138,7 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
     for period in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
         begin = period * total
         for phase, duration in zip(transcription.problem.phases, durations, strict=True):
-            for f in phase.footholds:
+            for f in (f for f in phase.footholds if isinstance(f, Foothold)):
                 span = _span(transcription, f, begin, begin + duration, period, step)
                 _append(found.setdefault(span.body, []), span)
                 if f.of is not None and _body(model, f.of) == model.parent[_body(model, f)]:

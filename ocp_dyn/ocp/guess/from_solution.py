@@ -18,6 +18,7 @@ from ...mechanism import Model
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Slot, Variable
 from ..solution import Solution
+from ..transcription.collect import rows_with_impulse
 from ..transcription.variables import Transcription, number, state_of
 
 FRACTION_TOLERANCE = 1e-9
@@ -64,7 +65,8 @@ def carry_over(transcription: Transcription, guess: Solution) -> None:
     _carry_places(transcription, guess)
     if isinstance(transcription.step_length, Variable) and guess.step_length:
         transcription.program.set_start(transcription.step_length, guess.step_length)
-    for impulse, found in zip(transcription.impulses, guess.impulses, strict=False):
+    for p, (impulse, padded) in enumerate(zip(transcription.impulses, guess.impulses, strict=False)):
+        found = padded[rows_with_impulse(guess.phases[(p + 1) % len(guess.phases)].contacts)] if len(padded) else padded
         size = len(found) - sum(held.size for held in transcription.problem.coordinates.held)
         if same and impulse is not None and impulse.size in (size, len(found)):
             transcription.program.set_start(impulse, found[: impulse.size])

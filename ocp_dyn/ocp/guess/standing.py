@@ -12,9 +12,10 @@ from ..._types import Array, shown
 from ...casadi_functions.function import function
 from ...constraints import RollingContact, constraint_jacobian
 from ...dynamics.kinematics import point_position
+from ...mechanism import Model
 from ..equations import equations_of
 from ..nlp.program import Variable
-from ..statement.footholds import Foothold, PhaseConstraint
+from ..statement.footholds import CompliantFoothold, Foothold, Held
 from ..statement.guesses import FootPlan
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription, contacts, model_of, number, state_of
@@ -132,15 +133,18 @@ def _standing_guess(problem: Statement, speed: float, total: float) -> Callable[
     return state
 
 
-def _weight_rows(held: tuple[Foothold | PhaseConstraint, ...], weight: float) -> Array:
+def _weight_rows(held: tuple[Held, ...], weight: float) -> Array:
     """Contact rows with which the feet carry the weight in equal shares; zero for other constraints."""
-    share = weight / max(1, sum(isinstance(f, Foothold) for f in held))
-    parts = [_share_rows(f, share) if isinstance(f, Foothold) else np.zeros(f.size) for f in held]
+    feet = (Foothold, CompliantFoothold)
+    share = weight / max(1, sum(isinstance(f, feet) for f in held))
+    parts = [_share_rows(f, share) if isinstance(f, feet) else np.zeros(f.size) for f in held]
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _share_rows(f: Foothold, share: float) -> Array:
+def _share_rows(f: Foothold | CompliantFoothold, share: float) -> Array:
     """Contact rows of one foot under a vertical force [N]."""
+    if isinstance(f, CompliantFoothold):
+        return np.array([0, 0, 0, *share * np.asarray(f.plane.normal)])
     if isinstance(f.contact, RollingContact):
         return np.array([*share * np.array(f.contact.sides.full())[:, 2], 0, 0])
     return np.array([0, 0, 0, 0, 0, share]) if f.contact.axes is None else np.asarray(f.contact.axes)[:, 2] * share
@@ -155,7 +159,29 @@ def standing(problem: Statement) -> Array:
         q = np.clip(q, dofs.q_lower, dofs.q_upper)
     feet = [f for f in problem.footholds if f.plane == problem.footholds[0].plane]  # others may lie on other planes
     if problem.posture is None and feet and np.allclose(model.root_shifts[:, :3], np.eye(3)[:, : model.nq]):
-        ground = feet[0].origin(DM([(low + high) / 2 for low, high in (feet[0].x, feet[0].y, feet[0].yaw)]))
-        heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in feet]
-        q[2] -= min(heights) - float(ground[2])
+        placed = [f for f in feet if isinstance(f, Foothold)]
+        soft = [f for f in feet if isinstance(f, CompliantFoothold)]
+        if placed:
+            ground = placed[0].origin(DM([(low + high) / 2 for low, high in (placed[0].x, placed[0].y, placed[0].yaw)]))
+            heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in placed]
+            q[2] -= min(heights) - float(ground[2])
+        elif soft:
+            q[2] -= _height_above_rest(model, soft, q)
     return q
+
+
+def _height_above_rest(model: Model, feet: list[CompliantFoothold], q: Array) -> float:
+    """Height [m] by which to lower the model so that the spheres of its feet carry its weight, by bisection."""
+    up = feet[0].plane.normal[2]
+    depths = [(sphere, d) for f in feet for sphere, d in zip(f.spheres, _depths(model, f, q), strict=True)]
+    touching, size = -max(d for _, d in depths), max(sphere.radius for sphere, _ in depths)
+    low, high = touching - size, touching + size  # a light model rests above the ground, where the force fades away
+    for _ in range(30):
+        middle = (low + high) / 2
+        lifted = sum(float(sphere.normal_force(d + middle, 0.0)) for sphere, d in depths)
+        low, high = (middle, high) if lifted < model.weight else (low, middle)
+    return low / up if up > 0 else 0.0
+
+
+def _depths(model: Model, f: CompliantFoothold, q: Array) -> Array:
+    return np.array(f.depth(model, DM(q)).full()).ravel()

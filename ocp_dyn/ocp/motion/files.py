@@ -20,12 +20,13 @@ from ..._files import path_of, whole_file
 from ..._types import Array, ModelError, is_one_of, shown
 from ...integrators import Scheme
 from ...io._classes import UnknownClass
-from ...io.constraints import constraint_from_dict, constraint_to_dict, finite, known_constraints
+from ...io.constraints import finite, known_constraints
 from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED, Loads
 from ..statement.planes import Plane
+from .contacts import contact_from_dict, contact_to_dict
 from .earlier_files import FORMAT_1, from_format_1
 from .motion import Motion, PhaseMotion
 from .program_table import ProgramTable
@@ -66,7 +67,7 @@ def save_motion(solution: Motion, path: str | Path) -> Path:
         phases.append(
             {
                 "name": phase.name,
-                "contacts": [constraint_to_dict(c) for c in phase.contacts],
+                "contacts": [contact_to_dict(c) for c in phase.contacts],
                 "places": {name: [float(x) for x in place] for name, place in phase.places.items()},
                 "planes": {name: [plane.point, plane.normal] for name, plane in phase.planes.items()},
             }
@@ -191,7 +192,7 @@ def _phase(content: _Content, model: Model, kinds: Mapping[str, Any], k: int, sa
         raise _wrong(f"an object with 'name', 'contacts' and 'places' as {where}", saved)
     if not isinstance(saved["name"], str) or not isinstance(saved["contacts"], list):
         raise _wrong(f"a text as 'name' of {where} and a list as its 'contacts'", saved)
-    contacts = tuple(constraint_from_dict(c, model, kinds) for c in saved["contacts"])
+    contacts = tuple(contact_from_dict(c, model, kinds) for c in saved["contacts"])
     places = {name: np.array(_numbers(place, 3)) for name, place in _mapping(saved["places"]).items()}
     planes = {name: _plane(plane) for name, plane in _mapping(saved.get("planes", {})).items()}  # older files have none
     t = content.array(f"t{k}", (None,))

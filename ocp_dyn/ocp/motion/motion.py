@@ -9,12 +9,12 @@ import numpy as np
 from casadi import DM
 
 from ..._types import LARGEST_MAGNITUDE, Array, numbers, shown
-from ...constraints import Constraint, Contact, RollingContact
+from ...constraints import Contact, RollingContact
 from ...mechanism import Model
 from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
-from ..equations import Equations
-from ..statement.footholds import Foothold
+from ..equations import Contacts, Equations
+from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.planes import GROUND, Plane
 from .program_table import ProgramTable
 
@@ -37,8 +37,9 @@ class PhaseMotion:
             [N m] about it. `wrenches` gives them by foot
     For the whole phase:
         name: name of the phase
-        contacts: the constraints that the phase holds
-        places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane
+        contacts: the constraints that the phase holds, and its compliant footholds
+        places: (x, y, yaw) [m, rad] of every foothold, by contact name, in the coordinates of its plane; a compliant
+            foothold has none
         planes: the planes of the footholds that do not lie on the ground z = 0, by contact name
 
     >>> solution.phases[0]
@@ -54,7 +55,7 @@ class PhaseMotion:
     qdd: Array
     tau: Array
     lam: Array
-    contacts: tuple[Constraint, ...]
+    contacts: Contacts
     places: dict[str, Array]
     tau_rate: Array = 0.0  # type: ignore[assignment]
     planes: dict[str, Plane] = field(default_factory=dict)
@@ -63,7 +64,8 @@ class PhaseMotion:
         object.__setattr__(self, "tau_rate", np.array(np.broadcast_to(self.tau_rate, np.shape(self.tau))))
 
     def __repr__(self) -> str:
-        feet = f"on {', '.join(self.places)}" if self.places else "on no foot"
+        names = [*self.places, *(c.name for c in self.contacts if isinstance(c, CompliantFoothold))]
+        feet = f"on {', '.join(names)}" if names else "on no foot"
         return f"PhaseMotion {self.name!r}: {len(self.tau)} intervals, {self.duration:.4g} s, {feet}"
 
     @property
@@ -77,13 +79,15 @@ class PhaseMotion:
 
     @property
     def wrenches(self) -> dict[str, Array]:
-        """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point, in world axes,
-        by contact name. Contacts among `Phase.constraints` have no foothold; their forces are in lam."""
+        """Wrenches [moment; force] (N, 6) [N m; N] on the feet of all footholds, about the contact point (of a compliant
+        foothold: the origin of its frame, which moves), in world axes, by contact name. Contacts among `Phase.constraints` have no foothold; their forces are in lam."""
         found, k = {}, 0
         for contact in self.contacts:
             m = len(contact.rows)
             rows = self.lam[:, k : k + m]
             k += m
+            if isinstance(contact, CompliantFoothold):
+                found[contact.name] = rows.copy()
             if isinstance(contact, (Contact, RollingContact)) and contact.name in self.places:
                 foothold, place = self.foothold(contact), DM(self.places[contact.name])
                 found[contact.name] = np.array([np.array(foothold.wrench(DM(r), place).full()).ravel() for r in rows])

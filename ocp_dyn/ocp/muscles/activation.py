@@ -54,9 +54,10 @@ class Activation:
     constant `rise` and off with `fall` [s], rise <= fall [Thelen 2003; De Groote et al. 2009 and 2016; derived at the
     top of `ocp_dyn.ocp.muscles.activation`]. fall: 0.06 s; for young adults Thelen gives 0.05 s.
 
-    strength [N m, N]: a number, one per entry of tau, a tuple (negative, positive) of magnitudes, or a function of the
-    instant that returns such a tuple, for which the rate of the strength itself is neglected; None: the model's limits.
-    Dofs without limits in both directions have no rows. The problem needs torque="linear"; its torques are continuous from
+    strength [N m, N]: a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per entry of
+    tau; None: the torque limits of the model. A `TorqueCapacity`, or a function of the instant that returns both
+    magnitudes (nv), makes it depend on the state; the rate of the strength itself is then neglected. Dofs without limits
+    in both directions have no rows. The problem needs torque="linear"; its torques are continuous from
     phase to phase, and the rows hold along whole intervals. At the start of a motion that is not periodic the activations
     are free.
 

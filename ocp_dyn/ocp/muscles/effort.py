@@ -29,11 +29,12 @@ class TorquePower(LeastSquares):
     and Brand, A physiologically based criterion of muscle force prediction in locomotion, J. Biomech. 14 (1981)]; high
     powers spare the most loaded joint. Powers that are not even are rounded below activations of 0.001.
 
-    strength [N m, N]: a number, one per entry of tau, a tuple (negative, positive) of magnitudes, or a function of the
-    instant that returns such a tuple, such as torques that fall with angle and speed; None: the model's limits. The
-    change from one direction's strength to the other's is rounded over 1 % of the strength.
+    strength [N m, N]: a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per entry of
+    tau; None: the torque limits of the model. A `TorqueCapacity`, or a function of the instant that returns both
+    magnitudes (nv), makes it depend on angle and speed. The change from one direction to the other is rounded over 1 % of
+    the strength.
 
-    >>> ocp.TorquePower(3, strength=(10.0, 6.0)).integrand(instant)  # 3 N m of at most 6 N m: 0.5^3
+    >>> ocp.TorquePower(3, strength=[(-10.0, 6.0)]).integrand(instant)  # 3 N m of at most 6 N m: 0.5^3
     DM(0.124977)
     """
 
@@ -75,8 +76,9 @@ class JointWork(Weighed):
 
     tendons: `Tendon` objects; in their joints the power is that of the muscle, without what the tendon stores and
     returns. They need torque="linear". smoothing [W]: rounds the change of sign; the cost is zero without power, never
-    negative, and exact where |P| is much larger. None: exact, by one non-negative variable per dof and interval, as in
-    `SlackWork`, which suits interior-point solvers best; it bounds the power at all stages of its interval.
+    negative, and exact where |P| is much larger. 10 W suits people, whose joints reach 100 W and more; smaller values make
+    problems harder to solve. None: exact, by one non-negative variable per dof and interval, as in `SlackWork`; it bounds
+    the power at all stages of its interval.
 
     `weight=1/(m g)` with `per_distance=True` makes it a cost of transport; `RestingRate` adds the rest.
 
@@ -88,7 +90,7 @@ class JointWork(Weighed):
 
     efficiency: Any = (0.25, -1.2)
     weight: float = 1.0
-    smoothing: float | None = 1.0
+    smoothing: float | None = 10.0
     tendons: Sequence[Tendon] = ()
 
     scale = 100.0

@@ -14,7 +14,7 @@ from ..._types import Expr, listed
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import Weighed, per_dof
-from .strengths import ROUNDED_PART, check_strength, limited, magnitude, strengths, varies
+from .strengths import check_strength, limited, magnitude, strengths, varies
 from .tendons import Tendon, check_tendons, muscle_speed
 
 LENGTHENING_FORCE = 1.8
@@ -44,11 +44,14 @@ class MetabolicRate(Weighed):
     lengthening is steeper at v = 0; here the slope continues, so that second derivatives exist everywhere. f is rounded
     near v = 1, where it vanishes: faster muscles cost much, but not endlessly much.
 
-    strength [N m, N]: isometric, a number, one per entry of tau or a tuple (negative, positive) of magnitudes; None: the
-    model's limits. speed [rad/s, m/s]: largest speed of the muscles, a number or one per entry of qd; None: the model's
-    limits of velocity. hill: force over isometric force that curves f, 0.25 for human muscle. capacity: a function of
-    the instant that returns (negative, positive) torques at full activation; it replaces strength f(v) in a. tendons:
-    see `JointWork`.
+    strength [N m, N]: isometric, a number, one per entry of tau, or pairs (lower, upper) with lower < 0 < upper, one per
+    entry of tau; None: the torque limits of the model. speed [rad/s, m/s]: largest speed of the muscles, a number or one per entry of qd; None: the model's
+    limits of velocity. hill: force over isometric force that curves f, 0.25 for human muscle. capacity: a
+    `TorqueCapacity`, or a function of the instant that returns the magnitudes (nv) of the torques at full activation in
+    negative and positive direction; it replaces strength f(v) in a. tendons: see `JointWork`.
+
+    smoothing: part of the strength below which |tau| is rounded; the rate is zero without torque. Small values make
+    problems harder to solve: 0.05 to 0.2 suit a whole body.
 
     >>> still = ocp.Instant(rod, instant.q, ca.DM([0.0]), tau=instant.tau)
     >>> cost = ocp.MetabolicRate(strength=10.0, speed=20.0)
@@ -62,6 +65,7 @@ class MetabolicRate(Weighed):
     hill: float = 0.25
     capacity: Any = None
     tendons: Sequence[Tendon] = ()
+    smoothing: float = 0.05
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +77,7 @@ class MetabolicRate(Weighed):
         if self.speed is not None:
             all_positive(self.speed, "MetabolicRate speed [rad/s]")
         positive(self.hill, "MetabolicRate hill")
+        positive(self.smoothing, "MetabolicRate smoothing")
         object.__setattr__(self, "tendons", check_tendons(self.tendons, "MetabolicRate"))
 
     @property
@@ -88,10 +93,14 @@ class MetabolicRate(Weighed):
             tendon.index(model)
 
     def integrand(self, instant: Instant) -> Expr:
-        return ca.sum1(self.rates(instant))
+        return ca.sum1(self._rates(instant, self.smoothing))
 
     def rates(self, instant: Instant) -> Expr:
-        """Metabolic rates (nv) [W]; zero for a floating or planar root and for dofs without a motor."""
+        """Metabolic rates (nv) [W], without rounding of |tau|; zero for a floating or planar root and for dofs without a
+        motor."""
+        return self._rates(instant, 0.0)
+
+    def _rates(self, instant: Instant, smoothing: float) -> Expr:
         dofs, lower, upper = limited(instant, self.strength, "MetabolicRate strength")
         largest = self._speeds(instant.model, dofs)
         v = muscle_speed(instant, self.tendons)[dofs] / largest
@@ -102,9 +111,9 @@ class MetabolicRate(Weighed):
         backward = largest * lower * heat(-v) / able_back  # rates per torque
         forward = largest * upper * heat(v) / able_ahead
         tau = instant.tau[dofs]
-        width = ROUNDED_PART * 2 * lower * upper / (lower + upper)
+        size = magnitude(tau, smoothing * 2 * lower * upper / (lower + upper)) if smoothing else ca.fabs(tau)
         found = ca.SX(instant.model.nv, 1)
-        found[dofs] = magnitude(tau, width) * (forward + backward) / 2 + tau * (forward - backward) / 2
+        found[dofs] = size * (forward + backward) / 2 + tau * (forward - backward) / 2
         return found
 
     def _speeds(self, model: Model, dofs: list[int]) -> ca.DM:

@@ -7,11 +7,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._arguments import numbers
-from ..._types import Array, Expr, listed, shown
+from ..._types import Array, Expr, listed
 from ...mechanism import Model
 from ..statement.instant import Instant
-from ..statement.objectives import base_size, per_dof
+from ..statement.objectives import base_size, check_magnitudes, per_direction
 
 ROUNDED_PART = 0.01
 """Part of the strength within which the change from one direction's strength to the other's is rounded."""
@@ -20,31 +19,20 @@ Limits = tuple[Any, Any]
 """Strengths in negative and in positive direction, both as magnitudes (nv)."""
 
 
-def model_strengths(model: Model) -> tuple[Array, Array]:
-    """The model's own limits of its torques as magnitudes (nv), in negative and in positive direction; inf: none."""
-    dofs = model.dofs
-    return -np.asarray(getattr(dofs, "tau_min", -dofs.tau_max), dtype=float), np.array(dofs.tau_max)
-
-
 def check_strength(value: Any, what: str) -> None:
-    """ValueError or TypeError unless `value` is a strength: None, numbers, a pair of them, or a function."""
-    if value is None or varies(value):
-        return
-    for part in value if _is_pair(value) else (value,):
-        found = numbers(part, f"{what} [N m]")
-        if not found.size or not np.all(found > 0):
-            raise ValueError(
-                f"{what} [N m] must be positive, inf for no limit: a number, one per entry of tau, a tuple (negative, "
-                f"positive) of these magnitudes, or a function of the instant that returns such a tuple; got {shown(value)}"
-            )
+    """ValueError or TypeError unless `value` is a strength: None, numbers, pairs of them, or a function."""
+    if not (value is None or varies(value)):
+        check_magnitudes(value, f"{what} [N m] (inf: none)", infinite=True)
 
 
 def strengths(model: Model, value: Any, what: str) -> tuple[Array, Array]:
-    """Strengths (nv) of numbers, in negative and in positive direction; see `check_strength`. None: the model's own."""
+    """Magnitudes (nv) in negative and in positive direction of a strength that is no function, inf: no limit.
+
+    None: the model's torque limits; else see `per_direction`.
+    """
     if value is None:
-        return model_strengths(model)
-    lower, upper = value if _is_pair(value) else (value, value)
-    return per_dof(lower, model.nv, what), per_dof(upper, model.nv, what)
+        return 0.0 - model.dofs.tau_min, np.array(model.dofs.tau_max)
+    return per_direction(value, model.nv, what)
 
 
 def strengths_at(instant: Instant, value: Any, what: str) -> Limits:
@@ -112,7 +100,3 @@ def varies(value: Any) -> bool:
 def _is_infinite(x: Any) -> bool:
     x = ca.SX(x)
     return bool(x.is_constant() and np.isinf(float(x)))
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2

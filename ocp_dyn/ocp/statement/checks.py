@@ -19,7 +19,7 @@ from ...constraints import Baumgarte, Contact, JointCoupling, LockedJoint, Loop,
 from ...dynamics.kinematics import resolve
 from ...mechanism import Model
 from ...mechanism.parameters import MODEL_PARAMETERS
-from .footholds import Foothold
+from .footholds import CompliantFoothold, Foothold
 from .instant import Instant
 from .objectives import RateObjective, objective_name
 from .phases import Parameter, Phase
@@ -91,10 +91,17 @@ def _checks(
     for phase in phases:
         here = f"phase {shown(phase.name)}"
         for foothold in phase.footholds:
-            yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
+            if isinstance(foothold, CompliantFoothold):
+                for frame in (foothold.frame, *(sphere.frame for sphere in foothold.spheres)):
+                    yield here, partial(_check_frame, model, frame, "CompliantFoothold")
+                yield here, partial(foothold.check, model)
+            else:
+                yield here, partial(_check_frame, model, foothold.contact.body, "Foothold")
         for constraint in phase.constraints:
             yield from ((here, check) for check in _constraint_checks(model, constraint))
         for term in (*phase.path, *phase.objective):
+            if getattr(term, "needs_places", False):
+                yield here, partial(_check_places, phase, term)
             check = getattr(term, "check", None)
             if check is not None:
                 yield here, partial(check, model, feet)
@@ -113,6 +120,16 @@ def _check_frame(model: Model, frame: Any, what: str) -> None:
         raise ValueError(
             f"{what}: {error}; with the name {name!r} in its place the problem fits any model that has it"
         ) from None
+
+
+def _check_places(phase: Phase, term: Any) -> None:
+    """Refuses a term that needs the places of the feet, in a phase with a compliant foothold."""
+    soft = [f.name for f in phase.footholds if isinstance(f, CompliantFoothold)]
+    if soft:
+        raise ValueError(
+            f"{type(term).__name__} is about the middle of the places on which feet stand, and the compliant foothold "
+            f"{shown(soft[0])} has no place: use ocp.Foothold, or a term about instant.wrenches"
+        )
 
 
 def _constraint_checks(model: Model, constraint: Any) -> Iterator[Callable[[], Any]]:
@@ -196,10 +213,10 @@ def _per_interval(
     q, qd, s = SX.sym("q", model.nq), SX.sym("qd", model.nv), SX.sym("s")
     qdd, tau, lam = SX.sym("qdd", model.nv), SX.sym("tau", model.nv), SX.sym("lam", sum(f.size for f in phase.held))
     rate = SX.sym("tau_rate", model.nv)
-    feet = [f for f in phase.held if isinstance(f, Foothold)]
-    places = {f: SX.sym("place", 3) for f in feet}
+    feet = [f for f in phase.held if isinstance(f, (Foothold, CompliantFoothold))]
+    places = {f: SX.sym("place", 3) for f in feet if isinstance(f, Foothold)}
     forces = dict(zip(phase.held, split(lam, *(f.size for f in phase.held)) if phase.held else (), strict=True))
-    wrenches = {f: f.wrench(forces[f], places[f]) for f in feet}
+    wrenches = {f: f.wrench(forces[f], places[f] if isinstance(f, Foothold) else None) for f in feet}
     values = _Values({p.name: SX.sym(p.name, p.size) for p in parameters})
     try:
         instant = Instant(model, q, qd, s, qdd, tau, wrenches, places, values, lam=lam, tau_rate=rate)

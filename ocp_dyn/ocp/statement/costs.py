@@ -331,6 +331,7 @@ class CapturePointSquared(LeastSquares):
     """
 
     weight: float = 1.0
+    needs_places: ClassVar[bool] = True
 
     def residual(self, instant: Instant) -> Expr:
         return capture_point(instant) - middle_of_feet(instant) if instant.places else ca.SX(0, 1)
@@ -346,6 +347,7 @@ class ZeroMomentPointSquared(LeastSquares):
     """
 
     weight: float = 1.0
+    needs_places: ClassVar[bool] = True
 
     def residual(self, instant: Instant) -> Expr:
         if not instant.places:

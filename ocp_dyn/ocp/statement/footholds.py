@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +13,10 @@ from casadi import DM, SX
 from ..._arguments import as_bounds, not_negative
 from ..._types import Expr, shown, sparse
 from ...constraints import Constraint, Contact, RollingContact
-from ...dynamics.kinematics import body_transforms, point_jacobian_6d, pose, resolve
+from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sphere_wrench
+from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
-from ...mechanism import Model
-from ...spatial_algebra.spatial import Transform
+from ...mechanism import Frame, Model
 from .planes import GROUND, LEVEL, Plane
 
 _PLACED = "_placed"
@@ -34,16 +35,15 @@ class Foothold:
     friction cones and centers of pressure refer to the plane. x, y [m], yaw [rad]: a number, or (lower, upper), in
     the coordinates of the plane; the place of the contact point, for an edge when the foot is level. of: another
     foothold of this foot; the place and the plane follow from it (leave out x, y, yaw, plane). Example: flat sole, then
-    toe edge, without a new footstep; or toes that stay flat while the heel rises, see `toes` below. half_length, half_width [m]: half the size of the sole about the contact point
+    toe edge, without a new footstep. half_length, half_width [m]: half the size of the sole about the contact point
     (half_width of an edge: half its length), for the center of pressure.
 
     The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
     first of these phases.
 
-    Toes: the place of a flat foothold of the toes' body follows from the flat foothold of the foot that carries them
-    (`of`), as it is with straight toes. Then a phase in which the toes stand follows the phase in which the foot
-    stands: the heel rises, the toes bend, and the center of pressure moves on under them. Body and toes must be joined
-    by one revolute joint.
+    `of` may lie on another body that one revolute joint joins to this one: a foot and its toes. The place follows as it
+    is with straight toes. A foothold of the toes, flat or rounded, can follow a flat foothold of the foot: the heel
+    rises, the toes bend, and the center of pressure moves on under them.
 
     >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
     >>> still = ocp.Problem(block, [stand]).solve(progress=False)
@@ -166,9 +166,7 @@ class Foothold:
         (body, R, p), (other, R_of, p_of) = self.level(model), self.of.level(model)
         hinged = self.hinged(model, self.of)
         if hinged:
-            straight = body_transforms(model, DM(model.neutral()))
-            R, p = _in_world(straight[body], R, p)
-            R_of, p_of = _in_world(straight[other], R_of, p_of)
+            (R, p), (R_of, p_of) = self._standing(model), self.of._standing(model)
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
         if (body != other and not hinged) or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
@@ -184,18 +182,21 @@ class Foothold:
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
 
+    def _standing(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """(R, p): axes of the frame (3x3), contact point of the level foot (3) [m]; neutral posture, world axes."""
+        R, p = (np.array(x.full()) for x in pose(model, resolve(model, self.contact.body), DM(model.neutral())))
+        return R, p.ravel() + R @ np.array(self.point)
+
     def touchdown(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rows that vanish when the foot arrives here from the foothold `before`.
 
         before is None: the foot was in the air, and all rows of phi are needed. Otherwise only the rows that `before`
         does not imply. Toes that follow a flat foot, or a foot that follows flat toes, have to be level.
         """
-        if before is None:
-            return self.position(model, q, place)
-        turns = self._turns(model, before)
-        if not turns and (before is self or before.kind == "flat"):
-            return SX(0, 1)
-        if turns or before.kind == "edge":  # the foot rolls over the edge until it is level
+        missing = self._missing(model, before)
+        if before is None or missing == "none":
+            return self.position(model, q, place) if before is None else SX(0, 1)
+        if missing == "level":
             R = pose(model, resolve(model, self.contact.body), q)[0]
             return ca.dot(R[:, 2], before.to_world_axes(before.heading(place_before)))
         return self._direction_rows(before, self.position(model, q, place))
@@ -203,12 +204,10 @@ class Foothold:
     def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rates of the rows of `touchdown`: zero if the foot comes to rest without an impact."""
         G = self.contact.jacobian(model, q)
-        if before is None:
-            return G @ qd
-        turns = self._turns(model, before)
-        if not turns and (before is self or before.kind == "flat"):
-            return SX(0, 1)
-        if turns or before.kind == "edge":
+        missing = self._missing(model, before)
+        if before is None or missing == "none":
+            return G @ qd if before is None else SX(0, 1)
+        if missing == "level":
             across = before.to_world_axes(ca.cross(DM(LEVEL), before.heading(place_before)))
             return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
         return self._direction_rows(before, G @ qd)
@@ -218,16 +217,21 @@ class Foothold:
         low, high = sorted(resolve(model, f.contact.body).body for f in (self, other))
         return high > low and model.parent[high] == low and isinstance(model.joints[high], Revolute)
 
-    def _turns(self, model: Model, before: Foothold) -> bool:
-        """Whether the foot can turn against the foothold before, as toes against a flat foot."""
-        if resolve(model, self.contact.body).body == resolve(model, before.contact.body).body:
-            return False
-        if before.kind != "flat" or self.kind == "point":
-            raise ValueError(
-                f"Foothold {self.name!r} cannot follow {before.name!r}: only a flat foothold can pass the load to "
-                "another body of the foot. Let the foot, or its toes, stand flat in a phase between them"
-            )
-        return True
+    def _missing(self, model: Model, before: Foothold | None) -> str:
+        """The rows that the foothold before does not imply: "all", "none", "level" (a foot that rolls over an edge, or
+        toes that turn against a flat foot, until they lie level) or "direction"."""
+        if before is None:
+            return "all"
+        if resolve(model, self.contact.body).body != resolve(model, before.contact.body).body:
+            if before.kind != "flat" or self.kind == "point":
+                raise ValueError(
+                    f"Foothold {self.name!r} cannot follow {before.name!r}: only a flat foothold can pass the load to "
+                    "another body of the foot. Let the foot, or its toes, stand flat in a phase between them"
+                )
+            return "level"
+        if before is self or before.kind == "flat":
+            return "none"
+        return "level" if before.kind == "edge" else "direction"
 
     def to_world_axes(self, vector: Expr) -> Expr:
         """The vector (3) with these components along the plane's axes, in world axes."""
@@ -261,6 +265,86 @@ class Foothold:
         return ca.vertcat(type(lam)(3, 1), sparse(self.contact.axes).T @ lam)
 
 
+@dataclass(frozen=True, eq=False)
+class CompliantFoothold:
+    """A foot that stands on compliant spheres: its force is a law of positions and velocities, not a constraint.
+
+    The second way of standing, in the list of a phase's footholds like the first, `Foothold`. The foot may slide, roll,
+    leave the ground and come back within a phase: the solver finds when. There is no place on the ground to choose, no
+    impact, and no friction cone: the law (`ocp_dyn.dynamics.compliant`) implies that the ground pushes and where. Costs,
+    pictures, reports and files get the force as that of any foothold: `wrenches` is about the origin of the frame.
+
+    frame: a frame of the foot, or its name. spheres: `od.HuntCrossleySphere`s on the same body, perhaps in other frames
+    of it. A foot with a joint at the toes has two such footholds, one for each body. plane: the ground z = 0, or any
+    `Plane`.
+
+    In the implicit form the wrench is a variable at every stage, which rows set equal to the law; in the explicit form
+    it enters forward dynamics.
+
+    >>> ball = ocp.CompliantFoothold("block", [od.HuntCrossleySphere("block", radius=0.1)])
+    >>> above = ocp.Boundary(lambda start, end: (ca.vertcat(start.q[2] - 0.2, start.qd), 0, 0))
+    >>> fall = ocp.Phase("fall", 30, 0.3, [ball])
+    >>> fallen = ocp.Problem(block, [fall], boundary=[above]).solve(progress=False)
+    >>> bool(fallen.phases[0].wrenches["block"][:, 5].max() > 100)  # it hits the ground, and bounces
+    True
+    """
+
+    frame: Frame | str
+    spheres: Sequence[HuntCrossleySphere]
+    plane: Plane = GROUND
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.frame, (Frame, str)):
+            raise TypeError(f"CompliantFoothold needs a frame (model.frame(name)) or a name, got {shown(self.frame)}")
+        object.__setattr__(self, "spheres", as_spheres(self.spheres))
+        if not isinstance(self.plane, Plane):
+            raise TypeError(f"CompliantFoothold plane must be an ocp.Plane(point, normal), got {shown(self.plane)}")
+
+    @property
+    def name(self) -> str:
+        """The name of the frame."""
+        return self.frame if isinstance(self.frame, str) else self.frame.name
+
+    @property
+    def contact(self) -> CompliantFoothold:
+        """The object that a solved phase keeps among its contacts: the foothold itself."""
+        return self
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the six force variables: moments about the origin of the frame, then forces, world axes."""
+        return Contact(self.frame).rows
+
+    @property
+    def size(self) -> int:
+        """Number of force variables: 6."""
+        return len(self.rows)
+
+    def check(self, model: Model) -> None:
+        """Raises KeyError for frames that the model does not have, ValueError for spheres on another body."""
+        for sphere in self.spheres:
+            center_in(model, sphere, resolve(model, self.frame))
+
+    def jacobian(self, model: Model, q: Expr) -> Expr:
+        """G (6 x nv): the generalized force of the foot is G' lam."""
+        return point_jacobian_6d(model, resolve(model, self.frame), q)
+
+    def law(self, model: Model, q: Expr, qd: Expr) -> Expr:
+        """The wrench on the foot [moment about the origin of the frame; force] (6), world axes."""
+        return sphere_wrench(model, self.spheres, self.frame, q, qd, self.plane.point, self.plane.normal)
+
+    def wrench(self, lam: Expr, place: Expr = None) -> Expr:
+        """[moment; force] on the foot about the origin of the frame, world axes: lam itself."""
+        return lam
+
+    def depth(self, model: Model, q: Expr) -> Expr:
+        """Depths of the lowest points of the spheres below the plane (one entry each) [m]."""
+        R, p = self.plane.pose(*pose(model, resolve(model, self.frame), q))
+        frame = resolve(model, self.frame)
+        heights = (p[2] + R[2, :] @ center_in(model, sphere, frame) - sphere.radius for sphere in self.spheres)
+        return -ca.vertcat(*heights)
+
+
 @dataclass(frozen=True)
 class PhaseConstraint:
     """A constraint that a phase holds in addition to its footholds; like a Foothold, but without a place."""
@@ -290,10 +374,16 @@ class PhaseConstraint:
         return SX(0, 1) if before == self else self.contact.jacobian(model, q) @ qd
 
 
-def _in_world(X: Transform, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (3x3) and point (3) from the coordinates of a body, whose transform from the world is X."""
-    E, r = np.array(DM(X.E).full()), np.array(DM(X.r).full()).ravel()
-    return E.T @ R, r + E.T @ p
+Held = Foothold | CompliantFoothold | PhaseConstraint
+"""Everything of a phase that has force variables."""
+
+Rigid = Foothold | PhaseConstraint
+"""Members of a phase that constraint rows hold."""
+
+
+def rigid(held: Iterable[Held]) -> tuple[Rigid, ...]:
+    """The members that are held by constraint rows: all but compliant footholds."""
+    return tuple(h for h in held if not isinstance(h, CompliantFoothold))
 
 
 def turned(place: Expr) -> Expr:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._types import Expr
 from ...mechanism import Model
-from .footholds import Foothold
+from .footholds import CompliantFoothold, Foothold
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Instant:
 
     q (nq), qd, qdd, tau (nv; tau is zero for unactuated joints). tau_rate (nv) [N m/s, N/s]: d(tau)/dt within an interval,
     (tau1 - tau) / h over its length h; None for `torque="constant"`, whose steps have no rate. wrenches: [moment; force] (6) at every foothold, world
-    axes [N m; N]; places: (x, y, yaw) of every foothold in the coordinates of its plane. lam: forces of all rows of
+    axes [N m; N]; places: (x, y, yaw) of every foothold but compliant ones in the coordinates of its plane. lam: forces of all rows of
     contacts and constraints of the phase. s: fraction of the phase that has passed, 0 to 1. values: variables and
     parameters of the problem by name, such as `step_length` [m] and `time` [s] of the whole motion. slacks, references:
     variables and reference values of single objectives, by objective. impulse: True at an impact, where wrenches are
@@ -35,7 +35,7 @@ class Instant:
     s: Expr = 0.0
     qdd: Expr = None
     tau: Expr = None
-    wrenches: dict[Foothold, Expr] = field(default_factory=dict)
+    wrenches: dict[Foothold | CompliantFoothold, Expr] = field(default_factory=dict)
     places: dict[Foothold, Expr] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
     slacks: dict[Any, Expr] = field(default_factory=dict)

@@ -140,6 +140,7 @@ class CaptureMargin:
 
     radius: float
     where: ClassVar[str] = "interval"
+    needs_places: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.radius, "CaptureMargin radius [m]")
@@ -158,6 +159,7 @@ class ZeroMomentPointMargin:
 
     radius: float
     where: ClassVar[str] = "interval"
+    needs_places: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive(self.radius, "ZeroMomentPointMargin radius [m]")

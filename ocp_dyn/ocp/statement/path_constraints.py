@@ -283,8 +283,10 @@ class Path:
 
 
 def _on_planes(instant: Instant) -> list[tuple[Foothold, Expr]]:
-    """Every foothold, with its wrench in the axes of its plane."""
-    return [(foothold, foothold.plane.components(w)) for foothold, w in instant.wrenches.items()]
+    """Every foothold, with its wrench in the axes of its plane; compliant ones are left out, because their law implies
+    what these constraints demand."""
+    standing = ((f, w) for f, w in instant.wrenches.items() if isinstance(f, Foothold))
+    return [(foothold, foothold.plane.components(w)) for foothold, w in standing]
 
 
 def _stack(rows: list[Expr], lower: float, upper: float) -> Bounded:

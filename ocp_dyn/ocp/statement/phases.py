@@ -13,7 +13,7 @@ from ..._arguments import as_bounds, bounds, choice, finite, function, label, no
 from ..._types import shown
 from ...constraints import Constraint, as_set
 from .custom_costs import Peak, Terminal
-from .footholds import Foothold, PhaseConstraint
+from .footholds import CompliantFoothold, Foothold, Held, PhaseConstraint
 from .instant import Instant
 from .objectives import Objective, RateObjective
 from .path_constraints import WHERE, Bounded, PathConstraint
@@ -157,12 +157,12 @@ class Phase:
     name: str
     intervals: int
     duration: Any
-    footholds: Sequence[Foothold] = ()
+    footholds: Sequence[Foothold | CompliantFoothold] = ()
     path: Sequence[PathConstraint] = ()
     objective: Sequence[Objective | RateObjective | Peak] = ()
     constraints: Sequence[Constraint] = ()
-    held: tuple[Foothold | PhaseConstraint, ...] = field(init=False)
-    """Footholds and constraints: everything that has constraint rows."""
+    held: tuple[Held, ...] = field(init=False)
+    """Footholds and constraints: everything that has force variables."""
 
     def __post_init__(self) -> None:
         here = f"phase {shown(label(self.name, 'Phase name'))}"
@@ -176,7 +176,11 @@ class Phase:
             )
         if self.duration_bounds[0] <= 0 or np.isinf(self.duration_bounds[1]):
             raise ValueError(f"{here}: duration must be positive and finite, got {self.duration_bounds}")
-        kinds = {"footholds": (Foothold,), "path": (PathConstraint,), "objective": (Objective, RateObjective, Peak)}
+        kinds = {
+            "footholds": (Foothold, CompliantFoothold),
+            "path": (PathConstraint,),
+            "objective": (Objective, RateObjective, Peak),
+        }
         for key, kind in kinds.items():
             object.__setattr__(self, key, members(getattr(self, key), kind, f"{here}: {key}"))
         for term in self.path:
@@ -190,7 +194,8 @@ class Phase:
             raise ValueError(
                 f"{here}: footholds must have different frames, got {names}: add a frame for each foothold"
             )
-        if len({foothold.root for foothold in self.footholds}) < len(names):
+        placed = [foothold.root for foothold in self.footholds if isinstance(foothold, Foothold)]
+        if len(set(placed)) < len(placed):
             raise ValueError(
                 f"{here}: of footholds that are derived from each other (of=) a phase can hold only one, got {names}"
             )
@@ -289,7 +294,8 @@ TRANSITIONS = (Continuous, Impact, Jump)
 
 @dataclass(frozen=True)
 class Periodic:
-    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`.
+    """The motion repeats, shifted along x by `step_length` [m]; mirrored left to right if `mirror`: torques then keep
+    the limits of both sides, because the next period is the image of this one.
 
     transition: the transition from the end of the motion to the next start, one Continuous, Impact or Jump. speed
     [m/s]: step_length = speed * total time; None: free. step_length [m]: a number, or (lower, upper); negative

@@ -18,7 +18,7 @@ from ...symmetry.mirror import MirrorMap, mirror_map
 from .checks import check_names, check_rates, check_torque_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
-from .footholds import Foothold
+from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
 
@@ -165,6 +165,12 @@ class Statement:
                 f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
                 f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
+        soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
+        if hasattr(self.guess, "crouch") and soft:
+            raise ValueError(
+                f"guess=FootPlan() plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
+                "the solution of a problem with ocp.Foothold to solve(guess=...), or a function s -> (q, qd) as guess"
+            )
 
     def _check_dependent(self) -> None:
         """Checks the dependent joints at the posture, and finds the independent coordinates."""
@@ -208,7 +214,7 @@ class Statement:
                 f"a problem has no external wrenches, got {shown(self.loads)}: leave external out; forces at contacts "
                 "are variables, other external wrenches are not supported yet"
             )
-        if self.form != "implicit" or not any(phase.held for phase in self.phases):
+        if self.form != "implicit" or not any(rigid(phase.held) for phase in self.phases):
             return
         if level == "position" and not method.holds_positions:
             raise ValueError(
@@ -250,7 +256,7 @@ class Statement:
         periodic.check_durations(self.phases)
 
     @property
-    def footholds(self) -> list[Foothold]:
+    def footholds(self) -> list[Foothold | CompliantFoothold]:
         """The footholds of all phases, each of them once."""
         return list(dict.fromkeys(f for phase in self.phases for f in phase.footholds))
 

@@ -9,12 +9,13 @@ import numpy as np
 from casadi import DM, SX
 
 from ..._types import Array
-from ...constraints import Constraint, constraint_jacobian
+from ...constraints import constraint_jacobian
 from ...mechanism import Model
-from ..equations import Equations, equations_of
+from ..equations import Contacts, Equations, equations_of
 from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
+from ..statement.footholds import CompliantFoothold, Foothold
 from ..statement.planes import GROUND
 from ..statement.statement import Statement
 from .quantities import PhaseQuantity, needed
@@ -51,7 +52,8 @@ def collect(transcription: Transcription, program: Assembled, x: Array, stats: d
             lam = _mean(problem, np.array([value(k) for k in variables.lam]).reshape(phase.intervals, -1))
         else:
             qdd, lam = _explicit_forces(equations_of(problem).of(model), held, q, qd, tau)
-        places = {f.name: place_value(transcription, f, x, step_length) for f in phase.footholds}
+        placed = [f for f in phase.footholds if isinstance(f, Foothold)]
+        places = {f.name: place_value(transcription, f, x, step_length) for f in placed}
         planes = {f.name: f.plane for f in phase.footholds if f.plane != GROUND}
         phases.append(PhaseMotion(phase.name, times, q, qd, qdd, tau, lam, held, places, tau_rate, planes))
     terms = np.array(program.cost_terms(x, transcription.program.values)).ravel()
@@ -123,16 +125,15 @@ def _means(transcription: Transcription, p: int, x: Array) -> tuple[Array, Array
 
 
 def _impulses(transcription: Transcription, model: Model, phases: list[PhaseMotion], x: Array) -> tuple[Array, ...]:
-    """The impulses of all transitions, over the rows of the contacts of the next phase; those of the constraints that
-    dependent joints fulfill follow from the change of velocity."""
+    """The impulses of all transitions, over the rows of the contacts of the next phase, zero for compliant footholds;
+    those of the constraints that dependent joints fulfill follow from the change of velocity."""
     problem, found = transcription.problem, []
     for p, variable in enumerate(transcription.impulses):
         if variable is None:
             found.append(np.zeros(0))
             continue
-        Lam = np.asarray(x[variable.index] * variable.scale)
+        Lam, n = np.asarray(x[variable.index] * variable.scale), (p + 1) % len(phases)
         if problem.dependent:
-            n = (p + 1) % len(phases)
             q, before, after = DM(phases[n].q[0]), DM(phases[p].qd[-1]), DM(phases[n].qd[0])
             if n == 0 and transcription.mirror is not None:
                 before = transcription.mirror.qd(before)
@@ -140,13 +141,19 @@ def _impulses(transcription: Transcription, model: Model, phases: list[PhaseMoti
             G = constraint_jacobian(model, contacts(problem.phases[n].held), q)
             inside = problem.coordinates.forces(model, q, change - G.T @ DM(Lam))
             Lam = np.concatenate([Lam, np.array(inside.full()).ravel()])
-        found.append(Lam)
+        rigid_rows = rows_with_impulse(phases[n].contacts)
+        full = np.zeros(rigid_rows.size)
+        full[rigid_rows] = Lam
+        found.append(full)
     return tuple(found)
 
 
-def _explicit_forces(
-    equations: Equations, contacts: tuple[Constraint, ...], q: Array, qd: Array, tau: Array
-) -> tuple[Array, Array]:
+def rows_with_impulse(contacts: Contacts) -> Array:
+    """For every row of the contacts, whether an impact acts on it: false for those of compliant footholds."""
+    return np.array([not isinstance(c, CompliantFoothold) for c in contacts for _ in c.rows], dtype=bool)
+
+
+def _explicit_forces(equations: Equations, contacts: Contacts, q: Array, qd: Array, tau: Array) -> tuple[Array, Array]:
     """Accelerations and contact forces at the start of every interval."""
     pairs = [equations.forward_dynamics(contacts, *map(DM, z)) for z in zip(q, qd, tau, strict=False)]
     qdd, lam = (np.array([np.array(pair[k].full()).ravel() for pair in pairs]) for k in (0, 1))

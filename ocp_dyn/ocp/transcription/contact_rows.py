@@ -1,4 +1,5 @@
-"""Rows of contacts along an interval: the level at which contacts are constrained, and the prevention of drift.
+"""Rows of contacts along an interval: the level at which contacts are constrained, and the prevention of drift; laws of
+compliant footholds.
 
 The contact rows phi(q) = 0 imply G qd = 0 and G qdd = gamma. A step of s stages has s contact forces, so it can satisfy
 s of these conditions. In the implicit form, `contact_level` selects them:
@@ -14,6 +15,9 @@ the explicit form the forces always follow from G qdd = gamma, and the end of a 
 G qd = 0 (level "velocity"), q by one Newton step along H^-1 G' on phi = 0 too ("position"), which
 squares the drift of a step. Baumgarte (Comp. Meth. Appl. Mech. Eng. 1, 1972): G qdd = gamma is replaced everywhere by
 G qdd = gamma - 2 alpha d(phi)/dt - alpha^2 phi, a critically damped return.
+
+The wrench of a compliant foothold is a variable in the implicit form, too, and at every stage rows set it equal to the
+law: lam - law(q, qd) = 0. So the stiff law does not enter the other rows, and the program is sparser.
 """
 
 from __future__ import annotations
@@ -30,8 +34,8 @@ from ...mechanism import Model
 from ..equations import Equations
 from ..nlp.program import Rows
 from ..statement.dependent import Coordinates
-from ..statement.footholds import Foothold, PhaseConstraint
-from .variables import contacts
+from ..statement.footholds import CompliantFoothold, Held, Rigid, rigid
+from .variables import FORCE_SCALE, contacts
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Feet:
     """
 
     equations: Equations
-    footholds: tuple[Foothold | PhaseConstraint, ...]
+    held: tuple[Held, ...]
     places: dict[Any, Expr]
     baumgarte: float
 
@@ -52,8 +56,18 @@ class Feet:
 
     @property
     def size(self) -> int:
-        """Number of contact rows."""
-        return sum(foothold.size for foothold in self.footholds)
+        """Number of force variables at a stage."""
+        return sum(foothold.size for foothold in self.held)
+
+    @property
+    def footholds(self) -> tuple[Rigid, ...]:
+        """Those that are held by constraint rows."""
+        return rigid(self.held)
+
+    def force(self, q: Expr, lam: Expr) -> Expr:
+        """G' lam (nv) over all force variables."""
+        jacobians = (f.contact.jacobian(self.model, q) for f in self.held)
+        return ca.vertcat(*jacobians).T @ lam
 
     def position(self, q: Expr) -> Expr:
         """phi of all rows."""
@@ -77,6 +91,16 @@ def hold_stage(rows: Rows, feet: Feet, method: Scheme, k: int, level: str, q: Ex
     G = constraint_jacobian(feet.model, contacts(feet.footholds), q)
     gamma = constraint_hessian(feet.model, contacts(feet.footholds), q, qd)
     rows.constrain("contact acceleration", G @ qdd - gamma + feet.correction(q, qd))
+
+
+def hold_laws(rows: Rows, feet: Feet, q: Expr, qd: Expr, lam: Expr) -> None:
+    """Constrains the wrenches of compliant footholds among lam to their laws."""
+    first = 0
+    for f in feet.held:
+        if isinstance(f, CompliantFoothold):
+            gap = lam[first : first + f.size] - f.law(feet.model, q, qd)
+            rows.constrain(f"force of {f.name}", gap, scale=FORCE_SCALE)
+        first += f.size
 
 
 def hold_end(rows: Rows, feet: Feet, method: Scheme, level: str, q: Expr, qd: Expr) -> None:

@@ -24,19 +24,17 @@ import numpy as np
 from casadi import SX
 
 from ..._types import Expr
-from ...constraints import constraint_jacobian
 from ...integrators import Scheme, explicit_step, stage_states
 from ..nlp.program import Rows
 from ..statement.dependent import Coordinates
 from ..statement.instant import Instant
 from ..statement.phases import Phase
 from ..statement.statement import Statement
-from .contact_rows import Feet, hold_end, hold_stage, project
+from .contact_rows import Feet, hold_end, hold_laws, hold_stage, project
 from .variables import (
     FORCE_SCALE,
     Transcription,
     completed,
-    contacts,
     equations_at,
     full_tau,
     model_of,
@@ -152,6 +150,7 @@ def _collocated(transcription: Transcription, phase: Phase, z: dict[str, SX], ro
                 solved[k] = (qdd_k, ca.vertcat(lam_k, chosen.forces(model, state[0], gap)))
                 rows.constrain("dynamics", chosen.project(state[0], gap), scale=FORCE_SCALE)
                 hold_stage(rows, feet, method, k, problem.resolved.contact_level, *state, qdd_k)
+                hold_laws(rows, feet, *state, lam_k)
             else:
                 solved[k] = _forward_dynamics(feet, *state, tau)
                 rows.constrain("dynamics", (qdd_k - solved[k][0])[chosen.qd])
@@ -213,14 +212,12 @@ def _torque_rate(transcription: Transcription, phase: Phase, z: dict[str, SX]) -
 def _force_gap(rows: Rows, feet: Feet, q: Expr, qd: Expr, qdd: Expr, lam: Expr, tau: Expr) -> Expr:
     """The residual ID(q, qd, qdd) - tau - G' lam."""
     force = feet.equations.force_rows(rows, q, qd, qdd) - tau
-    if feet.footholds:
-        force = force - constraint_jacobian(feet.model, contacts(feet.footholds), q).T @ lam
-    return force
+    return force - feet.force(q, lam) if feet.held else force
 
 
 def _forward_dynamics(feet: Feet, q: Expr, qd: Expr, tau: Expr) -> tuple[Expr, Expr]:
     """(qdd, lam) under tau."""
-    held = contacts(feet.footholds)
+    held = tuple(f.contact for f in feet.held)
     if feet.footholds and feet.baumgarte:
         return feet.equations.corrected_dynamics(held, q, qd, tau, feet.correction(q, qd))
     return feet.equations.forward_dynamics(held, q, qd, tau)
@@ -247,7 +244,7 @@ def _points(
                 qd,
                 qdd=qdd,
                 tau=tau,
-                wrenches=wrenches(feet.footholds, lam, feet.places),
+                wrenches=wrenches(feet.held, lam, feet.places),
                 places=feet.places,
                 values=z,
                 lam=lam,

@@ -18,7 +18,7 @@ from ..._arguments import bounded, called, scalar
 from ..._types import Array, Expr
 from ...constraints import constraint_jacobian
 from ..nlp.program import Program, Rows
-from ..statement.footholds import Foothold, PhaseConstraint
+from ..statement.footholds import Foothold, Rigid, rigid
 from ..statement.instant import Instant
 from ..statement.objectives import Objective, objective_name
 from ..statement.path_constraints import PathConstraint
@@ -208,9 +208,10 @@ def _add_start(transcription: Transcription, p: int) -> None:
     problem, phase, x = transcription.problem, transcription.problem.phases[p], transcription.phases[p]
     closing = problem.periodic.transition if problem.periodic is not None else None
     transition = problem.resolved.transitions[p - 1] if p else closing
-    before = {held: _held_before(transcription, p, held) for held in phase.held}
+    standing = rigid(phase.held)
+    before = {held: _held_before(transcription, p, held) for held in standing}
     stood = tuple(f for f in before.values() if f is not None and f not in phase.held)
-    if not phase.held:
+    if not standing:
         return
 
     def body(z: dict[str, SX], rows: Rows) -> None:
@@ -229,20 +230,20 @@ def _add_start(transcription: Transcription, p: int) -> None:
     transcription.program.block(f"start of {phase.name}", slots, body).add(slots)
 
 
-def _held_before(transcription: Transcription, p: int, held: Foothold | PhaseConstraint) -> Any:
+def _held_before(transcription: Transcription, p: int, held: Rigid) -> Any:
     """The foothold of the same foot, or the same constraint, that was held just before phase p; None if there is
     none."""
     if p == 0:
         return held if held in transcription.standing else None
     same = [
         h
-        for h in transcription.problem.phases[p - 1].held
+        for h in rigid(transcription.problem.phases[p - 1].held)
         if h == held or (_root(h) is not None and _root(h) is _root(held))
     ]
     return same[0] if same else None
 
 
-def _root(held: Foothold | PhaseConstraint) -> Foothold | None:
+def _root(held: Rigid) -> Foothold | None:
     return held.root if isinstance(held, Foothold) else None
 
 
@@ -263,7 +264,7 @@ def _impact_rows(
     gap = equations.momentum_rows(rows, q, qd_plus - qd) - G.T @ z["Lam"]
     rows.constrain("impact", transcription.problem.coordinates.project(q, gap), scale=10.0)
     here = places(transcription, phase.held, z)
-    forces = wrenches(phase.held, z["Lam"], here)
+    forces = wrenches(rigid(phase.held), z["Lam"], here)
     instant = Instant(model, q, qd_plus, wrenches=forces, places=here, values=z, impulse=True)
     _constrain_path(rows, phase, [term for term in phase.path if term.where == "wrench"], instant)
     if transition.weight:

@@ -17,7 +17,7 @@ from ...mechanism.parameters import MODEL_PARAMETERS, with_parameters
 from ...symmetry.mirror import MirrorMap
 from ..equations import Equations, equations_of
 from ..nlp.program import Program, Slot, Variable
-from ..statement.footholds import Foothold, PhaseConstraint, turned
+from ..statement.footholds import CompliantFoothold, Foothold, Held, PhaseConstraint, rigid, turned
 from ..statement.phases import Impact, Jump
 from ..statement.statement import Statement
 
@@ -79,7 +79,7 @@ def add_variables(transcription: Transcription) -> None:
     problem, model, program = transcription.problem, transcription.problem.model, transcription.program
     _add_parameters(transcription)
     _find_images(transcription)
-    for foothold in dict.fromkeys(f.root for f in problem.footholds):
+    for foothold in dict.fromkeys(f.root for f in problem.footholds if isinstance(f, Foothold)):
         if foothold not in transcription.images:
             low, high = np.transpose([foothold.x, foothold.y, foothold.yaw])
             transcription.places[foothold] = program.variable(
@@ -89,9 +89,7 @@ def add_variables(transcription: Transcription) -> None:
     unlimited = np.full(model.nq, np.inf)
     q_low, q_high = (dofs.q_lower, dofs.q_upper) if problem.limits else (-unlimited, unlimited)
     qd_max = dofs.qd_max if problem.limits else np.full(model.nv, np.inf)
-    endless = np.full(model.nv, np.inf)
-    tau_low, tau_high = (dofs.tau_min, dofs.tau_max) if problem.limits else (-endless, endless)
-    tau_low, tau_high = tau_low[problem.actuated], tau_high[problem.actuated]
+    tau_low, tau_high = (limit[problem.actuated] for limit in _torque_limits(transcription))
     chosen = problem.coordinates
     q_low, q_high, neutral = (np.asarray(x)[chosen.q] for x in (q_low, q_high, model.neutral()))
     qd_max, q_size, nv = qd_max[chosen.qd], len(chosen.q), len(chosen.qd)
@@ -124,7 +122,7 @@ def add_variables(transcription: Transcription) -> None:
         transcription.phases.append(x)
     closing = [problem.periodic.transition] if problem.periodic else []
     for p, transition in enumerate([*problem.resolved.transitions, *closing]):
-        size = sum(held.size for held in problem.phases[(p + 1) % len(problem.phases)].held)
+        size = sum(held.size for held in rigid(problem.phases[(p + 1) % len(problem.phases)].held))
         impact = isinstance(transition, Impact) and size > 0
         transcription.impulses.append(
             program.variable(f"impulse {p}", size, -np.inf, np.inf, 0.0, FORCE_SCALE) if impact else None
@@ -149,6 +147,18 @@ def _add_parameters(transcription: Transcription) -> None:
         transcription.step_length = program.variable("step_length", 1, low, high, np.clip(0.5, low, high))
     if periodic.speed is not None:
         transcription.speed = program.parameter("speed", 1, periodic.speed)
+
+
+def _torque_limits(transcription: Transcription) -> tuple[Array, Array]:
+    """Lowest and largest torques (nv); in a mirrored period those of the mirror image hold too, as it is the next
+    period."""
+    dofs = transcription.problem.model.dofs
+    if not transcription.problem.limits:
+        return np.full(dofs.tau_max.shape, -np.inf), np.full(dofs.tau_max.shape, np.inf)
+    if transcription.mirror is None:
+        return dofs.tau_min, dofs.tau_max
+    low, high = transcription.mirror.of_bounds(dofs.tau_min, dofs.tau_max)
+    return np.maximum(low, dofs.tau_min), np.minimum(high, dofs.tau_max)
 
 
 def number(transcription: Transcription, slot: Slot, x: Array) -> Array:
@@ -214,7 +224,8 @@ def _find_images(transcription: Transcription) -> None:
     transcription.standing |= {
         held: held for held in first.held if isinstance(held, PhaseConstraint) and held in last.held
     }
-    feet = {f: g for f in first.footholds for g in last.footholds if _is_image(transcription, f, g)}
+    placed = [[f for f in phase.footholds if isinstance(f, Foothold)] for phase in (first, last)]
+    feet = {f: g for f in placed[0] for g in placed[1] if _is_image(transcription, f, g)}
     for f, g in feet.items():
         transcription.standing[f] = g
         if f.of is not None and g.of is None:
@@ -286,7 +297,7 @@ def place_value(transcription: Transcription, f: Foothold, x: Array, step_length
     return np.array(place.full()).ravel()
 
 
-def place_slots(transcription: Transcription, feet: tuple[Foothold | PhaseConstraint, ...]) -> dict[str, Slot]:
+def place_slots(transcription: Transcription, feet: tuple[Held, ...]) -> dict[str, Slot]:
     """Slots for the places of the feet, and for the step length, on which places of images depend."""
     owners = {f"place{k}": _owner(transcription, f) for k, f in enumerate(feet) if isinstance(f, Foothold)}
     unique = {owner: key for key, owner in reversed(owners.items())}  # a variable fills one slot of a block only
@@ -294,9 +305,7 @@ def place_slots(transcription: Transcription, feet: tuple[Foothold | PhaseConstr
     return slots | ({"step_length": transcription.step_length} if transcription.step_length is not None else {})
 
 
-def places(
-    transcription: Transcription, feet: tuple[Foothold | PhaseConstraint, ...], z: dict[str, SX]
-) -> dict[Foothold, Expr]:
+def places(transcription: Transcription, feet: tuple[Held, ...], z: dict[str, SX]) -> dict[Foothold, Expr]:
     """Place (x, y, yaw) of every foot; z: expressions of the slots that `place_slots` returns for the same feet."""
     keys = {owner: key for key, owner in place_slots(transcription, feet).items()}
     step = z.get("step_length", SX(0))
@@ -306,16 +315,17 @@ def places(
 
 
 def wrenches(
-    feet: tuple[Foothold | PhaseConstraint, ...], lam: Expr, where: dict[Foothold, Expr]
-) -> dict[Foothold, Expr]:
+    feet: tuple[Held, ...], lam: Expr, where: dict[Foothold, Expr]
+) -> dict[Foothold | CompliantFoothold, Expr]:
     """The contact forces lam of a phase as a wrench [moment; force] on every foot; where: the places of the feet.
 
     The rows of the feet are the first ones of lam.
     """
-    standing = [f for f in feet if isinstance(f, Foothold)]
+    standing = [f for f in feet if isinstance(f, (Foothold, CompliantFoothold))]
     sizes = [f.size for f in standing]
     parts = split(lam[: sum(sizes)], *sizes) if standing else []
-    return {f: f.wrench(part, where[f]) for f, part in zip(standing, parts, strict=True)}
+    pairs = zip(standing, parts, strict=True)
+    return {f: f.wrench(part, where[f] if isinstance(f, Foothold) else None) for f, part in pairs}
 
 
 def full_tau(problem: Statement, tau: Expr) -> Expr:
@@ -325,6 +335,6 @@ def full_tau(problem: Statement, tau: Expr) -> Expr:
     return full
 
 
-def contacts(feet: tuple[Foothold | PhaseConstraint, ...]) -> tuple[Constraint, ...]:
-    """The constraint set of a phase."""
-    return tuple(f.contact for f in feet)
+def contacts(feet: tuple[Held, ...]) -> tuple[Constraint, ...]:
+    """The constraint set of a phase: that of all but compliant footholds."""
+    return tuple(f.contact for f in rigid(feet))

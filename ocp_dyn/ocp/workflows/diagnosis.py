@@ -16,6 +16,7 @@ from ..equations import equations_of
 from ..nlp.assembled import Assembled
 from ..nlp.dependent_rows import supports, vanishing
 from ..nlp.program import Variable
+from ..statement.footholds import rigid
 from ..transcription.variable_labels import VariableLabel, variable_labels
 from ..transcription.variables import Transcription, contacts, number, state_of
 
@@ -224,7 +225,8 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
     """Phases whose contacts have dependent rows at the first guess."""
     model = transcription.problem.model
     for phase, variables in zip(transcription.problem.phases, transcription.phases, strict=True):
-        if not phase.held:
+        standing = rigid(phase.held)
+        if not standing:
             continue
         q, _ = state_of(transcription, variables.q[0], variables.qd[0], transcription.program.start)
         try:
@@ -234,7 +236,7 @@ def _redundant_contacts(transcription: Transcription) -> Iterator[str]:
         values = np.linalg.svd(G, compute_uv=False)
         rank = int(np.sum(values > RANK_TOLERANCE * max(1.0, values.max(initial=0.0))))
         if rank < len(G):
-            names = ", ".join(held.name for held in phase.held)
+            names = ", ".join(held.name for held in standing)
             rows = zip(constraint_rows(contacts(phase.held)), G, strict=True)
             still = [row for row, of_dofs in rows if np.abs(of_dofs).max() < RANK_TOLERANCE]
             cause = (

@@ -39,7 +39,8 @@ class Viewer:
         viewer.block()                    # at the end of a script: until Ctrl-C or viewer.close()
 
     The server runs in threads of this process and ends with it, with `close()`, or at the end of a `with` block. It
-    listens on this machine only, unless `show(host=...)` says otherwise.
+    listens on this machine only, unless `show(host=...)` says otherwise. A closed viewer can still be saved; what would
+    change its page raises RuntimeError.
     """
 
     def __init__(self, scenery: Scenery, host: str, port: int | None, panel: bool = True) -> None:
@@ -101,6 +102,7 @@ class Viewer:
 
     @time.setter
     def time(self, value: float) -> None:
+        self._check_running("time")
         with self._lock:
             self._time = finite(value, "time [s]")
             self._playing = False
@@ -119,6 +121,7 @@ class Viewer:
 
     def play(self, speed: float | None = None) -> None:
         """Lets time go on, at `speed` (1: real time, 0.5 half of it) if given; from the start at the end of a motion."""
+        self._check_running("play")
         with self._lock:
             if speed is not None:
                 self._speed = _positive(speed, "speed")
@@ -129,6 +132,7 @@ class Viewer:
 
     def pause(self) -> None:
         """Stops time."""
+        self._check_running("pause")
         self._playing = False
         self._tell()
 
@@ -138,16 +142,19 @@ class Viewer:
 
     def loop(self, on: bool) -> None:
         """Whether a motion that has ended starts again."""
+        self._check_running("loop")
         self._loops = truth(on, "loop")
 
     def follow(self, on: bool) -> None:
         """Whether the camera follows the robot that was given first."""
+        self._check_running("follow")
         with self._lock:
             self._follows = truth(on, "follow")
             self._draw()
 
     def layer(self, name: str, on: bool) -> None:
         """Shows or hides a layer: "bodies", "forces", "center of mass", "footholds", "frames", "names" or "ground"."""
+        self._check_running("layer")
         layers = (*LAYERS, "ground")
         if not isinstance(name, str) or name not in layers:
             raise ValueError(f"layer must be one of {', '.join(layers)}, got {shown(name)}{meant(name, layers)}")
@@ -162,12 +169,14 @@ class Viewer:
 
     def opacity(self, value: float) -> None:
         """Makes the bodies of all robots transparent: 1 opaque, 0 invisible."""
+        self._check_running("opacity")
         with self._lock, self._stage.server.atomic():
             for actor in self.actors:
                 actor.set_opacity(float(np.clip(finite(value, "opacity"), 0.0, 1.0)))
 
     def arrange(self, overlaid: bool) -> None:
         """Places several robots over each other, or side by side."""
+        self._check_running("arrange")
         self.scenery.overlaid = truth(overlaid, "overlaid")
         with self._lock, self._stage.server.atomic():
             for actor, offset, opacity in zip(self.actors, self.scenery.offsets, self.scenery.opacities, strict=True):
@@ -188,6 +197,7 @@ class Viewer:
 
         ValueError for another size, or for entries that are not finite.
         """
+        self._check_running("update")
         model = self.actors[0].track.model
         at = finite_vector(q, model.nq, f"update: q of {model!r}")
         check_quaternions(model, at, "update")
@@ -231,6 +241,13 @@ class Viewer:
         with picture_file(file) as partial:
             partial.write_text(text, encoding="utf-8")
         return AnimationPath(file)
+
+    def _check_running(self, what: str) -> None:
+        """RuntimeError if the viewer was closed: nobody would see the change."""
+        if not self.running:
+            raise RuntimeError(
+                f"{what}: this viewer was closed, and nobody sees it any more: od.viz.show(...) opens another"
+            )
 
     def block(self) -> None:
         """Waits until Ctrl-C is pressed or the viewer is closed elsewhere; prints the address first."""

@@ -138,33 +138,40 @@ def creased(mesh: Mesh, angle: float = CREASE) -> Mesh:
     kept = area > 1e-9 * max(float(area.max(initial=0.0)), 1e-30)
     faces, normals, area = faces[kept], normals[kept], area[kept]
     unit = normals / area[:, None]
-    corner_point, corner_face = faces.ravel(), np.repeat(np.arange(len(faces)), 3)
-    order = np.argsort(corner_point, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(corner_point[order])) + 1)
+    order = np.argsort(faces.ravel(), kind="stable")
+    point, corner_face = faces.ravel()[order], order // 3  # corner by corner, those at one point together
+    part = _smooth_parts(point, unit[corner_face], float(np.cos(np.radians(angle))))
+    _, first, inverse = np.unique(point * (part.max(initial=0) + 1) + part, return_index=True, return_inverse=True)
     vertex = np.empty(len(order), dtype=np.int64)
-    chosen: list[int] = []
-    least = np.cos(np.radians(angle))
-    for corners in groups:
-        n = unit[corner_face[corners]]
-        near = n @ n.T >= least
-        if near.all():
-            vertex[corners] = len(chosen)
-            chosen.append(int(corner_point[corners[0]]))
-            continue
-        free = np.ones(len(corners), dtype=bool)
-        while free.any():
-            together = free & near[int(np.argmax(free))]
-            vertex[corners[together]] = len(chosen)
-            chosen.append(int(corner_point[corners[0]]))
-            free &= ~together
-    return Mesh(points[chosen], vertex.reshape(-1, 3), mesh.color)
+    vertex[order] = inverse.ravel()
+    return Mesh(points[point[first]], vertex.reshape(-1, 3), mesh.color)
+
+
+def _smooth_parts(point: Faces, normal: Array, least: float) -> Faces:
+    """The number (C) of the vertex of every corner among those of its point; point (C): ascending, normal (C, 3).
+
+    At every point at once: the first corner that is left, and those whose normals lie near its own, are one vertex.
+    """
+    part = np.zeros(len(point), dtype=np.int64)
+    left, k = np.arange(len(point)), 0
+    while len(left):
+        is_first = np.diff(point[left], prepend=-1) > 0
+        first = left[is_first][np.cumsum(is_first) - 1]
+        near = (np.einsum("ij,ij->i", normal[left], normal[first]) >= least) | is_first
+        part[left[near]] = k
+        left, k = left[~near], k + 1
+    return part
 
 
 def _merged(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
-    """Vertices at the same place as one, and the faces between them."""
+    """Vertices at the same place as one, and the faces between them.
+
+    A place has three coordinates of at most a million steps, which one integer holds: those sort fast.
+    """
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
-    keys = np.round(vertices / (1e-6 * size)).astype(np.int64)
-    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    steps = np.round(vertices / (1e-6 * size)).astype(np.int64)
+    steps -= steps.min(axis=0, initial=np.iinfo(np.int64).max)
+    _, first, inverse = np.unique(steps @ np.array([1 << 42, 1 << 21, 1]), return_index=True, return_inverse=True)
     return vertices[first], inverse.ravel()[faces]
 
 

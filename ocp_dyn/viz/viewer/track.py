@@ -19,6 +19,7 @@ from ...mechanism import Model
 from ..feet import wrenches_about_places
 from ..gait import AXIAL_REFLECTION, REFLECTION, Motion, weight
 from ..skeleton import Side, sides, size
+from ..stances import cut
 from .bodies import Piece, vertices_of
 from .meshes import edges_of, outline
 
@@ -256,7 +257,7 @@ class _Feet:
         """The holds of one step; image: the mirror map, if this step is the mirror image of the solved one."""
         motion, found = self.motion, []
         shift = np.array([step * motion.step_length, 0.0, 0.0])
-        for phase in motion.phases:
+        for phase in cut(motion.model, motion.phases):
             planes: Mapping[str, Any] = phase.planes
             for name, wrench in wrenches_about_places(motion.model, phase).items():
                 place = np.array([*np.ravel(phase.places[name])[:2], 0.0])

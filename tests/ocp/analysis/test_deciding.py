@@ -131,6 +131,7 @@ def test_what_decides_nothing_does_not_show() -> None:
     assert not program(
         ("slack0 one[2]", "", -1, NONE, 0.0, INF, 0.0, -3.0, 1.0),
         ("activation one[2]", "arm_joint", 0, 0.1, 0.0, 1.0, 0.0, -3.0, 1.0),
+        ("peak torque", "", -1, NONE, 0.0, INF, 0.0, -3.0, 1.0),
         ("duration of one", "", -1, NONE, 0.1, 0.1, 0.1, 3.0, 1.0),
         (*entry, 0.5, 0.0, 1.0),
     ).deciding()  # fmt: skip

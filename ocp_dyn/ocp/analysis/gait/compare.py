@@ -11,11 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._display import Displayed, table
-from .gait import PERCENT, UNITS, Gait
+from .data import PERCENT, UNITS, GaitData
 from .reference import FIGURES, FOLDER, ON_GROUND, GaitReference
 
 REACH = 0.12
 """Largest distance from the range of measured speeds [m/s] at which their figures still count."""
+
+
+HEAD = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
+FIGURE_HEAD = ("figure", "walk", "measured", "deviation", "source")
 
 
 class Agreement(NamedTuple):
@@ -55,11 +59,19 @@ class GaitComparison(Displayed):
     """A walk beside measurements, from `Gait.compare`; `print` shows it as a table.
 
     curves: an `Agreement` for every curve that both have: rmse, offset, correlation, percent within two standard
-    deviations. figures: an `Expected` for every figure that is measured at this speed and slope.
+    deviations; forces and centers of pressure while the foot is on the ground, others over the stride. figures: those
+    of the header of the measured gait, and those of people at this speed and slope from several publications, each with
+    value, mean, sd and source. caption, source: of the measured gait.
+
+    >>> bent = ocp.Gait("right", "bent", {"knee flexion": np.full(101, 20.0)}, {}, {})
+    >>> found = bent.compare("winter")["knee flexion"]
+    >>> round(found.offset, 2), round(found.within)
+    (-4.57, 46)
     """
 
     title: str
     caption: str
+    source: str
     curves: tuple[Agreement, ...]
     figures: tuple[Expected, ...]
 
@@ -101,17 +113,20 @@ class GaitComparison(Displayed):
         ]  # fmt: skip
 
     def __str__(self) -> str:
-        head = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
-        parts = [f"{self.title}, beside {self.caption}", _text([head, *self.rows()])]
+        parts = [f"{self.title}, beside {self.caption}", _text([HEAD, *self.rows()])]
         if self.figures:
-            parts.append(_text([("figure", "walk", "measured", "deviation", "source"), *self.figure_rows()]))
+            parts.append(_text([FIGURE_HEAD, *self.figure_rows()]))
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
         return f"GaitComparison of {self.title!r} with {self.caption!r}: {len(self.curves)} curves"
 
     def _card_html(self) -> str:
-        return table(("curve", "RMSE", "offset", "correlation", "% within 2 SD"), self.rows())
+        curves = table(HEAD, self.rows())
+        return curves + table(FIGURE_HEAD, self.figure_rows()) if self.figures else curves
+
+    def _repr_png_(self) -> None:
+        """No picture: `Gait.plot` draws one."""
 
 
 def _shown(value: float, form: str) -> str:
@@ -123,7 +138,7 @@ def _text(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-def compare(gait: Gait, reference: GaitReference) -> GaitComparison:
+def compare(gait: GaitData, reference: GaitReference) -> GaitComparison:
     """Agreement of all curves that a walk and a reference have, and figures beside those of the reference and the
     tables."""
     names = [name for name in UNITS if name in gait.curves and name in reference.curves]
@@ -132,10 +147,10 @@ def compare(gait: Gait, reference: GaitReference) -> GaitComparison:
         Expected(figure, gait.figures[figure], reference.numbers[key], np.nan, reference.name)
         for key, figure in FIGURES.items() if key in reference.numbers and figure in gait.figures
     ]  # fmt: skip
-    return GaitComparison(gait.title, reference.caption, agreements, (*own, *expected(gait.figures)))
+    return GaitComparison(gait.title, reference.caption, reference.source, agreements, (*own, *expected(gait.figures)))
 
 
-def _agreement(gait: Gait, reference: GaitReference, name: str) -> Agreement:
+def _agreement(gait: GaitData, reference: GaitReference, name: str) -> Agreement:
     measured = reference.curves[name]
     there = np.isfinite(gait.curves[name]) & np.isfinite(measured.mean)
     if name in ON_GROUND:

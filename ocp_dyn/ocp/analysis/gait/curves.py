@@ -11,10 +11,11 @@ from ...._types import Array, listed, shown
 from ....viz.gait import check_finite
 from ....viz.joints import gait_coordinates
 from ...motion.motion import Motion
+from .data import UNITS
 from .figures import events, figures
-from .gait import UNITS, Gait
+from .gait import Gait
 from .picture import as_references, plot_gait
-from .stride import Stride, body_of, sole
+from .stride import Stride, body_of
 
 ANGLES = {"hip": "hip flexion", "knee": "knee flexion", "ankle": "ankle dorsiflexion"}
 MOMENTS = {"hip": "hip extension moment", "knee": "knee extension moment", "ankle": "ankle plantar flexion moment"}
@@ -32,14 +33,15 @@ def gait(motion: Motion, side: Any = "right") -> Gait:
         raise ValueError(
             "gait() needs a periodic motion that moves forward: give the problem periodic=ocp.Periodic(...)"
         )
-    if not gait_coordinates(model):
+    coordinates = gait_coordinates(model)
+    if not coordinates:
         raise ValueError(
             "gait() needs hips, knees and ankles on both sides, found by the words hip, knee and ankle in the names of "
             f"joints such as hip_l, knee_l, ankle_l, hip_r, knee_r, ankle_r; {model!r} has the joints "
             f"{listed(model.joint_names, 12)}"
         )
     check_finite(motion, "gait()")
-    stride = Stride(motion, chosen)
+    stride = Stride(motion, chosen, coordinates)
     found = _joints(stride) | _body(stride) | _ground(stride)
     curves = {name: found[name] for name in UNITS if name in found}
     at = events(stride, curves)
@@ -96,7 +98,7 @@ def _body(stride: Stride) -> dict[str, Array]:
 
 def _trunk(stride: Stride, pelvis: str) -> str:
     """Frame of the trunk: the body above a lumbar joint, also of one that is locked; else the pelvis."""
-    lumbar = gait_coordinates(stride.model).get("lumbar")
+    lumbar = stride.coordinates.get("lumbar")
     if lumbar:
         return body_of(stride.model, lumbar[0].qd_index)
     return next((name for name in ("torso", "trunk") if name in stride.model.frame_names), pelvis)
@@ -107,7 +109,6 @@ def _ground(stride: Stride) -> dict[str, Array]:
     force, pressure = stride.ground(stride.side)
     found = {"forward force": force[:, 0], "lateral force": stride.out * force[:, 1], "vertical force": force[:, 2]}
     if np.isfinite(pressure).any():
-        length = sole(stride.model, stride.side)[2]
-        found["center of pressure along"] = pressure[:, 0] / length
-        found["center of pressure lateral"] = stride.out * pressure[:, 1] / length
+        found["center of pressure along"] = pressure[:, 0]
+        found["center of pressure lateral"] = stride.out * pressure[:, 1]
     return found

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...._types import Array
-from .gait import PERCENT
-from .stride import Stride, poses
+from .data import PERCENT
+from .stride import Stride
 
 FLAT = 2.0
-"""Angle between sole and ground [degrees] below which the foot counts as flat."""
+"""Deviation of the foot's pitch from that of single support [degrees], below which the foot counts as flat: a heel on a
+soft sole sinks deeper than the toes."""
 
 
 PROMINENCE = 0.02
@@ -27,8 +28,11 @@ def events(stride: Stride, curves: Mapping[str, Array]) -> dict[str, float]:
         "toe-off": stride.percent(own.end),
     }
     if "foot pitch" in curves:
-        fine = np.linspace(0.0, found["toe-off"], 1001)
-        flat = fine[np.abs(np.interp(fine, PERCENT, curves["foot pitch"])) <= FLAT]
+        pitch, fine = curves["foot pitch"], np.linspace(0.0, found["toe-off"], 1001)
+        lift, strike = found["opposite toe-off"], found["opposite heel strike"]
+        standing = (PERCENT >= lift) & (PERCENT <= (lift + strike) / 2)
+        level = float(np.median(pitch[standing])) if standing.any() else 0.0
+        flat = fine[np.abs(np.interp(fine, PERCENT, pitch) - level) <= FLAT]
         if flat.size:
             found |= {"foot flat": float(flat[0]), "heel-off": float(flat[-1])}
     return dict(sorted(found.items(), key=lambda item: item[1]))
@@ -107,8 +111,7 @@ def leg_length(stride: Stride) -> float | None:
     heel = f"heel_{stride.side[0]}"
     if heel not in stride.model.frame_names:
         return None
-    q = np.array(stride.model.neutral(), dtype=float)[None]
-    return float((poses(stride.model, stride.body("hip"), q)[1] - poses(stride.model, heel, q)[1])[0, 2])
+    return float(stride.upright(stride.body("hip"))[1][2] - stride.upright(heel)[1][2])
 
 
 def _heels(stride: Stride) -> dict[str, Array] | None:
@@ -121,7 +124,7 @@ def _heels(stride: Stride) -> dict[str, Array] | None:
             return None
         middle = (stance.start + stance.end) / 2
         k = int(np.argmin(np.abs(t - middle % stride.duration)))
-        p = poses(stride.model, name, q[k : k + 1])[1][0]
+        p = stride.poses(name, q[k : k + 1])[1][0]
         found[side] = p + np.array([middle // stride.duration * stride.length, 0.0, 0.0])
     return found
 

@@ -5,44 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from ...._arguments import known
 from ...._display import Displayed, table
 from ...._types import Array
-
-if TYPE_CHECKING:
-    from .compare import GaitComparison
-
-UNITS = {
-    "hip flexion": "degrees",
-    "hip flexion from trunk": "degrees",
-    "thigh flexion": "degrees",
-    "knee flexion": "degrees",
-    "ankle dorsiflexion": "degrees",
-    "pelvis tilt": "degrees",
-    "pelvis obliquity": "degrees",
-    "pelvis rotation": "degrees",
-    "trunk tilt": "degrees",
-    "foot pitch": "degrees",
-    "hip extension moment": "N m/kg",
-    "knee extension moment": "N m/kg",
-    "ankle plantar flexion moment": "N m/kg",
-    "hip power": "W/kg",
-    "knee power": "W/kg",
-    "ankle power": "W/kg",
-    "forward force": "body weights",
-    "lateral force": "body weights",
-    "vertical force": "body weights",
-    "center of pressure along": "foot lengths",
-    "center of pressure lateral": "foot lengths",
-}
-"""Unit of every curve. `Gait` tells definitions and signs."""
-
-PERCENT = np.linspace(0.0, 100.0, 101)
-"""Percent of the stride at which all curves are given."""
+from .compare import Expected, GaitComparison, compare, expected
+from .data import PERCENT, UNITS
+from .reference import gait_reference, write_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +42,8 @@ class Gait(Displayed):
     out in this order (Baker, Human Movement Science 20, 2001). On a slope, forces and foot pitch refer to the ground,
     tilts to gravity. Curves that the model has no frames for (`heel_l`, `toe_l`) are left out.
 
-    events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the sole
-    begins and ceases to be within 2 degrees of the ground. figures: numbers of the walk by name and unit, among them
+    events: percent of the stride at which feet strike and leave the ground, "foot flat" and "heel-off": the foot's
+    pitch comes within 2 degrees of that in single support, and leaves them again. figures: numbers of the walk by name and unit, among them
     cadence, step width (between the heels, in the middle of stance) and double support (both of a stride together).
 
     >>> gait = ocp.Gait("right", "a walk", {"knee flexion": np.full(101, 5.0)}, {}, {"step_width_m": 0.1})
@@ -106,10 +76,14 @@ class Gait(Displayed):
 
         reference: a name, the path of a table, or a `GaitReference`; see `gait_reference`.
         """
-        from .compare import compare
-        from .reference import gait_reference
-
         return compare(self, gait_reference(reference))
+
+    def expected(self) -> list[Expected]:
+        """Figures of this walk beside those of people at this speed and slope, from several publications.
+
+        A list of (figure, value, mean, sd, source); sd is nan where it was not published.
+        """
+        return expected(self.figures)
 
     def plot(self, path: str | Path | None = None, *, reference: Any = None, quantities: Any = None) -> Any:
         """Figure of the curves, written to `path` (.png, .pdf, .svg) if given, with measured bands behind them.
@@ -125,8 +99,6 @@ class Gait(Displayed):
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the curves as a table that `gait_reference` reads, and returns its path."""
-        from .reference import write_table
-
         return write_table(self, path)
 
     def rows(self) -> list[tuple[str, str]]:

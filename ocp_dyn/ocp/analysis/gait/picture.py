@@ -15,7 +15,7 @@ from ....viz.drawing import COLORS, FAINT, INK, SHADE, figure, legend, picture_f
 from ....viz.panels import coincide, dress
 from ....viz.skeleton import Side
 from .compare import compare
-from .gait import PERCENT, UNITS, Gait
+from .data import PERCENT, UNITS, GaitData
 from .reference import GaitReference, gait_reference
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ LETTERS = 165
 
 
 def plot_gait(
-    gaits: Sequence[Gait],
+    gaits: Sequence[GaitData],
     reference: Any = None,
     path: str | Path | None = None,
     *,
@@ -58,6 +58,7 @@ def plot_gait(
     rows = ROWS if quantities is None else _chosen(quantities)
     panels = [[name for name in row if name in gaits[0].curves] for row in rows.values()]
     panels = [[_hip(name, references) for name in row] for row in panels if row]
+    tints = _tints(references)
     captions = [(k, line) for k, r in enumerate(references) for line in textwrap.wrap(_caption(r), LETTERS)]
     foot = BELOW + 0.19 * len(captions)
     width, height = WIDE * 3 + 0.1, 0.4 + HIGH * len(panels) + foot
@@ -67,7 +68,7 @@ def plot_gait(
             bottom = height - 0.4 - HIGH * (i + 1) + 0.3
             box = ((0.62 + WIDE * j) / width, bottom / height, 2.72 / width, (HIGH - 0.52) / height)
             _panel(made.add_axes(box), name, gaits, references, "" if i + 1 < len(panels) else "stride of the leg [%]")
-    _texts(made, gaits, captions)
+    _texts(made, gaits, captions, tints)
     save(made, path)
     return made
 
@@ -80,12 +81,22 @@ def as_references(reference: Any) -> list[GaitReference]:
     return [gait_reference(one) for one in (reference if several else [reference])]
 
 
+def _tints(references: Sequence[GaitReference]) -> list[str]:
+    """Colors of the references: those of bands in turn, black for single curves."""
+    bands = iter(TINTS * len(references))
+    return [next(bands) if _has_band(r) else INK for r in references]
+
+
+def _has_band(reference: GaitReference) -> bool:
+    """Whether a standard deviation is known for some curve."""
+    return any(np.isfinite(curve.sd).any() for curve in reference.curves.values())
+
+
 def _caption(reference: GaitReference) -> str:
     """Meaning and source of a band, in a line or two."""
-    known = any(np.isfinite(curve.sd).any() for curve in reference.curves.values())
-    what = "mean and 2 standard deviations" if known else "measured"
+    what = "mean and 2 standard deviations" if _has_band(reference) else "measured"
     people = f" of {reference.subjects}" if reference.subjects else ""
-    source = f". {reference.source}" if reference.source and reference.source != reference.name else ""
+    source = f"; {reference.source}" if reference.source and reference.source != reference.name else ""
     return f"{reference.name}: {what}{people}{source}"
 
 
@@ -102,12 +113,12 @@ def _hip(name: str, references: Sequence[GaitReference]) -> str:
     return next((hip for r in references for hip in HIPS if hip in r.curves), name)
 
 
-def _panel(axes: Axes, name: str, gaits: Sequence[Gait], references: Sequence[GaitReference], below: str) -> None:
+def _panel(axes: Axes, name: str, gaits: Sequence[GaitData], references: Sequence[GaitReference], below: str) -> None:
     """One curve of all legs over its bands."""
     for a, b in _double_support(gaits[0]):
         axes.axvspan(a, b, color=SHADE, linewidth=0, zorder=0)
     told = []
-    for tint, reference in zip(TINTS * len(references), references, strict=False):
+    for tint, reference in zip(_tints(references), references, strict=True):
         if name not in reference.curves:
             continue
         mean, sd = reference.curves[name]
@@ -134,13 +145,13 @@ def _panel(axes: Axes, name: str, gaits: Sequence[Gait], references: Sequence[Ga
     axes.set_xticks([0, 20, 40, 60, 80, 100])
 
 
-def _double_support(gait: Gait) -> list[tuple[float, float]]:
+def _double_support(gait: GaitData) -> list[tuple[float, float]]:
     lift, strike, off = (gait.events[name] for name in ("opposite toe-off", "opposite heel strike", "toe-off"))
     return [(0.0, lift), (strike, off)] if lift < strike < off else []
 
 
-def _texts(made: Any, gaits: Sequence[Gait], captions: Sequence[tuple[int, str]]) -> None:
-    """Title, meaning of colors, and below the lines of the captions with the number of their band."""
+def _texts(made: Any, gaits: Sequence[GaitData], captions: Sequence[tuple[int, str]], tints: Sequence[str]) -> None:
+    """Title, meaning of colors, and below the lines of the captions, each with the number of its reference."""
     width, height = made.get_size_inches()
     top = 1 - 0.2 / height
     made.text(0.2 / width, top, gaits[0].title, fontsize=10.5, color=INK, ha="left", va="center", weight="bold")
@@ -155,5 +166,5 @@ def _texts(made: Any, gaits: Sequence[Gait], captions: Sequence[tuple[int, str]]
     for n, (k, text) in enumerate(reversed(captions)):
         y = (0.13 + 0.19 * n) / height
         if captions.index((k, text)) == [owner for owner, _ in captions].index(k):
-            made.text(0.2 / width, y, "▮", color=TINTS[k % len(TINTS)], alpha=0.6, fontsize=11, ha="left", va="center")
+            made.text(0.2 / width, y, "▮", color=tints[k], alpha=0.6, fontsize=11, ha="left", va="center")
         made.text(0.36 / width, y, text, fontsize=7, color=INK, ha="left", va="center")

@@ -28,7 +28,7 @@ import numpy as np
 from ...._arguments import known
 from ...._files import path_of, whole_file
 from ...._types import Array, meant, shown
-from .gait import PERCENT, UNITS, Gait
+from .data import PERCENT, UNITS, GaitData
 
 FOLDER = Path(__file__).parent / "measured"
 
@@ -53,6 +53,10 @@ ON_GROUND = tuple(name for name in UNITS if name.endswith("force") or name.start
 
 MOST_MISSING = 10.0
 """Largest gap [%] between the points of a table."""
+
+
+MOST_FAULTS = 20
+"""Faults of a table that its error tells."""
 
 
 class Curve(NamedTuple):
@@ -118,7 +122,7 @@ def gait_reference(reference: Any) -> GaitReference:
     with their lines and remedies.
 
     >>> ocp.gait_reference("schwartz_free").subjects
-    'children and adolescents, 4 to 17 years'
+    '82 children and adolescents'
     """
     if isinstance(reference, GaitReference):
         return reference
@@ -134,7 +138,9 @@ def _read(path: Path) -> GaitReference:
         raise ValueError(f"{path}: not a text in UTF-8 (byte {error.start}): save the table as .csv in UTF-8") from None
     found, faults = parse(text, path.stem)
     if faults:
-        told = "\n".join(f"  {fault}" for fault in faults)
+        shown_faults = [str(fault) for fault in faults[:MOST_FAULTS]]
+        rest = [f"... and {len(faults) - MOST_FAULTS} more"] * (len(faults) > MOST_FAULTS)
+        told = "\n".join(f"  {fault}" for fault in (*shown_faults, *rest))
         raise ValueError(f"{path}: {len(faults)} fault{'s' * (len(faults) > 1)} in the table:\n{told}")
     return found
 
@@ -274,7 +280,7 @@ def _curve(table: Array, mean: int, sd: int | None, closes: bool) -> Curve:
     return Curve(at(table[:, mean]), at(table[:, sd]) if sd is not None else np.full(len(PERCENT), np.nan))
 
 
-def write_table(gait: Gait, path: Any) -> Path:
+def write_table(gait: GaitData, path: Any) -> Path:
     """Writes the curves and figures of a walk as a table of this format; empty cells where a curve is nan."""
     target = path_of(path)
     head = [f"# name: {gait.title}"]
@@ -282,7 +288,7 @@ def write_table(gait: Gait, path: Any) -> Path:
     for key, figure in given.items():
         if figure in gait.figures and (key == "slope" or gait.figures[figure] > 0):
             head.append(f"# {key}: {gait.figures[figure]:.6g} {NUMBERS[key]}".rstrip())
-    rows = np.column_stack([gait.percent, *gait.curves.values()])
+    rows = np.column_stack([PERCENT, *gait.curves.values()])
     lines = [",".join("" if np.isnan(x) else f"{x:.6g}" for x in row) for row in rows]
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(target) as partial:

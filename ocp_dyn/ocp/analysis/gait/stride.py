@@ -19,26 +19,27 @@ from ....casadi_functions.function import function
 from ....dynamics.kinematics import pose
 from ....dynamics.passive import passive_force
 from ....mechanism import Model
-from ....viz.gait import Stretch, Support, unroll, weight
-from ....viz.joints import Coordinate, gait_coordinates
+from ....viz.gait import LEAST_LOAD, Stretch, Support, unroll, weight
+from ....viz.joints import Coordinate
 from ....viz.skeleton import Side
 from ...motion.motion import Motion
-from .gait import PERCENT
+from .data import PERCENT
 
 ON_GROUND = 20.0
 """Vertical force [N] above which a foot is on the ground, where contacts are not switched by phases. Force plates are
 read with thresholds of 10 to 20 N."""
 
-LEAST_LOAD = 0.03
-"""Vertical force in body weights above which the center of pressure is evaluated."""
+
+Rows = Callable[[Array, Array], Array]
+"""Function of two arrays, row by row."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stance:
     """The time of one foot on the ground, from `start` to `end` [s], with the forces at the midpoints of intervals.
 
-    t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the sole's coordinates [m], nan below
-    `LEAST_LOAD`.
+    t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the frame of the foot, forward
+    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot.
     """
 
     start: float
@@ -49,17 +50,19 @@ class Stance:
 
 
 class Stride:
-    """The stride of a leg ("left" or "right") of a periodic motion on two legs with hips, knees and ankles."""
+    """The stride of a leg ("left" or "right") of a periodic motion on two legs.
 
-    def __init__(self, motion: Motion, side: Side) -> None:
+    coordinates: the flexions of hips, knees and ankles, from `gait_coordinates`.
+    """
+
+    def __init__(self, motion: Motion, side: Side, coordinates: dict[str, list[Coordinate]]) -> None:
         self.motion, self.model, self.side = motion, motion.model, side
         self.other: Side = "left" if side == "right" else "right"
         self.out = 1.0 if side == "left" else -1.0  # sign of y on this side
-        self.joints: dict[str, Coordinate] = {
-            joint: next(c for c in found if c.side == side)
-            for joint, found in gait_coordinates(motion.model).items()
-            if joint in ("hip", "knee", "ankle")
-        }
+        self.coordinates = coordinates
+        legs = ("hip", "knee", "ankle")
+        self.joints = {joint: next(c for c in coordinates[joint] if c.side == side) for joint in legs}
+        self._poses: dict[str, ca.Function] = {}
         self.stretches = unroll(motion, 2 if motion.mirrored else 1)
         self.duration = float(self.stretches[-1].t[-1])
         self.length = motion.step_length * (2 if motion.mirrored else 1)
@@ -80,11 +83,30 @@ class Stride:
     @property
     def slope(self) -> float:
         """Rise per distance."""
-        return float(np.tan(self.lean))
+        return float(np.tan(self.lean)) + 0.0  # no -0
 
     def body(self, joint: str) -> str:
         """Name of the body that a joint of the leg, "hip", "knee" or "ankle", moves."""
         return body_of(self.model, self.joints[joint].qd_index)
+
+    def poses(self, name: str, q: Array) -> tuple[Array, Array]:
+        """(R (n, 3, 3), p (n, 3) [m]) of a frame in the configurations q (n, nq)."""
+        if name not in self._poses:
+            x = SX.sym("q", self.model.nq)
+            R, p = pose(self.model, name, x)
+            self._poses[name] = ca.Function("pose", [x], [ca.densify(ca.vertcat(ca.vec(R.T), p))])
+        found = np.array(self._poses[name](DM(q.T)).full()).T
+        return found[:, :9].reshape(-1, 3, 3), found[:, 9:]
+
+    def upright(self, name: str) -> tuple[Array, Array]:
+        """(R (3, 3), p (3) [m]) of a frame in the neutral posture."""
+        R, p = self.poses(name, np.array(self.model.neutral(), dtype=float)[None])
+        return R[0], p[0]
+
+    @cached_property
+    def steps(self) -> tuple[Rows, Rows]:
+        """`difference` and `integrate` of the model, of rows of configurations."""
+        return _steps(self.model)
 
     def percent(self, time: float) -> float:
         """A time [s] as percent of the stride, 0 to 100."""
@@ -98,8 +120,10 @@ class Stride:
         sides = (
             [np.eye(self.model.nv)] if mirror is None else [np.eye(self.model.nv), np.array(mirror.qd_matrix.full())]
         )
-        rates = [phase.tau_rate @ side.T for side in sides for phase in self.motion.phases]
-        parts = [_fine(self.model, stretch, rate) for stretch, rate in zip(self.stretches, rates, strict=True)]
+        rates = np.concatenate([phase.tau_rate @ side.T for side in sides for phase in self.motion.phases])
+        # the stretches of a step have the intervals of its phases, but may be shorter than phases
+        ends = np.cumsum([len(stretch.tau) for stretch in self.stretches])[:-1]
+        parts = [_fine(self, *pair) for pair in zip(self.stretches, np.split(rates, ends), strict=True)]
         t, q, qd, tau = (np.concatenate([part[k] for part in parts]) for k in range(4))
         if self.motion.loads.passive:
             tau = tau + _passive(self.model, q, qd, self.motion.loads.slip_speed)
@@ -118,13 +142,13 @@ class Stride:
     def frame(self, name: str) -> tuple[Array, Array]:
         """(R (101, 3, 3), p (101, 3) [m]) of a frame, with p relative to the walk's mean speed along x."""
         t, q = self.states[:2]
-        R, p = poses(self.model, name, q)
+        R, p = self.poses(name, q)
         p = p - np.outer(t, [self.length / self.duration, 0.0, 0.0])
         values = self.at_percent(t, np.column_stack([R.reshape(-1, 9), p]))
         return values[:, :9].reshape(-1, 3, 3), values[:, 9:]
 
     def ground(self, side: Side) -> tuple[Array, Array]:
-        """(force (101, 3) in body weights, world axes; center of pressure (101, 2) in the sole [m]) of a foot."""
+        """(force (101, 3) in body weights, world axes; center of pressure (101, 2) [foot lengths]) of a foot."""
         stance = self.stances[side]
         force = np.zeros((len(PERCENT), 3))
         pressure = np.full((len(PERCENT), 2), np.nan)
@@ -161,27 +185,19 @@ def body_of(model: Model, dof: int) -> str:
     return model.body_names[next(i for i, _ in model.edges if dof in model.dofs_of(i)) - 1]
 
 
-def poses(model: Model, name: str, q: Array) -> tuple[Array, Array]:
-    """(R (n, 3, 3), p (n, 3)) of a frame in the configurations q (n, nq)."""
-    x = SX.sym("q", model.nq)
-    R, p = pose(model, name, x)
-    found = np.array(ca.Function("pose", [x], [ca.densify(ca.vertcat(ca.vec(R.T), p))])(DM(q.T)).full()).T
-    return found[:, :9].reshape(-1, 3, 3), found[:, 9:]
-
-
 def _passive(model: Model, q: Array, qd: Array, slip_speed: float) -> Array:
     force = function(passive_force, model, signature="q qd -> tau_p", slip_speed=slip_speed)
     return np.array(DM(force(DM(q.T), DM(qd.T))).full()).T
 
 
-def _fine(model: Model, stretch: Stretch, tau_rate: Array) -> tuple[Array, Array, Array, Array]:
+def _fine(stride: Stride, stretch: Stretch, tau_rate: Array) -> tuple[Array, Array, Array, Array]:
     """(t, q, qd, tau) at start, middle and end of the intervals of a stretch, with the slopes tau_rate of the torques.
 
     Torques are lines over an interval; the configuration in the middle is that of the cubic through both ends.
     """
     t, q, qd = stretch.t, stretch.q, stretch.qd
     h = np.diff(t)[:, None]
-    difference, integrate = _steps(model)
+    difference, integrate = stride.steps
     half = difference(q[:-1], q[1:]) / 2 + h / 8 * (qd[:-1] - qd[1:])
     middle = integrate(q[:-1], half)
     rise = tau_rate * h / 2
@@ -195,9 +211,6 @@ def _fine(model: Model, stretch: Stretch, tau_rate: Array) -> tuple[Array, Array
         woven(qd[:-1], (qd[:-1] + qd[1:]) / 2, qd[1:]),
         woven(stretch.tau - rise, stretch.tau, stretch.tau + rise),
     )
-
-
-Rows = Callable[[Array, Array], Array]
 
 
 def _steps(model: Model) -> tuple[Rows, Rows]:
@@ -245,50 +258,17 @@ def _stances(stride: Stride, side: Side) -> Stance:
 
 
 def _loads(stride: Stride, side: Side) -> Iterator[tuple[Stretch, tuple[Support, ...], Array, Array]]:
-    """(stretch, contacts, force (N, 3), center of pressure in the sole (N, 2)) of a foot in every phase of all steps."""
+    """(stretch, contacts, force (N, 3) [N], center of pressure (N, 2) [foot lengths]) of a foot in every phase."""
     for stretch in stride.stretches:
         supports = tuple(s for s in stretch.supports if s.side == side)
         n = len(stretch.tau)
         force = sum((s.force for s in supports), np.zeros((n, 3)))
-        moment = np.zeros((n, 2))
-        located = bool(supports) and all(s.place is not None for s in supports)
-        if located and _has_sole(stride.model, side):
-            difference, integrate = _steps(stride.model)
-            q = integrate(stretch.q[:-1], difference(stretch.q[:-1], stretch.q[1:]) / 2)
-            for s in supports:
-                moment += np.nan_to_num(s.force[:, 2:] * _in_sole(stride, s, q, side))
+        pressure = np.full((n, 2), np.nan)
+        if supports and all(s.place is not None and s.foot.from_heel and s.foot.length > 0 for s in supports):
+            parts = [s.force[:, 2:] * s.pressure_in_foot(1e-6) / s.foot.length for s in supports]
             load = np.where(force[:, 2:] > LEAST_LOAD * stride.weight, force[:, 2:], np.nan)
-            pressure = moment / load
-        else:
-            pressure = np.full((n, 2), np.nan)
+            pressure = sum(np.nan_to_num(part) for part in parts) / load
         yield stretch, supports, force, pressure
-
-
-def _has_sole(model: Model, side: Side) -> bool:
-    """Whether the model has frames at the heel and at the toes of a foot."""
-    return all(f"{name}_{side[0]}" in model.frame_names for name in ("heel", "toe"))
-
-
-def sole(model: Model, side: Side) -> tuple[Array, Array, float]:
-    """(R, p, length): axes and origin of the sole in the neutral posture, and the distance from heel to toes [m]."""
-    q = np.array(model.neutral(), dtype=float)[None]
-    (R, heel), (_, toe) = (poses(model, f"{name}_{side[0]}", q) for name in ("heel", "toe"))
-    return R[0], heel[0], float(np.linalg.norm(toe[0] - heel[0]))
-
-
-def _in_sole(stride: Stride, support: Support, q: Array, side: Side) -> Array:
-    """Center of pressure (N, 2) [m] of a contact in the sole's coordinates: forward from the heel, and to the left.
-
-    The point of the ground is taken to the body that carries the contact, and with this body to the neutral posture, so
-    that a foot that rolls over its toes keeps its coordinates.
-    """
-    assert support.place is not None
-    model = stride.model
-    ground = np.column_stack([support.place[:2] + support.pressure(1e-6), np.full(len(q), support.height)])
-    R, p = poses(model, support.name, q)
-    local = np.einsum("nji,nj->ni", R, ground - p)
-    (R0, p0), (Rs, ps, _) = poses(model, support.name, np.array(model.neutral(), float)[None]), sole(model, side)
-    return np.asarray(((local @ R0[0].T + p0[0] - ps) @ Rs)[:, :2])
 
 
 def _switched(present: list[bool], spans: list[Array]) -> tuple[list[float], list[float]]:

@@ -1,0 +1,1 @@
+"""Feet of people: the spheres on which they stand."""

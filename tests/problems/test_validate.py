@@ -1,0 +1,204 @@
+"""The validation: its cases, the measured gaits it chooses, faults of a subject's file, report and status; one walk."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ocp_dyn import ocp
+from problems import validate
+from problems._validation_report import draw_speeds, write_report
+from problems.validate import Body, Case
+
+UNITS = ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion", "vertical force", "forward force", "hip power")
+
+
+def gait(speed=1.3, slope=0.0):
+    figures = {"speed_m_per_s": speed, "slope": slope, "dimensionless_speed": speed / 3.01, "stride_frequency_Hz": 0.9,
+               "swing_knee_peak_deg": 60.0, "leg_length_m": 0.92}  # fmt: skip
+    events = {"opposite toe-off": 10.0, "opposite heel strike": 50.0, "toe-off": 60.0}
+    return ocp.Gait("right", f"a walk at {speed}", dict.fromkeys(UNITS, np.zeros(101)), events, figures)
+
+
+class Solved(SimpleNamespace):
+    """A solution of a walk that takes no time to solve."""
+
+    def gait(self):
+        return gait(*self.case)
+
+    def metabolic_rate(self):
+        return SimpleNamespace(gross=3.0)
+
+    def save(self, path):
+        path.write_text("saved")
+
+    def plot(self, path, reference):
+        path.write_text(", ".join(r.name for r in reference))
+
+
+def maker(fails=(), never=()):
+    """A maker of problems: the first try fails at the speeds `fails`, all tries at `never`. calls: (speed, slope, start)."""
+    calls = []
+
+    def make(speed):
+        def solve(values, progress, start=None):
+            slope = round(float(np.tan(values["slope"])), 6)
+            calls.append((speed, slope, None if start is None else start.case[0]))
+            converged = speed not in never and (speed not in fails or start is not None)
+            status = "Solve_Succeeded" if converged else "Infeasible_Problem_Detected"
+            return Solved(
+                case=(speed, slope), converged=converged, status=status, stats={"iterations": 7, "worst_row": "x"}
+            )
+
+        return SimpleNamespace(solve=solve)
+
+    return make, calls
+
+
+def test_cases_begin_in_the_middle_and_slopes_come_last():
+    found = validate.cases((0.7, 1.3, 2.0), (-0.08, 0.0, 0.08), (0.8, 1.3))
+    assert found[0] == Case(1.3)
+    assert set(found[:3]) == {Case(0.7), Case(1.3), Case(2.0)}
+    assert set(found[3:]) == {Case(v, s) for v in (0.8, 1.3) for s in (-0.08, 0.08)}
+    assert found[3].speed == 1.3
+    assert validate.cases((1.0,), (0.08,), (1.3,)) == [Case(1.3, 0.08)]
+    assert (Case(1.3).name, Case(0.8, -0.08).name) == ("walk_1.30", "walk_0.80_slope_-8")
+    assert (Case(1.3).title, Case(0.8, 0.08).title) == ("1.30 m/s", "0.80 m/s, slope +8 %")
+
+
+def test_bands_are_those_of_the_speed_on_level_ground():
+    def names(*of, subject=None):
+        return [r.name for r in validate.references(gait(*of), subject)]
+
+    assert names(1.3) == ["Winter 1991", "Schwartz 2008, free"]
+    assert names(0.7) == ["Schwartz 2008, slow"]
+    assert names(2.0) == ["Schwartz 2008, very fast"]
+    assert names(1.3, 0.08) == []
+    own = ocp.GaitReference("her", {})
+    assert names(1.3, 0.08, subject=own) == ["her"]
+    assert names(1.6, subject=own) == ["her", "Schwartz 2008, fast"]
+
+
+def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
+    make, calls = maker(fails={2.0}, never={0.7})
+    found = list(validate.walks([Case(1.3), Case(1.1), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
+    assert calls == [(1.3, 0.0, None), (1.1, 0.0, None), (2.0, 0.0, None), (2.0, 0.0, 1.3), (0.7, 0.0, None),
+                     (0.7, 0.0, 1.1), (1.3, 0.08, None)]  # fmt: skip
+    assert [w.solution.converged for w in found] == [True, True, True, False, True]
+    assert [w.start for w in found] == [None, None, Case(1.3), None, None]
+    assert found[3].gait is None
+    assert len(found[0].comparisons) == 2
+    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_rate_W_per_kg"}
+    numbers = validate.numbers(found)
+    assert (numbers["walks"], numbers["converged"]) == (5, 4)
+    assert numbers["walk_2.00"]["own_guess"] is False
+    assert "figures" not in numbers["walk_0.70"]
+    assert numbers["walk_1.30"]["measured"][0]["figure"] == "stride_frequency_Hz"
+    json.dumps(numbers, allow_nan=False)
+
+
+def test_the_report_has_all_walks_tables_and_sources(tmp_path):
+    make, _ = maker(never={0.7})
+    found = list(validate.walks([Case(1.3), Case(2.0), Case(0.7), Case(1.3, 0.08)], make))
+    write_report(found, Body(), None, tmp_path / "report.md")
+    text = (tmp_path / "report.md").read_text()
+    assert "| 0.70 m/s | no: Infeasible_Problem_Detected | 7 |" in text
+    assert "### Winter 1991, adults at their natural cadence" in text
+    winter = found[0].comparisons[0]["knee flexion"]
+    assert f"| knee flexion [degrees] | {winter.rmse:.2g}, -, {winter.within:.0f} % |" in text
+    assert "## 1.30 m/s, slope +8 %\n\n![all curves over the stride](walk_1.30_slope_+8.png)" in text
+    assert "### Slope +8 %" in text
+    assert "0.9; 0.894; +1 %" in text
+    assert "- van der Zee et al., Scientific Data 9 (2022)" in text
+    assert "- D. A. Winter" in text
+    draw_speeds(found, tmp_path / "speeds.png")
+    assert (tmp_path / "speeds.png").stat().st_size > 20_000
+
+
+SUBJECT = """\
+# name: subject 7
+# mass: 61 kg
+# stature: 1.66 m
+# sex: female
+# speed: 1.25 m/s
+percent,knee flexion mean,knee flexion sd
+""" + "\n".join(f"{k},{20 + 10 * np.sin(k / 16)},5" for k in range(0, 100, 5))  # fmt: skip
+
+
+def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "subject.csv"
+    path.write_text(SUBJECT)
+    make, calls = maker()
+    bodies = []
+
+    def problem(speed, body, *, quick=False):
+        bodies.append(body)
+        return make(speed)
+
+    monkeypatch.setattr(validate, "problem", problem)
+    out = tmp_path / "out"
+    assert validate.main(["--data", str(path), "--out", str(out), "--json"]) == 0
+    assert calls == [(1.25, 0.0, None)]
+    assert bodies[-1] == Body(61.0, 1.66, "female")
+    assert (out / "walk_1.25.png").read_text() == "subject 7, Winter 1991, Schwartz 2008, free"
+    assert "Held beside the subject **subject 7**" in (out / "report.md").read_text()
+    printed = capsys.readouterr()
+    assert "subject 7" in printed.out
+    assert json.loads(printed.out.splitlines()[-1])["walk_1.25"]["curves"]["subject 7"]["knee_flexion_rmse"] > 10
+    assert "1/1  1.25 m/s: 7 iterations" in printed.err
+    assert validate.main(["--data", str(path), "--speeds", "1.0", "--slopes", "0", "--mass", "70", "--quiet"]) == 0
+    assert (calls[-1], bodies[-1].mass) == ((1.0, 0.0, None), 70.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (SUBJECT.replace("# speed: 1.25 m/s\n", ""), [], "the speed of the subject is missing: add a line '# speed:"),
+        (SUBJECT.replace("flexion sd", "flexion std"), [], r"line 6: column 3: no curve 'knee flexion std'"),
+        (SUBJECT, ["--speeds", "3"], "speed must lie between 0.5 and 2.2|speeds must lie between 0.5 and 2.2"),
+        (SUBJECT.replace("61 kg", "610 kg"), [], "mass"),
+        (SUBJECT, ["--slopes", "0.5"], "slopes must lie between -0.3 and 0.3"),
+    ],
+)
+def test_faults_of_the_file_and_of_the_options_end_in_one_message(tmp_path, capsys, text, options, message):
+    path = tmp_path / "subject.csv"
+    path.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        validate.main(["--data", str(path), *options])
+    assert ended.value.code == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_the_status_tells_whether_all_walks_were_found(monkeypatch, capsys):
+    make, _ = maker(never={0.7})
+    monkeypatch.setattr(validate, "problem", lambda speed, body, quick=False: make(speed))
+    assert validate.main(["--speeds", "0.7", "1.1", "--slopes", "0"]) == 1
+    assert "NOT FOUND, Infeasible_Problem_Detected" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_reports_what_was_found(monkeypatch, tmp_path):
+    stopped = Solved(case=(1.1, 0.0), converged=False, status="Interrupted", stats={"iterations": 1})
+    make = SimpleNamespace(solve=lambda **_: stopped)
+    monkeypatch.setattr(validate, "problem", lambda speed, body, quick=False: make)
+    assert validate.main(["--speeds", "1.1", "1.3", "--slopes", "0", "--out", str(tmp_path), "--quiet"]) == 130
+    assert "Interrupted" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_walk_is_solved_and_held_beside_measurements(tmp_path, capsys):
+    code = validate.main(["--quick", "--speeds", "1.3", "--slopes", "0", "--out", str(tmp_path), "--json", "--quiet"])
+    assert code == 0
+    numbers = json.loads(capsys.readouterr().out.splitlines()[-1])["walk_1.30"]
+    assert numbers["converged"]
+    assert numbers["own_guess"]
+    assert numbers["figures"]["speed_m_per_s"] == pytest.approx(1.3)
+    assert 0.7 < numbers["figures"]["stride_frequency_Hz"] < 1.2
+    assert {path.name for path in tmp_path.iterdir()} == {"report.md", "speeds.png", "walk_1.30.npz", "walk_1.30.png"}
+    again = ocp.Solution.load(tmp_path / "walk_1.30.npz").gait("left")
+    assert again.figures == pytest.approx({name: numbers["figures"][name] for name in again.figures}, rel=1e-6)
+    assert numbers["figures"]["metabolic_rate_W_per_kg"] > 1
+    # hip, knee and ankle turn the same way as those of people
+    for curve in ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion", "vertical force"):
+        assert again.compare("winter")[curve].correlation > 0.5
