@@ -52,7 +52,7 @@ ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
 
 HEEL, HEEL_RADIUS = 0.085, 0.2
-"""Where the heel first touches the ground: distance from the rear of the heel, and radius of its curve, as fractions of
+"""Place where the heel first touches the ground: distance from the rear of the heel, and radius of its curve, as fractions of
 the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge at the rear,
 the torque that lifts the toes would have to be almost twice as large, and the force would dip when the foot gets flat."""
 
@@ -293,9 +293,7 @@ def main(argv: list[str] | None = None) -> int:
     options, walk = asked(
         arguments,
         argv,
-        lambda o: problem(
-            o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes
-        ),
+        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
     )
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")

@@ -61,17 +61,15 @@ def human(
     Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
     their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the
     feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
-    vertical. No damping and no friction: passive joint torques are not modeled. Torque limits differ between both
-    directions, `dofs.tau_min` and `dofs.tau_max`; `human_strength_curves` tells how they fall with angle and speed.
+    vertical. Torque limits differ between both directions, `dofs.tau_min` and `dofs.tau_max`;
+    `human_strength_curves` tells how they fall with angle and speed.
 
     tissue: joints have the passive torques of muscles at rest and ligaments (`passive_tissue`), and some damping, which
     count where `loads.passive` is set, and in optimal control by default. False: joints turn freely in their ranges.
 
-    toes: bodies `toes_l`, `toes_r` on joints of these names, at `human_dimensions(height, sex).ball` ahead of the ankle
-    and in the middle of the toes' thickness, which makes 16 bodies and 31 dofs. They have a share of the foot's mass;
-    with straight toes the whole foot keeps its mass, center of mass and inertia. The frames `toe_l` and `toe_r` then
-    move with the toes. With `tissue` each joint has a spring of 25 N m/rad and damping of 2 N m s/rad, which stand for
-    the sole's tendons and ligaments, and a stop.
+    toes: bodies `toes_l`, `toes_r` on joints of these names, `HumanDimensions.ball` ahead of the ankle: 16 bodies, 31
+    dofs. Straight toes leave the foot's inertia as it is. The frames `toe_l`, `toe_r` move with them. With `tissue` each
+    joint has a spring and damping, which stand for tendons and ligaments of the sole, and a stop.
 
     root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
     nq = nv; `Fixed()`: the pelvis is held).
@@ -85,12 +83,14 @@ def human(
     """
     if not isinstance(root, Joint):
         raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")
-    tissue, toes = truth(tissue, "tissue"), truth(toes, "toes")
+    return _built(mass, height, sex, root, truth(tissue, "tissue"), truth(toes, "toes"))
+
+
+def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes: bool) -> Model:
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
-    damping, built = (JOINT_DAMPING if tissue else 0.0), mass * height / (MASS["male"] * STATURE["male"])
-    sole = {"stiffness": TOE_STIFFNESS * built, "damping": TOE_DAMPING * built} if tissue else {}
-    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping,
-                     sole if toes else None)  # fmt: skip
+    damping = JOINT_DAMPING if tissue else 0.0
+    sole = _sole(mass, height, tissue) if toes else None
+    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
     figure.trunk(root)
     for side in "lr":
         figure.leg(side)
@@ -98,6 +98,12 @@ def human(
         figure.arm(side)
     model = figure.builder.build()
     return model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "")) if tissue else model
+
+
+def _sole(mass: float, height: float, tissue: bool) -> dict[str, float]:
+    """Spring and damping of a toe joint, in the sizes of `passive_tissue`."""
+    built = mass * height / (MASS["male"] * STATURE["male"]) if tissue else 0.0
+    return {"stiffness": TOE_STIFFNESS * built, "damping": TOE_DAMPING * built}
 
 
 class _Figure:
@@ -205,4 +211,3 @@ class _Figure:
             name, joint, parent, joint_name=joint_name, origin=origin, mass=mass, com=com, inertia=inertia,
             **(limits or {}),
         )  # fmt: skip
-

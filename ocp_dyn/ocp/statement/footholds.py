@@ -164,8 +164,7 @@ class Foothold:
         """(x, y, yaw) of this foothold's place relative to the place of the foothold that it is derived from (`of`)."""
         assert self.of is not None
         (body, R, p), (other, R_of, p_of) = self.level(model), self.of.level(model)
-        hinged = self.hinged(model, self.of)
-        if hinged:
+        if hinged := self.hinged(model, self.of):
             (R, p), (R_of, p_of) = self._standing(model), self.of._standing(model)
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
         if (body != other and not hinged) or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
@@ -224,10 +223,8 @@ class Foothold:
             return "all"
         if resolve(model, self.contact.body).body != resolve(model, before.contact.body).body:
             if before.kind != "flat" or self.kind == "point":
-                raise ValueError(
-                    f"Foothold {self.name!r} cannot follow {before.name!r}: only a flat foothold can pass the load to "
-                    "another body of the foot. Let the foot, or its toes, stand flat in a phase between them"
-                )
+                wanted = "only a flat foothold can pass the load to another body of the foot: add a phase on one"
+                raise ValueError(f"Foothold {self.name!r} cannot follow {before.name!r}: {wanted}")
             return "level"
         if before is self or before.kind == "flat":
             return "none"
