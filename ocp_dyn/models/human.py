@@ -49,33 +49,27 @@ def human(
     So flexion of hip, shoulder and elbow, dorsiflexion and extension of the toes are negative. Three-dof joints are `Euler("yxz")`:
     flexion first, then abduction, then axial rotation, singular at 90 degrees of abduction.
 
-    Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`,
-    `talus` (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar
-    joint is at the omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae.
-    Ankle and subtalar axes meet in the ankle's center. The joint of `root` is called `root`.
+    Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`, `talus`
+    (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar joint is at the
+    omphalion, where the tables cut the trunk, at about the third and fourth lumbar vertebrae. Ankle and subtalar axes
+    meet in the ankle's center. The joint of `root` is called `root`. Frames: `heel_l`, `toe_l` (ends of the midline of
+    the sole), `sole_l` (midway between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head), `head` (vertex),
+    `upper_trunk` (suprasternale), the same on the right.
 
-    Frames beside the bodies: `heel_l`, `toe_l` (ends of the midline of the sole), `sole_l` (midway
-    between), `hand_l` (wrist), `fingertip_l` (third metacarpal's head), `head` (vertex), `upper_trunk`
-    (suprasternale), the same on the right.
-
-    Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and
-    their sources: `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the
-    feet's lie on the straight line between their joints; the foot's is halfway from ankle to sole; legs are
-    vertical. Torque limits differ between both directions, `dofs.tau_min` and `dofs.tau_max`;
-    `human_strength_curves` tells how they fall with angle and speed.
+    Masses add up to `mass` and the lengths from sole to vertex to `height`. Sizes, inertias and limits and their sources:
+    `ocp_dyn.models.anthropometry` and `joint_limits`. Assumed: all centers of mass but the feet's lie on the straight
+    line between their joints; the foot's is halfway from ankle to sole; legs are vertical. Torque limits differ between
+    both directions, `dofs.tau_min` and `dofs.tau_max`; `human_strength_curves` tells how they fall with angle and speed.
 
     tissue: joints have the passive torques of muscles at rest and ligaments (`passive_tissue`), and some damping, which
     count where `loads.passive` is set, and in optimal control by default. False: joints turn freely in their ranges.
-
     toes: bodies `toes_l`, `toes_r` on joints of these names, `HumanDimensions.ball` ahead of the ankle: 16 bodies, 31
     dofs. Straight toes leave the foot's inertia as it is. The frames `toe_l`, `toe_r` move with them. With `tissue` each
     joint has a spring and damping, which stand for tendons and ligaments of the sole, and a stop.
 
-    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`:
-    nq = nv; `Fixed()`: the pelvis is held).
-
-    `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3 m; `TypeError` for a
-    root that is no joint.
+    root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`: nq = nv;
+    `Fixed()`: the pelvis is held). `ValueError` for another sex, a mass outside 20..250 kg or a height outside 1.0..2.3
+    m; `TypeError` for a root that is no joint.
 
     >>> human = od.models.human(mass=60, height=1.65, sex="female")
     >>> round(human.mass, 6), human.nv
