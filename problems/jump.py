@@ -79,6 +79,7 @@ def problem(
     return ocp.Problem(
         model,
         [
+            # the bound 0.7 s decides: with more time the jumper swings the arms again, for 2 cm of height
             ocp.Phase("flat", flat, (0.2, 0.7), (left.flat, right.flat), (*contact, motors), effort),
             ocp.Phase("toes", toes, (0.03, 0.2), (left.toes, right.toes), (*contact, motors), effort),
             ocp.Phase("flight", flight, (0.05, 0.6), path=(motors, reach), objective=effort),
