@@ -91,7 +91,7 @@ def problem(
         boundary=(_at_rest(model, size), _apex(model)),
         parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
         terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
-        guess=ocp.FootPlan(crouch=0.15, leave=math.radians(50.0)),
+        guess=ocp.FootPlan(crouch=0.25, leave=math.radians(30.0)),
         integrator="gauss:2",  # a maximized height exploits errors of the grid that add to it
     )
 

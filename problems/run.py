@@ -144,12 +144,9 @@ def _tendons(body: od.Model) -> list[ocp.Tendon]:
     """The tendons of calf and thigh of both legs."""
     size = body.mass / 73.0
     extension = dict(zip(body.qd_names, -body.dofs.tau_min, strict=True))
-    stiffness = {"ankle": lambda _: human_walk.ACHILLES * size, "knee": lambda name: float(extension[name]) / STRETCH}
-    return [
-        ocp.Tendon(f"{joint}_{side}", found(f"{joint}_{side}"), toe=TOE, toe_torque=TOE_TORQUE * size)
-        for joint, found in stiffness.items()
-        for side in "lr"
-    ]
+    stiffness = {f"ankle_{side}": human_walk.ACHILLES * size for side in "lr"}
+    stiffness |= {f"knee_{side}": float(extension[f"knee_{side}"]) / STRETCH for side in "lr"}
+    return [ocp.Tendon(dof, value, toe=TOE, toe_torque=TOE_TORQUE * size) for dof, value in stiffness.items()]
 
 
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
