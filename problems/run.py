@@ -13,7 +13,7 @@ c is T/c body weights, and the largest is s T/c with the shape s of the curve: 1
 for half a sine, 2 for a raised cosine; measured 1.8. Activation squared alone wants even forces (s = 1.25), the rate of
 the torques a parabola and long contacts, and muscle work, which tendons do instead, the curve of a spring (1.6) and short
 steps; accelerations and the rate lengthen the step. A flat foot that touches down takes a tenth of the weight's impulse
-in its impact, and has steps that are a fifth shorter than a heel.
+in its impact, and has steps that are a sixth shorter than after a landing on the heel.
 
                                      2.5    3     4     5    6 m/s
     contact time [s]                 0.31  0.26  0.22  0.21  0.18
