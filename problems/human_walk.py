@@ -18,7 +18,8 @@ in series with the muscles of the calf. The cost per distance adds up what effor
 
 The weights were chosen once, for one body and speed. No term refers to a measured gait.
 
-The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend.
+The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend. With
+--toes it has toes on a joint with a spring: when the heel rises they bend, roll on their round soles, and leave last.
 
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
 """
@@ -55,6 +56,11 @@ HEEL, HEEL_RADIUS = 0.085, 0.2
 fractions of the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge
 at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
 foot gets flat."""
+
+TOE_RADIUS = 0.3
+"""Radius of the round sole of the toes, as a fraction of the foot's length; it touches the ground at the ball when the
+toes are level. Assumed: so the toes, 0.28 of the foot's length, have rolled to their ends at 53 degrees, and that is about
+the angle at which they leave the ground. Between 0.3 and 0.8 the gait hardly changes."""
 
 CLEARANCE = 0.05
 """Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
@@ -108,15 +114,16 @@ def problem(
     integrator: str = "",
     intervals: tuple[int, int, int, int] = INTERVALS,
     still: bool = False,
+    toes: bool = False,
 ) -> ocp.Problem:
     """One step, from the right heel's strike to the left's; intervals in each of its four phases.
 
-    still: trunk and arms are one rigid body, which leaves 18 dofs.
+    still: trunk and arms are one rigid body, which leaves 18 dofs. toes: the feet have toes, which adds 2 dofs.
     """
     if not 0.5 <= speed <= 2.2:
         raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    body = human(mass, height, sex, root=od.FloatingBase(base))
+    body = human(mass, height, sex, root=od.FloatingBase(base), toes=toes)
     if still:
         body = body.lock_joints(UPPER)
     model, effort = with_calf(body), _effort(body)
@@ -166,14 +173,23 @@ def with_calf(model: od.Model) -> od.Model:
 
 
 def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
-    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three."""
-    rear, front, width = HEEL * size.foot_length, PIVOT * size.foot_length, size.sole_half_breadth
+    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three.
+
+    If the foot has toes it is flat up to their joint, and the round sole of the toes takes the place of the edge.
+    """
+    with_toes = f"toes_{side}" in model.joint_names
+    rear, width = HEEL * size.foot_length, size.sole_half_breadth
+    front = size.heel + size.ball if with_toes else PIVOT * size.foot_length
     radius = HEEL_RADIUS * size.foot_length
     heel = model.frame(f"heel_{side}")
     sole = od.Contact(heel, point=((rear + front) / 2, 0, 0))
     flat = ocp.Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
     round_heel = od.RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
     toes = od.RollingContact(heel, radius=0.0, center=(front, 0, 0), axis=(0, 1, 0))
+    if with_toes:
+        radius = TOE_RADIUS * size.foot_length
+        center = (size.ball - size.toe, 0, radius)
+        toes = od.RollingContact(model.frame(f"toe_{side}"), radius, center=center, axis=(0, 1, 0))
     return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))
 
 
@@ -206,7 +222,7 @@ def _effort(body: od.Model) -> tuple[Any, ...]:
         ocp.TorquePower(2.0, weight=100.0),
         ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
         ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons(model)),
-        ocp.PassiveTorqueSquared(weight=220.0, scale=body.dofs.strength()),
+        ocp.PassiveTorqueSquared(weight=220.0, scale=_tissue(body)),
         ocp.AccelerationSquared(weight=6e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
@@ -221,6 +237,13 @@ def metabolism(solution: ocp.Solution) -> ocp.Metabolism:
     """Metabolic rate of a walk by the formula of Minetti and Alexander (`ocp.MetabolicRate`), which the walk does not
     minimize, and 1.2 W/kg at rest."""
     return solution.metabolic_rate(ocp.MetabolicRate(tendons=tendons(solution.model)))
+
+
+def _tissue(body: od.Model) -> np.ndarray:
+    """Torques with which loads of tissue are compared [N m]: the strength; the tendons of the sole are made to be
+    loaded, and their spring at the toes costs almost nothing."""
+    toes = np.array([name.startswith("toes") for name in body.qd_names])
+    return np.where(toes, 1e3, body.dofs.strength())
 
 
 def stiffness(model: od.Model) -> np.ndarray:
@@ -278,11 +301,11 @@ def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
 
 def _clearance(solution: ocp.Solution) -> float:
     """Height of the lower end of the swinging sole's midline when the other heel rises [m]."""
-    heel, toe = (
+    heel, middle = (
         float(od.point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2])
-        for frame in ("heel_l", "toe_l")
+        for frame in ("heel_l", "sole_l")
     )
-    return min(heel + part * (toe - heel) for part in (HEEL, PIVOT))
+    return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -291,8 +314,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--sex", choices=("male", "female"), default="male")
+    arguments.add_argument("--toes", action="store_true", help="feet with toes")
     options, walk = asked(
-        arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
+        arguments,
+        argv,
+        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
     )
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")

@@ -40,7 +40,9 @@ class Problem(Statement, Displayed):
 
     form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`
     (default: midpoint, or rk4 in the explicit form); steps: of the integrator, per interval.
-    torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
+    torque: "constant" on every interval, or "linear" and continuous within a phase; then use
+    `integrator="gauss:2"`, several steps, or a cost `TorqueRateSquared`, because one step of the midpoint rule sees the
+    mean torque of an interval alone, and torques that alternate from node to node cost nothing. contact_level, baumgarte [1/s]:
     means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, tissue,
     damping and friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
     `loads=od.Loads()` leaves them out, here and in all methods of the solution (tau is the motors' torque in any case).

@@ -288,10 +288,10 @@ def uneven_dof(mirror: MirrorMap) -> str | None:
     if images == Counter(model.passive):
         return None
     bare = replace(model, dofs=replace(model.dofs, **{kind: np.zeros(model.nv) for kind in PASSIVE}))
-    rest = DM.zeros(model.nv, 1)
+    force, still = function(passive_force, bare, signature="q qd -> tau_p"), DM.zeros(model.nv, 1)
     for place in _places(model, [element for element in model.passive if element not in images]):
-        made = np.array(passive_force(bare, mirror.q(place), rest).full()).ravel()
-        seen = np.array(DM(mirror.qd(passive_force(bare, place, rest))).full()).ravel()
+        made = force(mirror.q(place), still).full().ravel()
+        seen = mirror.qd(force(place, still)).full().ravel()
         both = np.isfinite(made) & np.isfinite(seen)  # far outside its range tissue may pull endlessly
         made, seen = np.where(both, made, 0.0), np.where(both, seen, 0.0)
         apart = np.abs(made - seen) - TOLERANCE * np.maximum(np.abs(made), np.abs(seen))

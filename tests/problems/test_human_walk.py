@@ -178,3 +178,28 @@ def test_speeds_are_checked():
     with pytest.raises(ValueError, match=r"between 0\.5 and 2\.2 m/s"):
         human_walk.problem(5.0)
     assert human_walk.step_length(1.2, 1.741) == pytest.approx(0.66)
+
+
+@pytest.mark.slow
+def test_toes_bend_when_the_heel_rises_and_carry_the_foot_to_the_end():
+    walk = human_walk.problem(1.3, intervals=human_walk.QUICK, toes=True).solve(progress=False)
+    assert walk.converged
+    model = walk.model
+    assert [list(phase.places) for phase in walk.phases] == [
+        ["heel_r", "toe_l"],
+        ["heel_r", "toe_l"],
+        ["heel_r"],
+        ["toe_r"],
+    ]
+    right, left = (np.degrees([phase.q[:, model.q_slice(f"toes_{side}")].ravel() for phase in walk.phases[k : k + 1]])
+                   for side, k in (("r", 2), ("l", 1)))  # fmt: skip
+    assert np.abs(right).max() < 5  # straight in the flat foot
+    assert left.min() < -12  # bent by the time they leave
+    size = od.models.human_dimensions(1.741, "male")
+    heel, toes = walk.phases[2].places["heel_r"], walk.phases[3].places["toe_r"]
+    half = (size.ball + size.heel - human_walk.HEEL * size.foot_length) / 2
+    assert toes - heel == pytest.approx(
+        [half * np.cos(heel[2]), half * np.sin(heel[2]), 0.0]
+    )  # from its middle to the ball
+    gait = walk.gait()
+    assert gait is not None

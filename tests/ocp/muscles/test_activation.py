@@ -232,3 +232,19 @@ WRONG = [
 def test_wrong_arguments_are_told(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_rule_that_does_not_see_alternating_torques_is_told():
+    """Torques +a, -a, +a, ... at nodes have the mean zero on every interval."""
+    blind = turn([ocp.TorquePower(2)])
+    assert any("alternate from node to node" in line for line in blind.check())
+    for seeing in (
+        {"integrator": "gauss:2"},
+        {"steps": 2},
+        {"form": "explicit"},
+        {"integrator": "trapezoid"},
+        {"torque": "constant"},
+    ):
+        assert turn([ocp.TorquePower(2)], **seeing).check() == []
+    assert turn([ocp.TorquePower(2), ocp.TorqueRateSquared(1e-6)]).check() == []
+    assert turn([ocp.TorquePower(2), ocp.TorqueRateSquared(0.0)]).check() == blind.check()
