@@ -51,7 +51,7 @@ The center of pressure comes to about this point before the other heel strikes (
 ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
 
-HEEL, HEEL_RADIUS = 0.085, 0.2
+HEEL, HEEL_RADIUS = 0.12, 0.2
 """Distance from the rear of the heel to the point that first touches the ground, and radius of the heel's curve, as
 fractions of the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge
 at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
@@ -62,13 +62,13 @@ TOE_RADIUS = 0.3
 toes are level. Assumed: so the toes, 0.28 of the foot's length, have rolled to their ends at 53 degrees, and that is about
 the angle at which they leave the ground. Between 0.3 and 0.8 the gait hardly changes."""
 
-CLEARANCE = 0.05
+CLEARANCE = 0.04
 """Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
 
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-CALF = 3.0
+CALF = 2.8
 """Strength of plantar flexion [N m/kg]. Dynamometers measure half of it at best (`ocp_dyn.models.joint_limits`), but the
 ankle's moment reaches 3 N m/kg when people run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
 
@@ -222,8 +222,8 @@ def _effort(body: od.Model) -> tuple[Any, ...]:
         ocp.TorquePower(2.0, weight=100.0),
         ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
         ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons(model)),
-        ocp.PassiveTorqueSquared(weight=220.0, scale=_tissue(body)),
-        ocp.AccelerationSquared(weight=6e-4),
+        ocp.PassiveTorqueSquared(weight=270.0, scale=_tissue(body)),
+        ocp.AccelerationSquared(weight=7e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
 
