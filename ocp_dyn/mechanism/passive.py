@@ -18,6 +18,9 @@ from .._arguments import choice, finite, label, named_fields, not_negative, posi
 from .._types import Expr, ModelError, listed, meant, sequence, shown
 from ..joints import Joint
 
+LARGEST_EXPONENT = 700.0
+"""Exponent beyond which exp is infinite in double precision."""
+
 Angles = Mapping[str, Expr]
 """Coordinates [rad, m] by the names of their dofs; scalar expressions."""
 
@@ -119,6 +122,11 @@ class ExponentialTorque(PassiveElement):
                     f"ExponentialTorque on {self.dof}: the slope of {shown(name)} is given twice; add them"
                 )
         object.__setattr__(self, "slopes", tuple(sorted(pair for pair in pairs if pair[1])))
+        if not self.slopes and self.offset > LARGEST_EXPONENT:
+            raise ValueError(
+                f"ExponentialTorque on {self.dof}: a constant torque gain exp(offset) must be finite, got offset "
+                f"{shown(self.offset)}"
+            )
 
     @property
     def coordinates(self) -> tuple[str, ...]:

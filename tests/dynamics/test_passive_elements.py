@@ -230,6 +230,8 @@ def test_symbolic_models_have_them():
 
 @pytest.mark.parametrize(("message", "make"), [
     ("gain .* must be finite", lambda: od.ExponentialTorque("a", math.inf)),
+    ("constant torque .* must be finite", lambda: od.ExponentialTorque("a", 1, {"a": 0.0}, 800)),
+    ("constant torque .* must be finite", lambda: od.ExponentialTorque("a", 1, {"b": 2}, 800).folded({"b": 0.0})),
     ("the slope of 'a' is given twice", lambda: od.ExponentialTorque("a", 1, [("a", 1), ("a", 2)])),
     ("slope of a must be finite", lambda: od.ExponentialTorque("a", 1, {"a": math.inf})),
     ("stiffness .* must not be negative", lambda: od.OneSidedSpring("a", -1, 0)),

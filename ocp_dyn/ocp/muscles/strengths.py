@@ -7,8 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._arguments import called
-from ..._types import Array, Expr, listed
+from ..._arguments import CONVERSION_ERRORS, called
+from ..._types import Array, Expr, listed, shown
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import base_size, check_magnitudes, per_direction
@@ -42,11 +42,22 @@ def strengths_at(instant: Instant, value: Any, what: str) -> Limits:
         return strengths(instant.model, value, what)
     found = called(what, getattr(value, "strengths", value), instant)
     lower, upper = found if isinstance(found, (tuple, list)) and len(found) == 2 else (found, found)
-    nv = instant.model.nv
-    for part in (lower, upper):
-        if ca.SX(part).numel() not in (1, nv):
-            raise ValueError(f"{what}: the function must return one strength, or nv = {nv}, got {ca.SX(part).numel()}")
-    return ca.repmat(lower, nv // ca.SX(lower).numel()), ca.repmat(upper, nv // ca.SX(upper).numel())
+    return _magnitudes(lower, instant.model.nv, what), _magnitudes(upper, instant.model.nv, what)
+
+
+def _magnitudes(value: Any, nv: int, what: str) -> Expr:
+    """One direction's strengths (nv) from those that a function of the user returned."""
+    try:
+        part = ca.SX(value)
+    except CONVERSION_ERRORS:  # their messages do not name the term
+        raise ValueError(f"{what}: the function must return strengths [N m], got {shown(value)}") from None
+    if part.numel() not in (1, nv):
+        raise ValueError(f"{what}: the function must return one strength, or nv = {nv}, got {part.numel()}")
+    if any(entry.is_constant() and float(entry) < 0 for entry in ca.vertsplit(ca.vec(part))):
+        raise ValueError(
+            f"{what}: the function must return magnitudes, which are not negative in both directions, got {shown(value)}"
+        )
+    return ca.repmat(ca.vec(part), nv // part.numel())
 
 
 def driven(instant: Instant) -> list[int]:

@@ -142,6 +142,13 @@ def test_what_decides_nothing_does_not_show() -> None:
     assert str(touched.deciding()) == "no bound decides"
 
 
+def test_a_parameter_called_slack_is_a_parameter() -> None:
+    found = program(
+        ("slack", "", -1, NONE, 0.0, 1.0, 0.0, -0.5, 1.0), ("slack0 turn[3]", "", -1, NONE, 0.0, 1.0, 0.0, -0.5, 1.0)
+    ).deciding()
+    assert [(e.kind, e.text) for e in found] == [("parameter", "slack (lower 0)")]
+
+
 def test_full_activation_of_a_muscle_decides() -> None:
     full = program(("activation one[2]", "arm_joint", 0, 0.1, 0.0, 1.0, 1.0, 3.0, 1.0))
     assert full.deciding().line == "arm_joint (upper 1)"

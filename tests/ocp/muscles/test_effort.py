@@ -98,6 +98,36 @@ def test_strengths_of_the_state_know_motors_of_one_direction_and_of_none():
         ocp.TorquePower(strength=lambda q, qd: 1.0).integrand(x)
 
 
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ((-3.0, 4.0), "must return magnitudes, which are not negative"),
+        ((np.array([3.0, 3.0]), np.array([4.0, -4.0])), "must return magnitudes, which are not negative"),
+        (None, "must return strengths .N m., got None"),
+        (ca.SX.sym("s", 3), "must return one strength, or nv = 2, got 3"),
+    ],
+)
+def test_strengths_of_the_state_are_magnitudes(found, message):
+    """Negative ones would turn the sign of a cost, or allow any torque."""
+    for term in (ocp.TorquePower, ocp.ExcitationSquared):
+        with pytest.raises(ValueError, match=f"{term.__name__} strength: the function {message}"):
+            term(strength=lambda at: found).integrand(instant())
+
+
+def test_a_single_pair_is_not_the_strengths_of_two_joints():
+    for make in (
+        lambda pair: ocp.TorqueSquared(scale=pair),
+        lambda pair: ocp.TorqueSpeedCurve(tau_max=pair, qd_max=5.0),
+        lambda pair: ocp.TorquePower(strength=pair),
+        lambda pair: ocp.MetabolicRate(strength=pair, speed=5.0),
+        lambda pair: ocp.ExcitationSquared(strength=pair),
+        lambda pair: ocp.Activation(strength=pair),
+    ):
+        with pytest.raises(ValueError, match=r"numbers for both directions must be positive, .* need 2 pairs"):
+            make([-3.0, 4.0]).check(instant().model, ())
+        make([(-3.0, 4.0), (-5.0, 6.0)]).check(instant().model, ())
+
+
 def test_joint_work_has_the_prices_of_margaria():
     x = instant()
     gained, taken = 20.0, 18.0  # [W]
