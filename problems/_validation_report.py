@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIGURES = {
     "stride_frequency_Hz": "stride frequency [Hz]",
     "step_width_leg_lengths": "step width [leg lengths]",
-    "metabolic_rate_W_per_kg": "metabolic rate, gross [W/kg]",
+    "metabolic_cost_J_per_kg_m": "metabolic cost, gross [J/(kg m)]",
     "double_support_percent": "double support [% of the stride]",
     "swing_knee_peak_deg": "knee flexion in swing [degrees]",
     "pelvis_rotation_range_deg": "range of pelvis rotation [degrees]",

@@ -4,7 +4,7 @@ Walks at all speeds on level ground, and on slopes at the speeds of --slope-spee
 one that is not found starts once more from the nearest gait. Joint angles, forces, moments and powers are compared with
 published bands: adults at their natural cadence (Winter 1991) for walks within 0.2 m/s of theirs, and children and
 adolescents of the same speed relative to the length of their legs (Schwartz et al. 2008); cadence, step width, double
-support, peaks and the metabolic rate (`human_walk.metabolism`) with the figures of several publications, interpolated to
+support, peaks and the metabolic cost (`human_walk.metabolism`) with the figures of several publications, interpolated to
 the speed of the walk. With three speeds or more the report tells at which the metabolic cost per distance is least.
 
     python -m problems.validate [--speeds 0.7 0.9 1.1 1.3 1.6 2.0] [--slopes -0.08 0 0.08] [--data FILE.csv]
@@ -231,7 +231,8 @@ def _asked(options: argparse.Namespace) -> tuple[list[Case], Body, ocp.GaitRefer
             f"{options.data}: the speed of the subject is missing: add a line '# speed: 1.25 m/s', or --speeds"
         )
     body = Body(
-        options.mass or told.get("mass", Body.mass), options.height or told.get("stature", Body.height),
+        told.get("mass", Body.mass) if options.mass is None else options.mass,
+        told.get("stature", Body.height) if options.height is None else options.height,
         options.sex or (subject.sex if subject is not None and subject.sex else Body.sex),
     )  # fmt: skip
     if subject is not None and options.speeds is None and options.slopes is None:
@@ -241,8 +242,11 @@ def _asked(options: argparse.Namespace) -> tuple[list[Case], Body, ocp.GaitRefer
         speeds = options.speeds or ((told["speed"],) if "speed" in told else quick)
         slopes = options.slopes or ((0.0,) if options.quick else SLOPES)
         wanted = cases(speeds, slopes, options.slope_speeds)
-    if any(abs(case.slope) > 0.3 for case in wanted):
-        raise ValueError(f"slopes must lie between -0.3 and 0.3, where people walk on flat feet, got {options.slopes}")
+    for case in wanted:
+        if not abs(case.slope) <= 0.3:
+            raise ValueError(
+                f"slopes must lie between -0.3 and 0.3, where people walk on flat feet, got {case.slope:g}"
+            )
     problem(wanted[0].speed, body, quick=True)
     for case in wanted:
         if not 0.5 <= case.speed <= 2.2:

@@ -95,7 +95,7 @@ def test_a_walk_that_is_not_found_starts_once_more_from_the_nearest_one():
     assert [w.start for w in found] == [None, None, Case(1.3), None, None]
     assert found[3].gait is None
     assert len(found[0].comparisons) == 2
-    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_rate_W_per_kg"}
+    assert {e.figure for e in found[4].gait.expected()} == {"stride_frequency_Hz", "metabolic_cost_J_per_kg_m"}
     numbers = validate.numbers(found)
     assert (numbers["walks"], numbers["converged"]) == (5, 4)
     assert numbers["walk_2.00"]["own_guess"] is False
@@ -175,6 +175,9 @@ def test_a_subject_walks_with_her_body_and_speed(tmp_path, monkeypatch, capsys):
         (SUBJECT, ["--speeds", "3"], "speed must lie between 0.5 and 2.2|speeds must lie between 0.5 and 2.2"),
         (SUBJECT.replace("61 kg", "610 kg"), [], "mass"),
         (SUBJECT, ["--slopes", "0.5"], "slopes must lie between -0.3 and 0.3"),
+        (SUBJECT + "\n# slope: 0.5", [], r"slopes must lie between -0.3 and 0.3.* got 0.5"),
+        (SUBJECT, ["--mass", "0"], "mass must lie between 20 and 250 kg"),
+        (SUBJECT, ["--height", "0"], "height must lie between 1 and 2.3 m"),
     ],
 )
 def test_faults_of_the_file_and_of_the_options_end_in_one_message(tmp_path, capsys, text, options, message):

@@ -31,7 +31,7 @@ class Stance(NamedTuple):
     lift_off: float
 
 
-class _Sample(NamedTuple):
+class Sample(NamedTuple):
     """A foot in one interval of the cycle. force: of a compliant foot [N]; None for a rigid one or one in the air."""
 
     begin: float
@@ -48,17 +48,17 @@ def stances(solution: Motion, least: float = LOADED) -> tuple[Stance, ...]:
     """
     positive(least, "least [N]")
     found = []
-    for foot, samples in _samples(solution, least).items():
+    for foot, samples in contact_samples(solution, least).items():
         found += [Stance(foot, *times) for times in _spans(samples, least, bool(solution.step_length))]
     return tuple(sorted(found, key=lambda stance: stance.touch_down))
 
 
-def _samples(solution: Motion, least: float) -> dict[str, list[_Sample]]:
+def contact_samples(solution: Motion, least: float) -> dict[str, list[Sample]]:
     """Every foot in every interval of the cycle."""
     mirror = solution.mirror() if solution.step_length else None
     names = list(dict.fromkeys(name for phase in solution.phases for name in phase.wrenches))
     names += [mirror.frame(name).name for name in names] if mirror is not None else []
-    found: dict[str, list[_Sample]] = {name: [] for name in names}
+    found: dict[str, list[Sample]] = {name: [] for name in names}
     for step in range(1 if mirror is None else 2):
         for phase in solution.phases:
             t, wrenches = phase.t + step * solution.duration, phase.wrenches
@@ -70,11 +70,11 @@ def _samples(solution: Motion, least: float) -> dict[str, list[_Sample]]:
                 for k in range(len(t) - 1):
                     f = None if force is None else float(force[k])
                     on_ground = own != "" if f is None else f > least
-                    samples.append(_Sample(float(t[k]), float(t[k + 1]), on_ground, f))
+                    samples.append(Sample(float(t[k]), float(t[k + 1]), on_ground, f))
     return found
 
 
-def _spans(samples: list[_Sample], least: float, cyclic: bool) -> Iterator[tuple[float, float]]:
+def _spans(samples: list[Sample], least: float, cyclic: bool) -> Iterator[tuple[float, float]]:
     """(touch-down, lift-off) of one foot."""
     period = samples[-1].end - samples[0].begin
     changes = [(_change(a, b, least), b.on_ground) for a, b in pairwise(samples) if a.on_ground != b.on_ground]
@@ -91,7 +91,7 @@ def _spans(samples: list[_Sample], least: float, cyclic: bool) -> Iterator[tuple
         yield down, min(off if off > down else off + period for off in offs)
 
 
-def _change(a: _Sample, b: _Sample, least: float) -> float:
+def _change(a: Sample, b: Sample, least: float) -> float:
     """The time between two consecutive intervals at which the foot touches down or lifts off."""
     if a.force is None or b.force is None:
         return a.end

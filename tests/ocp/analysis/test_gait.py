@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ocp_dyn as od
+from ocp_dyn import ocp
 from ocp_dyn.ocp.analysis.gait.figures import maxima
 from ocp_dyn.ocp.motion.motion import PhaseMotion
 from ocp_dyn.ocp.solution import Solution
@@ -176,22 +177,46 @@ def test_forces_and_center_of_pressure():
     assert gait["center of pressure lateral"][25] == pytest.approx(2 / 325 / 0.25, rel=1e-3)
 
 
+def ramps(t):
+    """Force on a foot at a time since its strike: 20 N at the strike and 0.55 s after it."""
+    since = (t + 0.3) % 1.0 - 0.3
+    return max(0.0, 400 * (since + 0.05)) if since < 0.2 else max(0.0, 400 * (0.6 - since))
+
+
+def test_compliant_feet_stand_while_they_carry_20_newtons():
+    """Events lie between the middles of intervals, as in `stances()`, and the forces begin and end with 20 N."""
+    model = biped()
+    feet = tuple(ocp.CompliantFoothold(f"heel_{s}", [od.HuntCrossleySphere(f"heel_{s}", (0.1, 0, 0))]) for s in "rl")
+    phases = []
+    for phase in walk(model).phases:
+        lam, middle = np.zeros((N, 12)), (phase.t[:-1] + phase.t[1:]) / 2
+        lam[:, 5], lam[:, 11] = [ramps(t) for t in middle], [ramps(t + TIME) for t in middle]
+        lam[:, 3] = 0.1 * lam[:, 5]
+        phases.append(replace(phase, lam=lam, contacts=feet, places={}))
+    motion = replace(walk(model), phases=tuple(phases))
+    gait = motion.gait()
+    assert gait.events["toe-off"] == pytest.approx(55)
+    assert gait.events["opposite heel strike"] == pytest.approx(50)
+    assert gait.figures["double_support_percent"] == pytest.approx(10)
+    right = next(stance for stance in motion.stances() if stance.foot == "heel_r")
+    assert right.lift_off - right.touch_down == pytest.approx(gait.figures["contact_time_s"])
+    weight = 60 * 9.81
+    assert gait["vertical force"][[0, 10, 55, 56]] == pytest.approx([20 / weight, 60 / weight, 20 / weight, 0])
+    assert gait["forward force"][[0, 55]] == pytest.approx([0, 0])
+
+
 def test_feet_whose_contacts_are_never_switched_stand_while_they_carry_20_newtons():
-    """Compliant contacts are present in every phase: strike and toe-off are where the force passes 20 N."""
+    """Contacts that are present in every phase: strike and toe-off are where the force passes 20 N."""
     model = biped()
     switched = walk(model)
     feet = tuple(od.Contact(f"heel_{side}", point=(0.1, 0, 0)) for side in "rl")
     places = {"heel_r": np.array([0.3, -0.1, 0.0]), "heel_l": np.array([-0.3, 0.1, 0.0])}
 
-    def load(t):  # zero at -0.05 s and at 0.6 s after the strike
-        since = (t + 0.3) % 1.0 - 0.3
-        return max(0.0, 400 * (since + 0.05)) if since < 0.2 else max(0.0, 400 * (0.6 - since))
-
     phases = []
     for phase in switched.phases:
         middle = (phase.t[:-1] + phase.t[1:]) / 2
         lam = np.zeros((N, 12))
-        lam[:, 5], lam[:, 11] = [load(t) for t in middle], [load(t + TIME) for t in middle]
+        lam[:, 5], lam[:, 11] = [ramps(t) for t in middle], [ramps(t + TIME) for t in middle]
         phases.append(replace(phase, lam=lam, contacts=feet, places=places))
     gait = replace(switched, phases=tuple(phases)).gait()
     assert gait.events["toe-off"] == pytest.approx(55, abs=1.5)

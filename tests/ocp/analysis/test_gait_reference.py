@@ -84,6 +84,18 @@ def test_a_table_is_read(tmp_path):
         ("20,16,,1", "5,16,,1", 10, "percent must ascend, got 5 after 10"),
         ("0,4,1,0\n", "2,4,1,0\n", 8, "percent must begin at 0, the heel strike, got 2"),
         ("90,20,1,0", "120,20,1,0", 17, "percent must end near 100, got 120"),
+        ("# stature: 1.70", "# height: 1.70", 4, "no key 'height' is known: did you mean 'stature'"),
+        ("# stature: 1.70", "# Step width: 0.1 m", 4, "no key 'Step width' is known: did you mean 'step_width'"),
+        ("# stature: 1.70", "# speed: 1.3 m/s", 4, "speed stands there twice"),
+        ("# stature: 1.70", "# slope: 8 %", 4, "slope is given without a unit, got '8 %'"),
+        ("percent,knee", "percent;knee", 7, "separate columns by commas"),
+        ("vertical force", "", 7, "column 4 has no name: remove it"),
+        ("10,8,1,0.5", "10,8,-1,0.5", 9, "'knee flexion sd' must not be negative, got -1"),
+        ("10,8,1,0.5", "10,inf,1,0.5", 9, "'knee flexion' must be finite"),
+        ("10,8,1,0.5", "10,8,inf,0.5", 9, "'knee flexion' must be finite"),
+        ("10,8,1,0.5", "10,8,1,-700", 7, "'vertical force' is in body weights, got -700: convert the column"),
+        ("10,8,1,0.5", "10,,1,0.5", 7, "'knee flexion' has no numbers between 0 and 20 %"),
+        ("20,16,,1", "20,16,1,", 7, "'vertical force' has no numbers between 10 and 30 %"),
         ("30,8,1,1\n", "", 10, "20 % of the stride are missing after 20 %: add points"),
         ("90,20,1,0\n", "", 16, "20 % of the stride are missing after 80 %: add points"),
     ],
@@ -191,13 +203,25 @@ def test_figures_of_people_are_interpolated_at_the_speed_and_the_slope():
     assert at(2.1)["van"].mean == pytest.approx(1.107)
     assert at(3.0) == {}
     assert at(1.3, 0.04) == {}
+    assert at(1.0, leg_length_m=0.76).keys() == at(1.0, double_support_percent=20.0).keys() == at(1.0).keys()
+    assert at(1.0, leg_length_m=0.6) == {}  # of a child
+    assert at(1.3, double_support_percent=0.0) == {}  # of a run
     walk = replace(gait(), figures={"speed_m_per_s": 1.3, "step_width_leg_lengths": 0.12, "dimensionless_speed": 0.43,
                                     "swing_knee_peak_deg": 60.0})  # fmt: skip
+    child = replace(walk, figures=walk.figures | {"leg_length_m": 0.6})
+    assert child.expected() == walk.expected()  # these depend on the dimensionless speed, or on none
     found = {e.figure: e for e in walk.expected()}
     assert found["step_width_leg_lengths"].mean == 0.13
     assert found["swing_knee_peak_deg"].mean == pytest.approx(60.46, abs=0.1)
     assert found["swing_knee_peak_deg"].sd == pytest.approx(4.8, abs=0.1)
-    assert {line.quantity for line in measured_figures()} > {"metabolic_rate_W_per_kg", "double_support_percent"}
+    assert {line.quantity for line in measured_figures()} > {"metabolic_cost_J_per_kg_m", "double_support_percent"}
+
+
+def test_metabolic_costs_of_people_are_per_distance():
+    """A walk at 1.3 m/s needs more power than one at 0.8 m/s, and some 3 to 5 W/kg; the article has J/kg/m."""
+    level = [m for m in measured_figures() if m.quantity == "metabolic_cost_J_per_kg_m" and m.slope == 0]
+    slow, fast = (m.mean * m.speed for m in sorted(level, key=lambda m: m.speed))
+    assert 2 < slow < 3 < fast < 5
 
 
 def test_a_comparison_as_text_and_numbers():

@@ -17,6 +17,8 @@ from .reference import FIGURES, FOLDER, ON_GROUND, GaitReference
 REACH = 0.12
 """Largest distance from the range of measured speeds [m/s] at which their figures still count."""
 
+ADULT_LEG = 0.75
+"""Least leg length of an adult [m]: a child at the same speed takes quicker steps."""
 
 HEAD = ("curve", "RMSE", "offset", "correlation", "% within 2 SD")
 FIGURE_HEAD = ("figure", "walk", "measured", "deviation", "source")
@@ -205,8 +207,13 @@ def measured_figures() -> tuple[Measured, ...]:
 def expected(figures: Mapping[str, float]) -> list[Expected]:
     """Measured figures for a walk with these figures: interpolated between the speeds of each source.
 
-    Sources on another slope (by more than 0.01) are left out, and those whose speeds end more than `REACH` away.
+    Sources on another slope (by more than 0.01) are left out, and those whose speeds end more than `REACH` away. All are
+    of people who walk, and those at a speed in m/s of adults: nothing is expected of a run, whose feet are never on the
+    ground together, and nothing at speeds in m/s of legs shorter than `ADULT_LEG`.
     """
+    if figures.get("double_support_percent", 1.0) <= 0:
+        return []
+    adult = figures.get("leg_length_m", ADULT_LEG) >= ADULT_LEG
     groups: dict[tuple[str, str], list[Measured]] = {}
     for line in measured_figures():
         if line.quantity in figures and abs(line.slope - figures.get("slope", 0.0)) <= 0.01:
@@ -214,7 +221,8 @@ def expected(figures: Mapping[str, float]) -> list[Expected]:
     found = []
     for (quantity, source), lines in groups.items():
         at = _at(lines, figures)
-        if at is not None:
+        by_size = not np.isfinite(lines[0].speed)
+        if at is not None and (adult or by_size):
             found.append(Expected(quantity, figures[quantity], *at, source))
     return found
 

@@ -55,6 +55,12 @@ MOST_MISSING = 10.0
 """Largest gap [%] between the points of a table."""
 
 
+LARGEST = {"degrees": 360.0, "N m/kg": 20.0, "W/kg": 200.0, "body weights": 20.0, "foot lengths": 10.0}
+"""Values that no curve of a person reaches, by unit: beyond them a table has another unit, such as N or N mm/kg."""
+
+SYNONYMS = {"height": "stature", "weight": "mass", "body_mass": "mass", "walking_speed": "speed", "gender": "sex"}
+"""Names for keys of a header that laboratories use."""
+
 MOST_FAULTS = 20
 """Faults of a table that its error tells."""
 
@@ -160,6 +166,7 @@ def parse(text: str, name: str = "") -> tuple[GaitReference, list[Fault]]:
         columns = _columns(*rows[0], faults)
         table = _cells(rows[1:], len(rows[0][1]), faults)
         if columns and table is not None and _percent(rows, table[:, 0], faults):
+            _doubtful(columns, table, [line for line, _ in rows], faults)
             curves = {curve: _curve(table, *at, curve not in ON_GROUND) for curve, at in columns.items()}
             faults += [
                 Fault(rows[0][0], f"the column '{curve}' has fewer than two numbers: fill it or leave it out")
@@ -182,7 +189,9 @@ def _header(lines: Iterable[tuple[int, str]], faults: list[Fault]) -> tuple[dict
         key, colon, value = (part.strip() for part in line.lstrip("# \t").partition(":"))
         if not colon or not value:
             continue
-        if key in TEXTS:
+        if key in (*texts, *numbers):
+            faults.append(Fault(k, f"{key} stands there twice: remove one"))
+        elif key in TEXTS:
             texts[key] = value
         elif key in NUMBERS:
             number, _, unit = value.partition(" ")
@@ -192,12 +201,22 @@ def _header(lines: Iterable[tuple[int, str]], faults: list[Fault]) -> tuple[dict
                 faults.append(Fault(k, f"{key} must be a number{_of(NUMBERS[key])}, got {shown(value)}"))
                 continue
             if unit.strip() not in ("", NUMBERS[key]):
-                faults.append(Fault(k, f"{key} is given{_of(NUMBERS[key], 'in')}, got {shown(value)}: convert it"))
+                wanted = _of(NUMBERS[key], "in") or " without a unit"
+                faults.append(Fault(k, f"{key} is given{wanted}, got {shown(value)}: convert it"))
             elif not np.isfinite(numbers[key]) or (key != "slope" and numbers[key] <= 0):
                 faults.append(Fault(k, f"{key} must be positive and finite, got {shown(value)}"))
-        elif key.replace("_", "").isalpha() and (near := meant(key, (*TEXTS, *NUMBERS))):
-            faults.append(Fault(k, f"no key {shown(key)} is known{near}; a remark must not look like one"))
+        elif near := _similar(key):
+            faults.append(Fault(k, f"no key {shown(key)} is known{near} A remark must not look like a key"))
     return numbers, texts
+
+
+def _similar(key: str) -> str:
+    """The question whether a known key was meant: one of another spelling, with spaces, or by another name."""
+    plain = "_".join(key.lower().replace("-", " ").split())
+    known_key = SYNONYMS.get(plain, plain)
+    if known_key in (*TEXTS, *NUMBERS):
+        return f": did you mean {known_key!r}?"
+    return meant(key, (*TEXTS, *NUMBERS)) if key.replace("_", "").isalpha() else ""
 
 
 def _of(unit: str, word: str = "of") -> str:
@@ -207,14 +226,17 @@ def _of(unit: str, word: str = "of") -> str:
 def _columns(line: int, names: list[str], faults: list[Fault]) -> dict[str, tuple[int, int | None]]:
     """Columns of mean and of standard deviation of every curve."""
     if names[0] != "percent":
-        faults.append(Fault(line, f"the first column must be 'percent', got {shown(names[0])}"))
+        split = ": separate columns by commas" if any(mark in names[0] for mark in ";\t") else ""
+        faults.append(Fault(line, f"the first column must be 'percent', got {shown(names[0])}{split}"))
     means: dict[str, int] = {}
     deviations: dict[str, int] = {}
     for k, name in enumerate(names[1:], 1):
         curve, _, kind = name.rpartition(" ")
         curve = curve if kind in ("mean", "sd") else name
         into = deviations if kind == "sd" else means
-        if curve not in UNITS:
+        if not name:
+            faults.append(Fault(line, f"column {k + 1} has no name: remove it and its comma from all lines"))
+        elif curve not in UNITS:
             near = meant(curve, UNITS) or f"; there are {', '.join(UNITS)}"
             faults.append(Fault(line, f"column {k + 1}: no curve {shown(curve)}{near}"))
         elif curve in into:
@@ -263,6 +285,35 @@ def _percent(rows: list[tuple[int, list[str]]], percent: Array, faults: list[Fau
         text = f"{gaps[wide]:g} % of the stride are missing after {percent[wide]:g} %: add points"
         faults.append(Fault(lines[wide], text))
     return len(faults) == before
+
+
+def _doubtful(columns: dict[str, tuple[int, int | None]], table: Array, lines: list[int], faults: list[Fault]) -> None:
+    """Faults of columns of numbers: infinite ones, negative deviations, another unit, and long stretches without any.
+
+    A column of the foot on the ground may be empty in the swing, thus at its end. lines: of the names and of the rows.
+    """
+    percent = table[:, 0]
+    for curve, (mean, sd) in columns.items():
+        unit, values = UNITS[curve], table[:, mean]
+        for k in np.flatnonzero(np.isinf(table[:, [mean] if sd is None else [mean, sd]]).any(axis=1)):
+            faults.append(Fault(lines[k + 1], f"'{curve}' must be finite: leave unknown cells empty"))
+        if sd is not None:
+            for k in np.flatnonzero(table[:, sd] < 0):
+                text = f"'{curve} sd' must not be negative, got {table[k, sd]:g}"
+                faults.append(Fault(lines[k + 1], text))
+        there = np.flatnonzero(np.isfinite(values))
+        if len(there) < 2:
+            continue
+        largest = float(values[there][np.abs(values[there]).argmax()])
+        if abs(largest) > LARGEST[unit]:
+            faults.append(Fault(lines[0], f"'{curve}' is in {unit}, got {largest:g}: convert the column"))
+        at = percent[there]
+        ends = [percent[0], *at] if curve in ON_GROUND else [percent[0], *at, percent[-1]]
+        gaps = np.diff(ends)
+        if gaps.max() > MOST_MISSING:
+            wide = int(gaps.argmax())
+            text = f"'{curve}' has no numbers between {ends[wide]:g} and {ends[wide + 1]:g} % of the stride: add some"
+            faults.append(Fault(lines[0], text))
 
 
 def _curve(table: Array, mean: int, sd: int | None, closes: bool) -> Curve:

@@ -23,6 +23,7 @@ from ....viz.gait import LEAST_LOAD, Stretch, Support, unroll, weight
 from ....viz.joints import Coordinate
 from ....viz.skeleton import Side
 from ...motion.motion import Motion
+from ..stances import contact_samples
 from .data import PERCENT
 
 ON_GROUND = 20.0
@@ -39,7 +40,8 @@ class Stance:
     """The time of one foot on the ground, from `start` to `end` [s], with the forces at the midpoints of intervals.
 
     t (n); force (n, 3) [N], world axes; pressure (n, 2): center of pressure in the frame of the foot, forward
-    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot.
+    from the heel and to the left [foot lengths]; nan for a small load or an unknown foot. soft: whether the force
+    decides when it stands, so that it begins and ends with `ON_GROUND`.
     """
 
     start: float
@@ -47,6 +49,7 @@ class Stance:
     t: Array
     force: Array
     pressure: Array
+    soft: bool = False
 
 
 class Stride:
@@ -169,8 +172,14 @@ class Stride:
 
 
 def _to_ends(stance: Stance, values: Array, pushes: bool) -> Array:
-    """Forces with values at the ends of the stance, from the line through the two midpoints next to each end."""
+    """Forces with values at the ends of the stance, from the line through the two midpoints next to each end.
+
+    pushes: for the vertical force, which is not negative.
+    """
     t = stance.t
+    if stance.soft:
+        end = ON_GROUND if pushes else 0.0
+        return np.concatenate([[end], values, [end]])
     if len(t) < 2:
         return np.concatenate([values[:1], values, values[-1:]])
     first = values[0] + (values[0] - values[1]) * (t[0] - stance.start) / (t[1] - t[0])
@@ -230,11 +239,16 @@ def _steps(model: Model) -> tuple[Rows, Rows]:
 
 def _stances(stride: Stride, side: Side) -> Stance:
     """The stance of a foot. Where phases switch its contacts, it lasts as long as they do; where the contacts of a foot
-    are never switched, while they carry more than `ON_GROUND`. ValueError unless it leaves the ground once per stride.
+    are never switched, or compliant, while they carry more than `ON_GROUND`. ValueError unless it leaves the ground
+    once per stride.
     """
     pieces = list(_loads(stride, side))
     present = [bool(supports) for _, supports, *_ in pieces]
-    if any(present) and not all(present):
+    soft = _compliant_load(stride, {s.name for _, supports, *_ in pieces for s in supports})
+    if soft is not None:
+        t, load = soft
+        down, up = _crossings(t, load - ON_GROUND, stride.duration)
+    elif any(present) and not all(present):
         spans = [stretch.t[[0, -1]] for stretch, *_ in pieces]
         down, up = _switched(present, spans)
     else:
@@ -254,7 +268,17 @@ def _stances(stride: Stride, side: Side) -> Stance:
                 found.append((stretch.middle + shift, force, pressure))
     t, force, pressure = (np.concatenate(parts) for parts in zip(*found, strict=True))
     on = (t >= start) & (t <= end)
-    return Stance(start, end, t[on], force[on], pressure[on])
+    return Stance(start, end, t[on], force[on], pressure[on], soft is not None)
+
+
+def _compliant_load(stride: Stride, names: set[str]) -> tuple[Array, Array] | None:
+    """(times, load [N]) of the compliant contacts with these names, at the midpoints of the intervals of the stride,
+    also of those in which they carry almost nothing; None if a contact is not compliant."""
+    samples = [of for name, of in contact_samples(stride.motion, ON_GROUND).items() if name in names]
+    if not samples or any(sample.force is None for of in samples for sample in of):
+        return None
+    t = np.array([(sample.begin + sample.end) / 2 for sample in samples[0]])
+    return t, np.sum([[sample.force for sample in of] for of in samples], axis=0)
 
 
 def _loads(stride: Stride, side: Side) -> Iterator[tuple[Stretch, tuple[Support, ...], Array, Array]]:
