@@ -69,7 +69,7 @@ def draw_speeds(found: Sequence[Walk], path: Path) -> None:
         axes.set_title(title, fontsize=9, loc="left")
         axes.set_xlim(*RANGE)
         if name == "step_width_leg_lengths":
-            axes.set_ylim(bottom=0)  # nearly constant: its changes would look large
+            axes.set_ylim(0, 1.15 * axes.get_ylim()[1])  # nearly constant: its changes would look large
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     for axes in figure.axes[-3:]:

@@ -264,3 +264,14 @@ def test_wrong_types_are_refused():
     builder = od.ModelBuilder()
     with pytest.raises(od.ModelError, match="no dof 'knee'"):
         builder.add_passive(od.OneSidedSpring("knee", 1, 0))
+
+
+def test_elements_tell_where_they_act():
+    """An exponential has its gain there, whatever the other angles are; a spring is stretched by three smoothings."""
+    coupled = od.ExponentialTorque("a", -3.0, {"a": 20.0, "b": -0.5}, -40.0)
+    place = coupled.acting({"a": 0.3, "b": 0.7})
+    close(coupled.torque(place), -3)
+    assert od.ExponentialTorque("a", 2.0).acting({"a": 0.3}) == {}
+    for side, sign in (("above", 1), ("below", -1)):
+        spring = od.OneSidedSpring("a", 100.0, 0.5, 0.02, side)
+        assert spring.acting({"a": 7.0}) == {"a": pytest.approx(0.5 + sign * 0.06)}

@@ -89,6 +89,11 @@ class Activation:
         check_strength(self.strength, "Activation strength")
         check_time_constants(self.rise, self.fall, "Activation")
 
+    @property
+    def needs_torque_bounds(self) -> bool:
+        """Whether the rows suffice only together with the bounds of the torques."""
+        return self.strength is None
+
     def check(self, model: Model, feet: Sequence[str]) -> None:
         if varies(self.strength):
             return

@@ -98,6 +98,15 @@ def test_strengths_of_the_state_know_motors_of_one_direction_and_of_none():
         ocp.TorquePower(strength=lambda q, qd: 1.0).integrand(x)
 
 
+def test_strength_and_capacity_are_those_of_the_same_joint():
+    """Of three joints the first has no strength and the second no capacity."""
+    model = pendulum(3).with_limits(effort=[0.0, 20.0, 30.0], velocity=10.0)
+    zero = ca.DM.zeros(3)
+    x = ocp.Instant(model, zero, zero, tau=ca.DM([1.0, 2.0, 5.0]))
+    cost = ocp.MetabolicRate(capacity=lambda at: np.array([8.0, 0.0, 25.0]))
+    close(flat(ca.evalf(cost.rates(x))), [0, 0, 30 * 10 * 0.054 * 5 / 25])
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [
