@@ -18,7 +18,8 @@ in series with the muscles of the calf. The cost per distance adds up what effor
 
 The weights were chosen once, for one body and speed. No term refers to a measured gait.
 
-The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend.
+The foot is rigid; it rolls over the edge at the fraction PIVOT of its length, where the toes of a real foot bend. With
+--toes it has toes on a joint with a spring: when the heel rises they bend, roll on their round soles, and leave last.
 
     python -m problems.human_walk [--speed 1.2] [--mass 73] [--height 1.741] [--sex male] [--quick] [--json] [--out DIR]
 """
@@ -38,10 +39,10 @@ from ocp_dyn.models import HumanDimensions, human, human_dimensions
 
 from ._command import asked, finish, parser
 
-INTERVALS = (4, 2, 16, 9)
+INTERVALS = (4, 2, 12, 13)
 """Numbers of intervals: heel strike to foot flat, to toe-off, to heel-off, to the next heel strike."""
 
-QUICK = (2, 2, 7, 5)
+QUICK = (2, 2, 6, 6)
 
 PIVOT = 0.83
 """Distance from the heel of the edge over which the foot rolls onto its toes, as a fraction of the foot's length.
@@ -50,19 +51,24 @@ The center of pressure comes to about this point before the other heel strikes (
 ratio, J. Prosthet. Orthot. 16, 2004: 0.83 in able-bodied people).
 """
 
-HEEL, HEEL_RADIUS = 0.085, 0.2
+HEEL, HEEL_RADIUS = 0.12, 0.2
 """Distance from the rear of the heel to the point that first touches the ground, and radius of the heel's curve, as
 fractions of the foot's length. The heel bone carries the load some 2 cm ahead of the rear of the heel. On a sharp edge
 at the rear, the torque that lifts the toes would have to be almost twice as large, and the force would dip when the
 foot gets flat."""
 
-CLEARANCE = 0.05
-"""Height of the lowest point of the swinging foot, heel to PIVOT, in the middle of its swing [m]."""
+TOE_RADIUS = 0.3
+"""Radius of the round sole of the toes, as a fraction of the foot's length; it touches the ground at the ball when the
+toes are level. Assumed: so the toes, 0.28 of the foot's length, have rolled to their ends at 53 degrees, and that is about
+the angle at which they leave the ground. Between 0.3 and 0.8 the gait hardly changes."""
+
+CLEARANCE = 0.04
+"""Height of the lowest point of the swinging foot, HEEL to PIVOT, in the middle of its swing [m]."""
 
 TOE_OUT = math.radians(6.0)
 """Angle of the feet outwards; 5 to 7 degrees are normal in adults."""
 
-CALF = 3.0
+CALF = 2.8
 """Strength of plantar flexion [N m/kg]. Dynamometers measure half of it at best (`ocp_dyn.models.joint_limits`), but the
 ankle's moment reaches 3 N m/kg when people run at 3.5 m/s (Schache et al., Med. Sci. Sports Exerc. 43, 2011)."""
 
@@ -108,21 +114,23 @@ def problem(
     integrator: str = "",
     intervals: tuple[int, int, int, int] = INTERVALS,
     still: bool = False,
+    toes: bool = False,
 ) -> ocp.Problem:
     """One step, from the right heel's strike to the left's; intervals in each of its four phases.
 
-    still: trunk and arms are one rigid body, which leaves 18 dofs.
+    still: trunk and arms are one rigid body, which leaves 18 dofs. toes: the feet have toes, which adds 2 dofs.
     """
     if not 0.5 <= speed <= 2.2:
         raise ValueError(f"speed must lie between 0.5 and 2.2 m/s for a walk that rolls over its feet, got {speed}")
     size = human_dimensions(height, sex)
-    body = human(mass, height, sex, root=od.FloatingBase(base))
+    body = human(mass, height, sex, root=od.FloatingBase(base), toes=toes)
     if still:
         body = body.lock_joints(UPPER)
     model, effort = with_calf(body), _effort(body)
     right = feet(model, size, "r", x=0.0, y=(-0.2, -0.02), yaw=-TOE_OUT)
     left = feet(model, size, "l")
-    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure())
+    muscles = ocp.Activation()  # torques cannot jump: muscles switch on in 15 ms, and off in 60 ms
+    contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), muscles)
     apart = separation(size)
     corners = sole_points("l", size)
     rise, fall = (ocp.Clearance(corners, CLEARANCE, part=part) for part in ((0.0, 0.5), (0.5, 1.0)))
@@ -165,21 +173,34 @@ def with_calf(model: od.Model) -> od.Model:
 
 
 def feet(model: od.Model, size: HumanDimensions, side: str, **place: Any) -> Feet:
-    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three."""
-    rear, front, width = HEEL * size.foot_length, PIVOT * size.foot_length, size.sole_half_breadth
+    """A foot flat on the ground from heel to pivot, its round heel, and the edge at the pivot; one place for the three.
+
+    If the foot has toes it is flat up to their joint, and the round sole of the toes takes the place of the edge.
+    """
+    with_toes = f"toes_{side}" in model.joint_names
+    rear, width = HEEL * size.foot_length, size.sole_half_breadth
+    front = size.heel + size.ball if with_toes else PIVOT * size.foot_length
     radius = HEEL_RADIUS * size.foot_length
     heel = model.frame(f"heel_{side}")
     sole = od.Contact(heel, point=((rear + front) / 2, 0, 0))
     flat = ocp.Foothold(sole, half_length=(front - rear) / 2, half_width=width, **place)
     round_heel = od.RollingContact(heel, radius, center=(rear, 0, radius), axis=(0, 1, 0))
     toes = od.RollingContact(heel, radius=0.0, center=(front, 0, 0), axis=(0, 1, 0))
+    if with_toes:
+        radius = TOE_RADIUS * size.foot_length
+        center = (size.ball - size.toe, 0, radius)
+        toes = od.RollingContact(model.frame(f"toe_{side}"), radius, center=center, axis=(0, 1, 0))
     return Feet(flat, *(ocp.Foothold(edge, half_width=width, of=flat) for edge in (round_heel, toes)))
 
 
 def sole_points(side: str, size: HumanDimensions) -> list[tuple[str, tuple[float, float, float]]]:
-    """The corners of a sole from heel to pivot."""
-    width = size.sole_half_breadth
-    return [(f"heel_{side}", (x, y, 0.0)) for x in (0.0, PIVOT * size.foot_length) for y in (-width, width)]
+    """The corners of a sole from the point where the round heel begins to the pivot.
+
+    The rear of the foot is not among them: it is above the round heel, and a sharp corner there would hit the ground
+    before the heel strikes.
+    """
+    width, ends = size.sole_half_breadth, (HEEL * size.foot_length, PIVOT * size.foot_length)
+    return [(f"heel_{side}", (x, y, 0.0)) for x in ends for y in (-width, width)]
 
 
 def separation(size: HumanDimensions, breadths: float = 0.8) -> ocp.Separation:
@@ -201,8 +222,8 @@ def _effort(body: od.Model) -> tuple[Any, ...]:
         ocp.TorquePower(2.0, weight=100.0),
         ocp.TorqueRateSquared(weight=0.45, scale=model.dofs.strength()),
         ocp.JointWork(weight=0.05, smoothing=ROUNDED_POWER, tendons=tendons(model)),
-        ocp.PassiveTorqueSquared(weight=220.0, scale=body.dofs.strength()),
-        ocp.AccelerationSquared(weight=6e-4),
+        ocp.PassiveTorqueSquared(weight=270.0, scale=_tissue(body)),
+        ocp.AccelerationSquared(weight=7e-4),
         ocp.JointAngleSquared(weight=1.0, stiffness=stiffness(model)),
     )
 
@@ -218,6 +239,13 @@ def metabolism(solution: ocp.Solution) -> ocp.Metabolism:
     return solution.metabolic_rate(ocp.MetabolicRate(tendons=tendons(solution.model)))
 
 
+def _tissue(body: od.Model) -> np.ndarray:
+    """Torques with which loads of tissue are compared [N m]: the strength; the tendons of the sole are made to be
+    loaded, and their spring at the toes costs almost nothing."""
+    toes = np.array([name.startswith("toes") for name in body.qd_names])
+    return np.where(toes, 1e3, body.dofs.strength())
+
+
 def stiffness(model: od.Model) -> np.ndarray:
     """Stiffness of passive tissue per dof (nv), relative to the knees'."""
     found = np.ones(model.nv)
@@ -226,22 +254,30 @@ def stiffness(model: od.Model) -> np.ndarray:
     return found
 
 
+GAIT = (
+    "stance_percent", "stance_knee_peak_deg", "push_off_moment_Nm_per_kg", "push_off_power_W_per_kg",
+    "vertical_force_maxima", "braking_force_body_weights", "propelling_force_body_weights",
+    "pelvis_rotation_range_deg", "pelvis_obliquity_range_deg",
+)  # fmt: skip
+"""Numbers of `Solution.gait` that the report takes over by these names."""
+
+
 def numbers(solution: ocp.Solution) -> dict[str, Any]:
     """Numbers of the report beside the summary: the gait in the terms of gait analysis, joint torques."""
-    model = solution.model
-    loading, push_off, flat, heel_off = solution.phases
-    double = loading.duration + push_off.duration
+    gait = solution.gait().numbers()
+    double = gait["double_support_percent"] / 2  # gait analysis adds up both of a stride
     return {
-        "step_width_m": 2 * abs(float(flat.places["heel_r"][1])),
-        "cadence_steps_per_min": 60 / solution.duration,
-        "heel_strike_to_flat_s": loading.duration,
-        "double_support_s": double,
-        "double_support_percent_of_stride": 50 * double / solution.duration,
-        "heel_off_percent_of_stride": 50 * (1 - heel_off.duration / solution.duration),
+        "step_width_m": gait["step_width_m"],
+        "cadence_steps_per_min": gait["cadence_steps_per_min"],
+        "heel_strike_to_flat_s": solution.phases[0].duration,
+        "double_support_s": double / 100 * gait["stride_time_s"],
+        "double_support_percent_of_stride": double,
+        "heel_off_percent_of_stride": gait["heel_off_percent"],
         "swing_clearance_m": _clearance(solution),
         **peak_torques(solution),
-        "knee_flexion_in_swing_deg": float(np.degrees(solution.q[:, model.q_slice("knee_l")].max())),
+        "knee_flexion_in_swing_deg": gait["swing_knee_peak_deg"],
         **_arm_swing(solution),
+        **{name: gait[name] for name in GAIT},
         **metabolism(solution).numbers(),
     }
 
@@ -265,11 +301,11 @@ def _arm_swing(solution: ocp.Solution) -> dict[str, float]:
 
 def _clearance(solution: ocp.Solution) -> float:
     """Height of the lower end of the swinging sole's midline when the other heel rises [m]."""
-    heel, toe = (
+    heel, middle = (
         float(od.point_position(solution.model, frame, DM(solution.phases[-1].q[0]))[2])
-        for frame in ("heel_l", "toe_l")
+        for frame in ("heel_l", "sole_l")
     )
-    return min(heel, heel + PIVOT * (toe - heel))
+    return min(heel + 2 * part * (middle - heel) for part in (HEEL, PIVOT))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -278,8 +314,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--mass", type=float, default=73.0, help="body mass [kg]")
     arguments.add_argument("--height", type=float, default=1.741, help="stature [m]")
     arguments.add_argument("--sex", choices=("male", "female"), default="male")
+    arguments.add_argument("--toes", action="store_true", help="feet with toes")
     options, walk = asked(
-        arguments, argv, lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS)
+        arguments,
+        argv,
+        lambda o: problem(o.speed, o.mass, o.height, o.sex, intervals=QUICK if o.quick else INTERVALS, toes=o.toes),
     )
     solution = walk.solve(progress=not options.quiet)
     return finish(options, solution, lambda: numbers(solution), f"Human walking at {options.speed:g} m/s")

@@ -79,6 +79,7 @@ def problem(
     return ocp.Problem(
         model,
         [
+            # the bound 0.7 s decides: with more time the jumper swings the arms again, for 2 cm of height
             ocp.Phase("flat", flat, (0.2, 0.7), (left.flat, right.flat), (*contact, motors), effort),
             ocp.Phase("toes", toes, (0.03, 0.2), (left.toes, right.toes), (*contact, motors), effort),
             ocp.Phase("flight", flight, (0.05, 0.6), path=(motors, reach), objective=effort),
@@ -90,7 +91,7 @@ def problem(
         boundary=(_at_rest(model, size), _apex(model)),
         parameters=[ocp.Parameter("apex", 1.2, bounds=(0.0, 5.0))],
         terminal=[ocp.Terminal(lambda start, end: -end.values["apex"], 100.0, "height")],
-        guess=ocp.FootPlan(crouch=0.15, leave=math.radians(50.0)),
+        guess=ocp.FootPlan(crouch=0.25, leave=math.radians(30.0)),
         integrator="gauss:2",  # a maximized height exploits errors of the grid that add to it
     )
 

@@ -18,6 +18,9 @@ from .._arguments import choice, finite, label, named_fields, not_negative, posi
 from .._types import Expr, ModelError, listed, meant, sequence, shown
 from ..joints import Joint
 
+LARGEST_EXPONENT = 700.0
+"""Exponent beyond which exp is infinite in double precision."""
+
 Angles = Mapping[str, Expr]
 """Coordinates [rad, m] by the names of their dofs; scalar expressions."""
 
@@ -69,6 +72,10 @@ class PassiveElement(ABC):
         """The element on the mirror image of the mechanism: image has the partner of each dof, and the sign (1 or -1)
         of the partner's coordinate."""
 
+    @abstractmethod
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """Coordinates near these at which the torque is not negligible beside its largest ones in use."""
+
 
 @named_fields
 @dataclass(frozen=True)
@@ -115,6 +122,11 @@ class ExponentialTorque(PassiveElement):
                     f"ExponentialTorque on {self.dof}: the slope of {shown(name)} is given twice; add them"
                 )
         object.__setattr__(self, "slopes", tuple(sorted(pair for pair in pairs if pair[1])))
+        if not self.slopes and self.offset > LARGEST_EXPONENT:
+            raise ValueError(
+                f"ExponentialTorque on {self.dof}: a constant torque gain exp(offset) must be finite, got offset "
+                f"{shown(self.offset)}"
+            )
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -153,6 +165,13 @@ class ExponentialTorque(PassiveElement):
         name, sign = image[self.dof]
         slopes = {image[j][0]: image[j][1] * x for j, x in dict(self.slopes).items()}
         return replace(self, dof=name, gain=sign * self.gain, slopes=slopes)
+
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """The nearest coordinates at which the torque is the gain."""
+        slopes = dict(self.slopes)
+        exponent = self.offset + math.fsum(x * angles[name] for name, x in slopes.items())
+        steep = math.fsum(x**2 for x in slopes.values())
+        return {name: angles[name] - exponent * x / steep for name, x in slopes.items()}
 
 
 @named_fields
@@ -235,6 +254,10 @@ class OneSidedSpring(PassiveElement):
         name, sign = image[self.dof]
         side = self.side if sign > 0 else {"above": "below", "below": "above"}[self.side]
         return replace(self, dof=name, start=sign * self.start, side=side)
+
+    def acting(self, angles: Mapping[str, float]) -> dict[str, float]:
+        """Three times the smoothing beyond the start."""
+        return {self.dof: self.start + 3 * self._sign * self.smoothing}
 
 
 ELEMENTS: dict[str, type[PassiveElement]] = {kind.__name__: kind for kind in (ExponentialTorque, OneSidedSpring)}

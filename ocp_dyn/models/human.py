@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._types import shown, truth
+import numpy as np
+
+from .._types import Array, shown, truth
 from ..joints import Euler, Fixed, FloatingBase, Joint, Revolute
 from ..mechanism import Model
 from ..mechanism.builder import WORLD, ModelBuilder
 from .anthropometry import MASS, STATURE, HumanDimensions, SegmentBody, Sex, human_dimensions, segment_bodies
+from .human_body import foot_and_toes, whole_foot
 from .joint_limits import joint_limits, strengths
-from .passive_tissue import JOINT_DAMPING, passive_tissue
+from .passive_tissue import JOINT_DAMPING, TOE_DAMPING, TOE_STIFFNESS, passive_tissue
 
 _FLOATING = FloatingBase()
 
@@ -21,6 +24,7 @@ def human(
     sex: Sex = "male",
     root: Joint = _FLOATING,
     tissue: bool = True,
+    toes: bool = False,
 ) -> Model:
     """A human of body mass [kg] and stature [m]: 14 bodies, 29 dofs with a floating base.
 
@@ -39,9 +43,10 @@ def human(
     | `subtalar_l` (x) | | eversion | | -35..15 |
     | `shoulder_l` (y, x, z) | extension | abduction | external rotation | -180..60, -30..80, -70..90 |
     | `elbow_l` (y) | extension | | | -150..0 |
+    | `toes_l` (y), if `toes` | flexion | | | -70..45 |
 
-    So flexion of hip, shoulder and elbow and dorsiflexion are negative. Three-dof joints are `Euler("yxz")`: flexion
-    first, then abduction, then axial rotation, singular at 90 degrees of abduction.
+    So flexion of hip, shoulder and elbow, dorsiflexion and extension of the toes are negative. Three-dof joints are
+    `Euler("yxz")`: flexion first, then abduction, then axial rotation, singular at 90 degrees of abduction.
 
     Bodies: `pelvis` (lower trunk), `torso` (middle and upper trunk, head), and on each side `thigh`, `shank`, `talus`
     (massless), `foot`, `upper_arm`, `forearm` (with the hand), as `thigh_l`, `thigh_r`. The lumbar joint is at the
@@ -57,6 +62,9 @@ def human(
 
     tissue: joints have damping and the passive torques of muscles at rest and ligaments (`passive_tissue`), which count
     where `loads.passive` is set, as optimal control does. False: joints turn freely in their ranges.
+    toes: bodies `toes_l`, `toes_r` on joints of these names, `HumanDimensions.ball` ahead of the ankle: 16 bodies, 31
+    dofs. Straight toes leave the foot's inertia as it is. The frames `toe_l`, `toe_r` move with them. With `tissue`
+    each joint has a spring and damping, which stand for tendons and ligaments of the sole, and a stop.
 
     root: the joint between world and pelvis, by default `FloatingBase()` (`FloatingBase("euler_zyx")`: nq = nv;
     `Fixed()`: the pelvis is held).
@@ -69,12 +77,22 @@ def human(
     """
     if not isinstance(root, Joint):
         raise TypeError(f"human: root must be a joint such as FloatingBase() or Fixed(), got {shown(root)}")
-    tissue = truth(tissue, "tissue")
+    return _built(mass, height, sex, root, truth(tissue, "tissue"), truth(toes, "toes"))
+
+
+def _built(mass: float, height: float, sex: Sex, root: Joint, tissue: bool, toes: bool) -> Model:
     size, bodies = human_dimensions(height, sex), segment_bodies(mass, height, sex)
     damping = JOINT_DAMPING if tissue else 0.0
-    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping)
+    sole = _sole(mass, height, tissue) if toes else None
+    figure = _Figure(ModelBuilder(f"human_{sex}"), size, bodies, strengths(mass, height, sex), damping, sole)
     model = figure.build(root)
-    return model.with_passive(passive_tissue(mass, height, sex)) if tissue else model
+    return model.with_passive(passive_tissue(mass, height, sex, "toes" if toes else "")) if tissue else model
+
+
+def _sole(mass: float, height: float, tissue: bool) -> dict[str, float]:
+    """Spring and damping of a toe joint, in the sizes of `passive_tissue`."""
+    built = mass * height / (MASS["male"] * STATURE["male"]) if tissue else 0.0
+    return {"stiffness": TOE_STIFFNESS * built, "damping": TOE_DAMPING * built}
 
 
 class _Figure:
@@ -87,9 +105,10 @@ class _Figure:
         bodies: dict[str, SegmentBody],
         strength: dict[str, tuple[tuple[float, float], ...]],
         damping: float,
+        toes: dict[str, float] | None,
     ) -> None:
         self.builder, self.size, self.bodies, self.strength = builder, size, bodies, strength
-        self.damping = damping
+        self.damping, self.toes = damping, toes
 
     def build(self, root: Joint) -> Model:
         """The model: trunk, then both legs, then both arms; this is the order of the dofs."""
@@ -115,8 +134,22 @@ class _Figure:
         self.hinge("knee", "y", "shank", "shank", f"thigh_{side}", (0.0, 0.0, -size.thigh), side)
         self.hinge("ankle", "y", None, "talus", f"shank_{side}", (0.0, 0.0, -size.shank), side)
         self.hinge("subtalar", "x", "foot", "foot", f"talus_{side}", (0.0, 0.0, 0.0), side)
-        for name, x in (("heel", -size.heel), ("sole", (size.toe - size.heel) / 2), ("toe", size.toe)):
+        for name, x in (("heel", -size.heel), ("sole", (size.toe - size.heel) / 2)):
             self.builder.add_frame(f"{name}_{side}", f"foot_{side}", (x, 0.0, -size.ankle_height))
+        tip = np.array([size.toe, 0.0, -size.ankle_height])
+        if self.toes is not None:
+            tip = tip - self.add_toes(side)
+        self.builder.add_frame(f"toe_{side}", f"foot_{side}" if self.toes is None else f"toes_{side}", tip)
+
+    def add_toes(self, side: str) -> Array:
+        """The toes of a side; returns the place of their joint, from the ankle."""
+        _, toes, joint = foot_and_toes(self.size, self.bodies["foot"])
+        options = joint_limits("toes", "y", side, self.strength)._asdict() | (self.toes or {})
+        self.builder.add_body(
+            f"toes_{side}", Revolute("y"), f"foot_{side}", joint_name=f"toes_{side}", origin=joint, mass=toes.mass,
+            com=toes.com, inertia=toes.inertia, **options,
+        )  # fmt: skip
+        return joint
 
     def arm(self, side: str) -> None:
         size, out = self.size, 1.0 if side == "l" else -1.0
@@ -159,9 +192,13 @@ class _Figure:
 
         top: height of the segment's first end point, from which the tables measure, above the origin.
         """
-        mass, com, inertia = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        mass: float = 0.0
+        com: Any = (0.0, 0.0, 0.0)
+        inertia: Any = (0.0, 0.0, 0.0)
         if segment == "foot":
-            mass, com, inertia = self._foot()
+            whole = self.bodies["foot"]
+            part = whole_foot(self.size, whole) if self.toes is None else foot_and_toes(self.size, whole)[0]
+            mass, com, inertia = part.mass, part.com, part.inertia
         elif segment is not None:
             body = self.bodies[segment]
             mass, com = body.mass, (0.0, 0.0, top - body.com)
@@ -172,9 +209,3 @@ class _Figure:
             name, joint, parent, joint_name=joint_name, origin=origin, mass=mass, com=com, inertia=inertia,
             **(limits or {}),
         )  # fmt: skip
-
-    def _foot(self) -> tuple[float, tuple[float, float, float], tuple[float, float, float]]:
-        """The foot's long axis, heel to toe, is x; then its sagittal axis, at right angles to it and to y, is z."""
-        body = self.bodies["foot"]
-        com = (body.com - self.size.heel, 0.0, -self.size.ankle_height / 2)
-        return body.mass, com, (body.longitudinal, body.transverse, body.sagittal)

@@ -22,34 +22,31 @@ TALUS_SHARE, TOES_SHARE, NECK_SHARE, GIRDLE_SHARE = 0.15, 0.1, 0.1, 0.08
 """Shares of the foot in the talus and in the toes, of head and neck in the neck (half of it each), of the upper trunk in the collarbone and
 shoulder blade of one side."""
 
-TOE_JOINT = 0.72
-"""Distance of the toes' joints from the rear of the heel, of the foot's length."""
-
 THICKNESS = {"neck": 0.033, "girdle": 0.025, "toes": 0.01}
 """Radii of the parts that are taken from the tables' segments, as cylinders, of stature."""
 
 
 @dataclass(frozen=True)
-class _Mass:
+class MassPart:
     """Mass [kg], center of mass [m] and inertia about it [kg m^2] in axes of the world at q = 0."""
 
     mass: float
     com: Array
     inertia: Array
 
-    def share(self, part: float) -> _Mass:
+    def share(self, part: float) -> MassPart:
         """A part with the same center of mass and radii of gyration."""
-        return _Mass(part * self.mass, self.com, part * self.inertia)
+        return MassPart(part * self.mass, self.com, part * self.inertia)
 
-    def moved(self, by: Array) -> _Mass:
-        return _Mass(self.mass, self.com + by, self.inertia)
+    def moved(self, by: Array) -> MassPart:
+        return MassPart(self.mass, self.com + by, self.inertia)
 
-    def without(self, *parts: _Mass) -> _Mass:
+    def without(self, *parts: MassPart) -> MassPart:
         """The rest, such that together with the parts it has this mass, center of mass and inertia."""
         mass = self.mass - sum(p.mass for p in parts)
         com = (self.mass * self.com - sum(p.mass * p.com for p in parts)) / mass
         rest = self._about_origin() - sum(p._about_origin() for p in parts)
-        return _Mass(mass, com, rest - mass * _spread(com))
+        return MassPart(mass, com, rest - mass * _spread(com))
 
     def _about_origin(self) -> Array:
         return np.asarray(self.inertia + self.mass * _spread(self.com))
@@ -146,16 +143,13 @@ class _Body:
         self.chain(("hip_1", "hip_2", "thigh"), ("hip_y", "hip_x", "hip_z"), "pelvis",
                    (0.0, out * size.hip_spacing / 2, 0.0), self.segment("thigh"), side)  # fmt: skip
         self.add(f"shank_{side}", f"knee_y_{side}", f"thigh_{side}", (0.0, 0.0, -size.thigh), self.segment("shank"))
-        foot = self.foot()
-        ball = TOE_JOINT * size.foot_length - size.heel
-        depth = -size.ankle_height + THICKNESS["toes"] * size.height
-        toes = self.cylinder(foot, TOES_SHARE, (ball, 0.0, depth), (size.toe, 0.0, depth), "toes")
+        foot, toes, joint = foot_and_toes(size, self.bodies["foot"])
         self.chain(("talus", "foot"), ("ankle_y", "subtalar_x"), f"shank_{side}", (0.0, 0.0, -size.shank),
-                   foot.without(toes), side, TALUS_SHARE)  # fmt: skip
-        joint = np.array([ball, 0.0, depth])
-        self.add(f"toes_{side}", f"toes_y_{side}", f"foot_{side}", joint, toes.moved(-joint))
+                   foot, side, TALUS_SHARE)  # fmt: skip
+        self.add(f"toes_{side}", f"toes_y_{side}", f"foot_{side}", joint, toes)
         self.builder.add_frame(f"heel_{side}", f"foot_{side}", (-size.heel, 0.0, -size.ankle_height))
-        self.builder.add_frame(f"toe_{side}", f"toes_{side}", (size.toe - ball, 0.0, -size.ankle_height - depth))
+        tip = np.array([size.toe, 0.0, -size.ankle_height]) - joint
+        self.builder.add_frame(f"toe_{side}", f"toes_{side}", tip)
 
     def chain(
         self,
@@ -163,7 +157,7 @@ class _Body:
         joints: tuple[str, ...],
         parent: str,
         origin: tuple[float, float, float] | Array,
-        whole: _Mass,
+        whole: MassPart,
         side: str = "",
         share: float = LINK_SHARE,
     ) -> None:
@@ -174,7 +168,9 @@ class _Body:
             self.add(name + end, joint + end, parent, origin if k == 0 else (0.0, 0.0, 0.0), whole.share(part))
             parent = name + end
 
-    def add(self, name: str, joint: str, parent: str, origin: tuple[float, float, float] | Array, body: _Mass) -> None:
+    def add(
+        self, name: str, joint: str, parent: str, origin: tuple[float, float, float] | Array, body: MassPart
+    ) -> None:
         """A body on a revolute joint; the name of the joint holds its axis: hip_y_l."""
         axis = next(part for part in joint.split("_") if part in ("x", "y", "z"))
         self.builder.add_body(
@@ -182,17 +178,11 @@ class _Body:
             mass=body.mass, com=body.com, inertia=body.inertia,
         )  # fmt: skip
 
-    def segment(self, name: str, top: float = 0.0) -> _Mass:
+    def segment(self, name: str, top: float = 0.0) -> MassPart:
         """A vertical segment of the tables, whose first end point is at height `top` above the origin."""
         body = self.bodies[name]
         inertia = np.diag([body.sagittal, body.transverse, body.longitudinal])
-        return _Mass(body.mass, np.array([0.0, 0.0, top - body.com]), inertia)
-
-    def foot(self) -> _Mass:
-        """Foot and toes, from the ankle: the long axis is x, and the sagittal axis z, as in `human`."""
-        body = self.bodies["foot"]
-        com = np.array([body.com - self.size.heel, 0.0, -self.size.ankle_height / 2])
-        return _Mass(body.mass, com, np.diag([body.longitudinal, body.transverse, body.sagittal]))
+        return MassPart(body.mass, np.array([0.0, 0.0, top - body.com]), inertia)
 
     def shoulder(self, out: float) -> tuple[Array, Array]:
         """Joints of the collarbone with the breastbone and of the arm, from the thorax's origin."""
@@ -201,18 +191,42 @@ class _Body:
         y = out * size.shoulder_width / 2
         return np.array([0.0, 0.15 * y, height]), np.array([0.0, y, height])
 
-    def girdle(self, upper: _Mass, out: float) -> _Mass:
+    def girdle(self, upper: MassPart, out: float) -> MassPart:
         """Collarbone and shoulder blade of one side, a cylinder from breastbone to shoulder."""
         return self.cylinder(upper, GIRDLE_SHARE, *self.shoulder(out), "girdle")
 
-    def cylinder(self, whole: _Mass, share: float, start: object, end: object, part: str) -> _Mass:
+    def cylinder(self, whole: MassPart, share: float, start: object, end: object, part: str) -> MassPart:
         """A uniform cylinder between two points with a share of the whole's mass."""
-        a, b = np.array(start, dtype=float), np.array(end, dtype=float)
-        mass, radius, along = share * whole.mass, THICKNESS[part] * self.size.height, b - a
-        across = mass * radius**2 / 4
-        direction = along / np.linalg.norm(along)
-        inertia = across * np.eye(3) + across * np.outer(direction, direction) + mass / 12 * _spread(along)
-        return _Mass(mass, (a + b) / 2, inertia)
+        return _cylinder(share * whole.mass, start, end, THICKNESS[part] * self.size.height)
+
+
+def whole_foot(size: HumanDimensions, body: SegmentBody) -> MassPart:
+    """Foot with toes, from the ankle. The foot's long axis, heel to toe, is x; then its sagittal axis, at right angles
+    to it and to y, is z."""
+    com = np.array([body.com - size.heel, 0.0, -size.ankle_height / 2])
+    return MassPart(body.mass, com, np.diag([body.longitudinal, body.transverse, body.sagittal]))
+
+
+def foot_and_toes(size: HumanDimensions, body: SegmentBody) -> tuple[MassPart, MassPart, Array]:
+    """(foot, from the ankle; toes, from their joint; place of this joint from the ankle [m]).
+
+    The toes are a cylinder that lies on the ground, with a share of the foot's mass and the joint at its end on its
+    axis. Both together have the mass, center of mass and inertia of the whole foot.
+    """
+    whole = whole_foot(size, body)
+    radius = THICKNESS["toes"] * size.height
+    joint = np.array([size.ball, 0.0, radius - size.ankle_height])
+    toes = _cylinder(TOES_SHARE * whole.mass, joint, np.array([size.toe, 0.0, joint[2]]), radius)
+    return whole.without(toes), toes.moved(-joint), joint
+
+
+def _cylinder(mass: float, start: object, end: object, radius: float) -> MassPart:
+    """A uniform cylinder between two points."""
+    a, b = np.array(start, dtype=float), np.array(end, dtype=float)
+    along, across = b - a, mass * radius**2 / 4
+    direction = along / np.linalg.norm(along)
+    inertia = across * np.eye(3) + across * np.outer(direction, direction) + mass / 12 * _spread(along)
+    return MassPart(mass, (a + b) / 2, inertia)
 
 
 def _spread(r: Array) -> Array:

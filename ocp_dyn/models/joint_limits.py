@@ -15,6 +15,10 @@ Sources:
 [P25]  F. Pan et al., Sex-specific characteristics of the trunk muscle behaviors in an asymptomatic adult cohort,
        Eur. J. Medical Research 30:471, 2025: isometric torques of the trunk, medians of 61 men and 61 women of 20 to 35
        years, seated, pelvis held.
+[GB12] J.-P. Goldmann, G.-P. Brueggemann, The potential of human toe flexor muscles to produce force, J. Anatomy 221(2),
+       2012: isometric moments about the toes' joints of 20 men.
+[Q23]  A device to quantify the strength of hallux extension (QuHalEx), 2023, PMC10223981: forces of the great toe of 38
+       adults, 23.1 to 82.0 N in extension and 32.0 to 142.4 N in flexion.
 [R15]  A. Rabin et al., Weight-bearing ankle dorsiflexion range of motion: can side-to-side symmetry be assumed?,
        J. Athletic Training 50(1), 2015.
 
@@ -49,6 +53,7 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "subtalar": ((-35, 15),),  # inversion, eversion
     "shoulder": ((-180, 60), (-30, 80), (-70, 90)),  # as the hip
     "elbow": ((-150, 0),),  # flexion, extension
+    "toes": ((-70, 45),),  # extension, flexion
 }
 """Position limits [degrees] about y, x, z, of the LEFT limb and the spine, from [AAOS] but for four. Dorsiflexion is
 that of a loaded ankle, 30, the low end of the 30 to 38 that are usual in the weight-bearing lunge test: an unloaded
@@ -65,6 +70,7 @@ SPEEDS: dict[str, tuple[float, ...]] = {
     "subtalar": (10,),
     "shoulder": (20, 20, 20),
     "elbow": (20,),
+    "toes": (20,),
 }
 """Largest joint speeds [rad/s]. Round numbers above the speeds of running, not measurements: they keep an
 optimizer in a realistic range."""
@@ -77,6 +83,7 @@ DIRECTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "subtalar": (("inversion", "eversion"),),
     "shoulder": (("flexion", "extension"), ("adduction", "abduction"), ("internal rotation", "external rotation")),
     "elbow": (("flexion", "extension"),),
+    "toes": (("extension", "flexion"),),
 }
 """Actions of a negative and of a positive torque about y, x, z, in the LEFT limb and the spine."""
 
@@ -107,19 +114,23 @@ _MEASURED: dict[str, dict[str, dict[str, float]]] = {
         "male": {"flexion": 70.3, "extension": 53.2},
         "female": {"flexion": 36.2, "extension": 28.2},
     },
+    "toes": {"male": {"extension": 0.6 * 14.2, "flexion": 14.2}},
 }  # fmt: skip
-"""Largest torques [N m] of the subjects of [P25] (lumbar; the two sides averaged), [F25] (subtalar) and [D09] (the
-others: hip abduction and adduction lying on the side, hip rotation prone, elbow at 60 degrees)."""
+"""Largest torques [N m] of the subjects of [P25] (lumbar; the two sides averaged), [F25] (subtalar), [GB12] (flexion of
+the toes; their extension is 0.6 of it, the ratio of the middles of the two ranges of [Q23]) and [D09] (the others: hip
+abduction and adduction lying on the side, hip rotation prone, elbow at 60 degrees). Toes were measured in men only:
+those of women are as strong for their mass and stature."""
 
 _MASSES: dict[str, dict[str, float]] = {
     "lumbar": {"male": 73.4, "female": 55.1},
     "subtalar": MASS,
+    "toes": MASS,
     "hip": {"male": 73.8, "female": 62.8},
     "shoulder": {"male": 73.8, "female": 62.8},
     "elbow": {"male": 73.8, "female": 62.8},
 }
-"""Mean masses [kg] of these subjects. [F25] gives 77.1 kg of both sexes together: the mean man and woman of the
-anthropometric tables stand in for its subjects."""
+"""Mean masses [kg] of these subjects. [F25] gives 77.1 kg of both sexes together, and the mass of the men of [GB12] was
+not at hand: the mean man and woman of the anthropometric tables stand in for these subjects."""
 
 
 def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[tuple[float, float], ...]]:
@@ -135,8 +146,9 @@ def strengths(mass: float, height: float, sex: Sex) -> dict[str, tuple[tuple[flo
     for joint, axes in DIRECTIONS.items():
         torques = {name: row[0] * mass * GRAVITY * height for name, row in young_coefficients(joint, sex).items()}
         if joint in _MEASURED:
-            scale = mass * height / (_MASSES[joint][sex] * STATURE[sex])
-            torques |= {name: torque * scale for name, torque in _MEASURED[joint][sex].items()}
+            subjects = sex if sex in _MEASURED[joint] else "male"
+            scale = mass * height / (_MASSES[joint][subjects] * STATURE[subjects])
+            torques |= {name: torque * scale for name, torque in _MEASURED[joint][subjects].items()}
         found[joint] = tuple((-torques[negative], torques[positive]) for negative, positive in axes)
     return found
 

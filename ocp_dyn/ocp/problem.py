@@ -35,19 +35,20 @@ class Problem(Statement, Displayed):
     unactuated: joints without a motor (default: `model.floating_joints`; if the root consists of several joints, name
     them all). per_distance: costs are divided by the step length. The first guess is computed from `posture` (nq;
     default: neutral, on the ground), or given as a function `guess(s) -> (q, qd)` of the fraction s of the motion, or
-    as a plan of the feet, `FootPlan()`. limits: keep the model's joint limits. terminal: costs of the first and the
-    last state. parameters: see `Parameter`.
+    as a plan of the feet, `FootPlan()`. limits: keep the model's limits of positions, speeds and torques. terminal:
+    costs of the first and the last state. parameters: see `Parameter`.
 
     form: see `ocp_dyn.ocp.transcription.intervals`; integrator: a name or a `Scheme`, see `ocp_dyn.integrators`
-    (default: midpoint, or rk4 in the explicit form); steps: of the integrator, per interval.
-    torque: "constant" on every interval, or "linear" and continuous within a phase. contact_level, baumgarte [1/s]:
-    means against the drift of contacts, see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, tissue,
-    damping and friction of the model's joints, and the inertia of their rotors, are in the equations of motion unless
-    `loads=od.Loads()` leaves them out, here and in all methods of the solution (tau is the motors' torque in any case).
-    loads.slip_speed [rad/s, m/s]: solvers need a value not much below the speeds of the motion.
-    options: of IPOPT, for a start from the guess. dependent: joints of closed loops and gears that follow from other
-    joints in closed form, see `DependentJoints`: only independent coordinates are then variables, and posture and guess
-    count for these only.
+    (default: midpoint, or rk4 in the explicit form); steps: of the integrator, per interval. torque: "constant" on
+    every interval, or "linear" and continuous within a phase; then use `integrator="gauss:2"`, several steps, or a cost
+    `TorqueRateSquared`, because one step of the midpoint rule sees the mean torque of an interval alone, and torques
+    that alternate from node to node cost nothing. contact_level, baumgarte [1/s]: means against the drift of contacts,
+    see `ocp_dyn.ocp.transcription.contact_rows`. loads: springs, tissue, damping and friction of the model's joints,
+    and the inertia of their rotors, are in the equations of motion unless `loads=od.Loads()` leaves them out, here and
+    in all methods of the solution (tau is the motors' torque in any case). loads.slip_speed [rad/s, m/s]: solvers need
+    a value not much below the speeds of the motion. options: of IPOPT, for a start from the guess. dependent: joints of
+    closed loops and gears that follow from other joints in closed form, see `DependentJoints`: only independent
+    coordinates are then variables, and posture and guess count for these only.
 
     >>> push = ocp.Phase("push", 20, 1.0, objective=[ocp.TorqueSquared()])
     >>> problem = ocp.Problem(wheel, [push], boundary=[rest])

@@ -230,6 +230,8 @@ def test_symbolic_models_have_them():
 
 @pytest.mark.parametrize(("message", "make"), [
     ("gain .* must be finite", lambda: od.ExponentialTorque("a", math.inf)),
+    ("constant torque .* must be finite", lambda: od.ExponentialTorque("a", 1, {"a": 0.0}, 800)),
+    ("constant torque .* must be finite", lambda: od.ExponentialTorque("a", 1, {"b": 2}, 800).folded({"b": 0.0})),
     ("the slope of 'a' is given twice", lambda: od.ExponentialTorque("a", 1, [("a", 1), ("a", 2)])),
     ("slope of a must be finite", lambda: od.ExponentialTorque("a", 1, {"a": math.inf})),
     ("stiffness .* must not be negative", lambda: od.OneSidedSpring("a", -1, 0)),
@@ -262,3 +264,14 @@ def test_wrong_types_are_refused():
     builder = od.ModelBuilder()
     with pytest.raises(od.ModelError, match="no dof 'knee'"):
         builder.add_passive(od.OneSidedSpring("knee", 1, 0))
+
+
+def test_elements_tell_where_they_act():
+    """An exponential has its gain there, whatever the other angles are; a spring is stretched by three smoothings."""
+    coupled = od.ExponentialTorque("a", -3.0, {"a": 20.0, "b": -0.5}, -40.0)
+    place = coupled.acting({"a": 0.3, "b": 0.7})
+    close(coupled.torque(place), -3)
+    assert od.ExponentialTorque("a", 2.0).acting({"a": 0.3}) == {}
+    for side, sign in (("above", 1), ("below", -1)):
+        spring = od.OneSidedSpring("a", 100.0, 0.5, 0.02, side)
+        assert spring.acting({"a": 7.0}) == {"a": pytest.approx(0.5 + sign * 0.06)}

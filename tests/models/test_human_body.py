@@ -9,6 +9,7 @@ import ocp_dyn as od
 from ocp_dyn import models
 from ocp_dyn._types import Array
 from ocp_dyn.mechanism import Model
+from ocp_dyn.models.human_body import THICKNESS
 from ocp_dyn.symmetry.mirror import mirror_map
 from tests.helpers import close, evaluate
 
@@ -111,3 +112,36 @@ def test_bad_input() -> None:
         models.human_body(sex="robot")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="mass must lie between"):
         models.human_body(mass=5.0)
+
+
+@pytest.mark.parametrize(("mass", "height", "sex"), [(73.0, 1.741, "male"), (58.0, 1.62, "female")])
+def test_straight_toes_leave_the_human_as_it_is(mass: float, height: float, sex: str) -> None:
+    """Mass matrix of all other dofs, in general position; bent toes move their frame only."""
+    plain = models.human(mass, height, sex)  # type: ignore[arg-type]
+    model = models.human(mass, height, sex, toes=True)  # type: ignore[arg-type]
+    size = models.human_dimensions(height, sex)  # type: ignore[arg-type]
+    assert (model.nb, model.nv) == (16, 31)
+    q = plain.random_q(np.random.default_rng(5))
+    full, others = model.neutral(), [k for k, name in enumerate(model.qd_names) if not name.startswith("toes")]
+    full[[*range(4), *(k + 1 for k in others[3:])]] = q  # nq = nv + 1
+    H, plain_H = (np.array(od.mass_matrix(m, x)) for m, x in ((model, full), (plain, q)))
+    np.testing.assert_allclose(H[np.ix_(others, others)], plain_H, rtol=1e-10, atol=1e-12)
+    for frame in ("toe_l", "heel_l", "sole_r"):
+        np.testing.assert_allclose(
+            od.point_position(model, frame, full), od.point_position(plain, frame, q), atol=1e-12
+        )
+    bend = model.neutral()
+    bend[model.q_slice("toes_l")] = -0.5  # extension: the tip rises
+    ball = np.array([size.ball, 0.0, THICKNESS["toes"] * height - size.ankle_height])
+    tip = np.array([size.toe, 0.0, -size.ankle_height]) - ball
+    c, s = np.cos(0.5), np.sin(0.5)
+    ankle = np.array(od.point_position(model, "talus_l", bend)).ravel()
+    expected = ankle + ball + [c * tip[0] - s * tip[2], 0.0, s * tip[0] + c * tip[2]]
+    np.testing.assert_allclose(np.array(od.point_position(model, "toe_l", bend)).ravel(), expected, atol=1e-12)
+    k = model.qd_names.index("toes_l")
+    built = mass * height / (73 * 1.741)
+    assert (model.dofs.tau_min[k], model.dofs.tau_max[k]) == pytest.approx((-8.52 * built, 14.2 * built))
+    assert (model.dofs.stiffness[k], model.dofs.damping[k]) == pytest.approx((25 * built, 2 * built))
+    force = np.array(od.passive_force(model, bend, np.zeros(model.nv))).ravel()[k]
+    assert force == pytest.approx((12.5 + 0.9 * np.exp(14.87 * (0.5 - np.radians(65)))) * built)
+    assert not models.human(mass, height, sex, tissue=False, toes=True).dofs.stiffness.any()  # type: ignore[arg-type]

@@ -90,3 +90,21 @@ def test_impossible_people_are_refused() -> None:
             od.models.passive_tissue(*values)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="toe must be the name"):
         od.models.passive_tissue(73, 1.741, "male", toe=3)  # type: ignore[arg-type]
+
+
+def test_people_have_tissue_unless_it_is_left_out() -> None:
+    bare = od.models.human(tissue=False)
+    assert bare.passive == ()
+    assert not bare.dofs.damping.any()
+    assert TISSUE.passive == od.models.passive_tissue(MASS["male"], STATURE["male"], "male")
+    close(TISSUE.dofs.damping, [0.0] * 6 + [0.1] * 23)  # the root turns freely
+    rng = np.random.default_rng(2)
+    q, qd, qdd = TISSUE.random_q(rng), *rng.standard_normal((2, TISSUE.nv))
+    close(flat(od.inverse_dynamics(bare, q, qd, qdd)), flat(od.inverse_dynamics(TISSUE, q, qd, qdd)))
+    loads = od.Loads(passive=True)
+    lighter = flat(od.inverse_dynamics(bare, q, qd, qdd)) - flat(od.inverse_dynamics(TISSUE, q, qd, qdd, loads=loads))
+    close(lighter, flat(od.passive_force(TISSUE, q, qd)), 1e-9)
+    small = od.models.human(60, 1.65, "female")
+    assert small.passive == od.models.passive_tissue(60, 1.65, "female")
+    with pytest.raises(TypeError, match="tissue"):
+        od.models.human(tissue="none")  # type: ignore[arg-type]

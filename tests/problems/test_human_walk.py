@@ -6,9 +6,11 @@ import pytest
 
 import ocp_dyn as od
 from ocp_dyn import ocp
+from ocp_dyn.ocp.analysis.gait.figures import maxima
 from problems import human_walk
 
 SLACK = 1e-3  # N, N m: the solver's tolerance times the scale of forces
+HALF = (human_walk.PIVOT - human_walk.HEEL) / 2  # half of the flat sole, per length of the foot
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def friction_and_pressure(foothold, place, n, f, size):
     ahead = np.array([np.cos(place[2]), np.sin(place[2])])
     side = np.array([-ahead[1], ahead[0]])
     assert abs(ahead @ n[:2]) <= size.sole_half_breadth * f[2] + SLACK
-    half = human_walk.PIVOT * size.sole_half_length if foothold.kind == "flat" else 0.0
+    half = HALF * size.foot_length if foothold.kind == "flat" else 0.0
     assert abs(side @ n[:2]) <= half * f[2] + SLACK
 
 
@@ -52,7 +54,7 @@ def test_feet_stand_and_roll_where_they_were_put(walk):
             for q in phase.q:
                 assert np.abs(np.array(ocp.Foothold(contact).position(model, ca.DM(q), place))).max() < 1e-6
     flat, toes = walk.phases[2].places["heel_r"], walk.phases[3].places["heel_r"]
-    half = human_walk.PIVOT * od.models.human_dimensions(1.741, "male").sole_half_length
+    half = HALF * od.models.human_dimensions(1.741, "male").foot_length
     assert toes - flat == pytest.approx([half * np.cos(flat[2]), half * np.sin(flat[2]), 0.0])
 
 
@@ -109,6 +111,65 @@ def test_people_walk_like_this(walk):
 
 
 @pytest.mark.slow
+def test_the_report_has_the_figures_of_gait_analysis(walk):
+    """Those that the phases determine are theirs: the report and the footholds do not tell two stories."""
+    found = human_walk.numbers(walk)
+    loading, push_off, flat, heel_off = walk.phases
+    assert found["cadence_steps_per_min"] == pytest.approx(60 / walk.duration)
+    assert found["double_support_s"] == pytest.approx(loading.duration + push_off.duration)
+    share = 50 * found["double_support_s"] / walk.duration
+    assert found["double_support_percent_of_stride"] == pytest.approx(share)
+    ahead = (human_walk.PIVOT + human_walk.HEEL) / 2 * od.models.human_dimensions(1.741, "male").foot_length
+    turned_out = 2 * ahead * np.sin(human_walk.TOE_OUT)  # the middles of the soles are wider apart than the heels
+    assert found["step_width_m"] == pytest.approx(2 * abs(flat.places["heel_r"][1]) - turned_out, abs=0.01)
+    begin, end = (50 * (1 - t / walk.duration) for t in (heel_off.duration, 0))
+    assert begin < found["heel_off_percent_of_stride"] < end  # the heel has left the ground, by a few degrees
+
+
+@pytest.fixture(scope="module")
+def natural():
+    """The walk at the speed of Winter's tables, on the full grid."""
+    return human_walk.problem(1.325).solve(progress=False)
+
+
+@pytest.mark.slow
+def test_the_walk_is_that_of_measured_people(natural):
+    """Angles within 6 degrees of the means of Winter (1991), forces in their band; nothing was fitted to them."""
+    assert natural.converged
+    gait = natural.gait()
+    found = gait.compare("winter")
+    for curve in ("hip flexion from trunk", "knee flexion", "ankle dorsiflexion"):
+        assert found[curve].rmse < 6, curve
+        assert found[curve].correlation > 0.9, curve
+    assert found["vertical force"].within > 80
+    assert found["forward force"].rmse < 0.05  # body weights
+    figures = gait.figures
+    humps = maxima(gait["vertical force"], 0.1)  # the small peak at heel strike is none
+    assert [5 < at < 25 or 40 < at < 55 for at, _ in humps] == [True, True]
+    assert all(1.0 < peak < 1.35 for _, peak in humps)
+    assert 8 < figures["pelvis_rotation_range_deg"] < 16
+    assert 50 < figures["swing_knee_peak_deg"] < 70
+    assert 1.3 < figures["push_off_moment_Nm_per_kg"] < 1.9
+    assert 0.08 < figures["step_width_m"] < 0.15
+    assert 105 < figures["cadence_steps_per_min"] < 120
+
+
+@pytest.mark.slow
+def test_the_walk_does_not_depend_on_the_grid(natural):
+    """A point of the foot that cleared the ground between nodes only made the cost rise with every refinement."""
+    fine = human_walk.problem(1.325, intervals=(4, 2, 18, 20)).solve(progress=False, guess=natural)
+    assert fine.objective == pytest.approx(natural.objective, rel=0.005)
+    assert natural.defects().angle < 1e-3
+
+
+@pytest.mark.slow
+def test_effort_decides_and_no_bound(natural):
+    """Durations, torques and the joints of the legs are free; bounds may only hold the elbows straight."""
+    deciding = [bound for bound in natural.deciding() if not bound.name.startswith("elbow")]
+    assert deciding == []
+
+
+@pytest.mark.slow
 def test_check_is_silent():
     assert human_walk.problem(intervals=human_walk.QUICK).check() == []
 
@@ -117,3 +178,28 @@ def test_speeds_are_checked():
     with pytest.raises(ValueError, match=r"between 0\.5 and 2\.2 m/s"):
         human_walk.problem(5.0)
     assert human_walk.step_length(1.2, 1.741) == pytest.approx(0.66)
+
+
+@pytest.mark.slow
+def test_toes_bend_when_the_heel_rises_and_carry_the_foot_to_the_end():
+    walk = human_walk.problem(1.3, intervals=human_walk.QUICK, toes=True).solve(progress=False)
+    assert walk.converged
+    model = walk.model
+    assert [list(phase.places) for phase in walk.phases] == [
+        ["heel_r", "toe_l"],
+        ["heel_r", "toe_l"],
+        ["heel_r"],
+        ["toe_r"],
+    ]
+    right, left = (np.degrees([phase.q[:, model.q_slice(f"toes_{side}")].ravel() for phase in walk.phases[k : k + 1]])
+                   for side, k in (("r", 2), ("l", 1)))  # fmt: skip
+    assert np.abs(right).max() < 5  # straight in the flat foot
+    assert left.min() < -12  # bent by the time they leave
+    size = od.models.human_dimensions(1.741, "male")
+    heel, toes = walk.phases[2].places["heel_r"], walk.phases[3].places["toe_r"]
+    half = (size.ball + size.heel - human_walk.HEEL * size.foot_length) / 2
+    assert toes - heel == pytest.approx(
+        [half * np.cos(heel[2]), half * np.sin(heel[2]), 0.0]
+    )  # from its middle to the ball
+    gait = walk.gait()
+    assert gait is not None

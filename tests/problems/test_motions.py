@@ -115,14 +115,44 @@ def test_a_jump(capsys, tmp_path):
     assert numbers["jump_height_m"] == pytest.approx(numbers["rise_before_take_off_m"] + v**2 / 2 / 9.81, abs=0.02)
 
 
+def test_published_figures_of_running():
+    """Munro et al. 1987: 3 to 5 m/s; over a step the ground carries the weight, so step time = contact time x mean."""
+    at_three, between, at_five = (run.published(speed) for speed in (3.0, 4.0, 5.0))
+    assert at_three["contact_published_s"] == 0.27
+    assert at_five["peak_force_published_body_weights"] == 2.83
+    assert between["contact_published_s"] == pytest.approx(0.2345)
+    assert at_three["steps_per_s_published"] == pytest.approx(1 / 0.378)
+    assert run.published(2.5) == run.published(5.5) == {}
+
+
+def test_tendons_of_running_scale_with_the_body():
+    light, heavy = (run._tendons(human(mass, root=od.FloatingBase())) for mass in (60.0, 90.0))
+    assert [tendon.dof for tendon in light] == ["ankle_l", "ankle_r", "knee_l", "knee_r"]
+    for small, large in zip(light, heavy, strict=True):
+        assert large.stiffness == pytest.approx(1.5 * small.stiffness)
+        assert large.stretch(ca.DM(150.0)) == pytest.approx(small.stretch(ca.DM(100.0)))
+
+
+def test_strength_of_the_runner():
+    weak, strong = (run.problem(strength=strength).model.dofs for strength in (1.0, 2.0))
+    knee = run.problem().model.qd_names.index("knee_r")
+    assert strong.tau_min[knee] == pytest.approx(2 * weak.tau_min[knee])
+    assert strong.tau_max[knee] == pytest.approx(2 * weak.tau_max[knee])
+
+
 @pytest.mark.slow
 def test_a_run(capsys, tmp_path):
     numbers = command(run, [], capsys, tmp_path)
     assert numbers["contact_s"] == pytest.approx(0.27, abs=0.04)
+    assert numbers["contact_s"] + numbers["flight_s"] == pytest.approx(numbers["duration_s"])
     assert 0.05 < numbers["flight_s"] < 0.15
+    assert 2.0 < numbers["peak_vertical_force_body_weights"] < 2.7
+    assert numbers["steps_per_s"] == pytest.approx(numbers["steps_per_s_published"], rel=0.1)
+    assert 0 < numbers["touch_down_impulse_Ns"] < 15  # of some 215 N s that a step needs against gravity
+    assert not [bound for bound in numbers["deciding_bounds"] if "duration" in bound["name"]]
     assert numbers["speed_m_per_s"] == pytest.approx(3.0)
     solution = ocp.Solution.load(tmp_path / "walk.npz")
-    flight = solution.phases[2]
+    flight = solution.phases[3]
     assert flight.lam.shape[1] == 0
     com = [float(od.center_of_mass(solution.model, ca.DM(q))[2]) for q in flight.q]
     fall = np.polyfit(flight.t, com, 2)[0] * 2

@@ -172,6 +172,39 @@ def test_passive_torques_must_be_mirrored() -> None:
     assert ocp.symmetric_twin(limbs(*left, *right)).passive == (*left, *right)
 
 
+@pytest.mark.parametrize(
+    ("left", "place"),
+    [
+        (od.OneSidedSpring("knee_l", 500.0, 2.95), 3.0),
+        (od.OneSidedSpring("knee_l", 500.0, -2.95, side="below"), -3.0),
+        (od.ExponentialTorque("knee_l", -10.0, {"knee_l": 100.0}, -310.0), 3.1),
+    ],
+)
+def test_a_stop_at_one_end_of_one_side_is_found(left, place) -> None:
+    """Random positions of joints rarely reach their ends."""
+    uneven = limbs(
+        left, od.OneSidedSpring("hip_l.second", 5.0, 0.2), od.OneSidedSpring("hip_r.second", 5.0, -0.2, side="below")
+    )
+    with pytest.raises(od.ModelError, match=r"passive torques .* on dof"):
+        mirror_map(uneven)
+    twin = ocp.symmetric_twin(uneven)
+    mirror, q = mirror_map(twin), np.array(twin.neutral()).ravel()
+    q[twin.q_names.index("knee_l")] = place
+    still = np.zeros(twin.nv)
+    bent = np.array(od.passive_force(twin, q, still)).ravel()
+    assert np.abs(bent).max() > 1
+    close(od.passive_force(twin, mirror.q(q), still), mirror.qd(bent))
+
+
+def test_equal_torques_written_in_other_ways_are_mirrored() -> None:
+    """Two halves are the image of a whole, also where both pull endlessly."""
+    whole = od.ExponentialTorque("knee_l", 2.0, {"knee_l": 300.0})
+    half = od.ExponentialTorque("knee_r", -1.0, {"knee_r": -300.0})
+    mirror_map(limbs(whole, half, half))
+    with pytest.raises(od.ModelError, match="passive torques"):
+        mirror_map(limbs(whole, half))
+
+
 def crowded():
     """Pairs that only one thing tells from others: the mass center, the place, the joint, the parent."""
     builder = od.ModelBuilder("crowd")

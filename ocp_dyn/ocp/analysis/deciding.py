@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
@@ -29,6 +30,9 @@ NAMED = 4
 
 STATES = {"q": "position", "qd": "velocity", "tau": "torque"}
 """Kinds of the variables at nodes, by the first word of their names."""
+
+SLACK = re.compile(r"slack\d+ .*\[\d+\]$")
+"""Names of the variables of costs in an interval; a parameter of the user may be called "slack", too."""
 
 HEAD = ("bound", "side", "value", "phases", "% of the motion", "times", "multiplier")
 
@@ -182,7 +186,7 @@ def _quantity(r: ProgramTable, k: int) -> tuple[str, str]:
         kind = STATES.get(name.partition(" ")[0], "")
         text = label or f"{name.partition(' ')[0]} {r.entry[k]}"
         return kind, {"velocity": "speed of ", "torque": "torque of "}.get(kind, "") + text
-    if name.startswith("slack"):
+    if SLACK.match(name):
         return "", name
     if name.startswith("duration of "):
         return "duration", name

@@ -29,9 +29,9 @@ class Metabolism(Displayed):
     """Metabolic power of a motion and its cost of transport, per mass of the model.
 
     net, rest [W/kg]: mean power for the motion, and at rest; gross [W/kg]: their sum. net_cost, gross_cost [J/(kg m)]:
-    the same per distance; None for a motion in place. by_dof [W/kg]: the net power of every dof, by its name; in a
-    mirrored motion, which is one step, those of one side's stance and the other side's swing. duration [s]; distance [m];
-    mass [kg].
+    the same per distance that a periodic motion covers; None for others. by_dof [W/kg]: the net power of every dof, by
+    its name; in a mirrored motion, which is one step, those of one side's stance and the other side's swing. duration
+    [s]; distance [m]; mass [kg].
 
     >>> print(solution.metabolic_rate())
     net power    5.4648 W/kg

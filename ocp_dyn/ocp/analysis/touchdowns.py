@@ -47,7 +47,9 @@ def touchdowns(
             continue
         body, place = model.frame(contact.name).body, DM(following.places[contact.name])
         foothold = following.foothold(contact)
-        same = [s for s in standing if s is not None and model.frame(s[0].name).body == body]
+        feet = [s for s in standing if s is not None]
+        same = [s for s in feet if model.frame(s[0].name).body == body]
+        same = same or [s for s in feet if foothold.hinged(model, s[0])]
         if not same:
             found.append(Touchdown(contact, _height(model, foothold, place)))
         elif same[0][0].contact.rows == contact.rows:
@@ -96,7 +98,7 @@ def _missing(
 ) -> Callable[[Expr], Expr] | None:
     """Rows that a foot already on the ground must still fulfill: its tilt if it rolled over an edge; None if it stood
     flat."""
-    if before.kind == "flat":
+    if before.kind == "flat" and not foothold.hinged(model, before):
         return None
     return lambda q: foothold.touchdown(model, q, place, before, place_before)
 

@@ -1,7 +1,8 @@
 """A first guess for motions on feet: paths of the feet through the phases, and postures that follow these paths.
 
 Feet stand as the phases require: flat, on points, or rolling over an edge from the angle at which they strike, or to
-the angle at which they leave the ground. Between two places they swing. The base moves forward at a constant speed,
+the angle at which they leave the ground. Over flat toes they roll about the joint of the toes; in the swing the toes
+straighten again. Between two places they swing. The base moves forward at a constant speed,
 upright. Every posture is the posture nearest to standing that follows base and feet, by damped least squares.
 """
 
@@ -19,6 +20,7 @@ from casadi import DM, SX
 from ..._types import Array, Vector
 from ...constraints import Contact, RollingContact
 from ...dynamics.kinematics import resolve
+from ...joints import Revolute
 from ...mechanism import Model
 from ...spatial_algebra.rotations import (
     matrix_quaternion,
@@ -46,7 +48,8 @@ class Span:
     """A foot on the ground from begin to end [s]; its edge turns from the angle `first` to `last` [rad].
 
     point and rotation: of the contact, in the coordinates of the body; axis: of the edge, in the frame (None: no edge);
-    place: the pose (R, p) of the ground under the contact.
+    place: the pose (R, p) of the ground under the contact. radius [m]: of a rounded edge, which rolls. toes: the span of
+    the toes over which a foot rolls; then axis and point are those of their joint, and they take the place of the ground.
     """
 
     body: int
@@ -59,16 +62,20 @@ class Span:
     place: tuple[Array, Array]
     first: float = 0.0
     last: float = 0.0
+    radius: float = 0.0
+    toes: Span | None = None
 
     def pose(self, time: float) -> tuple[Array, Array]:
         """(R, p) of the body at a time [s] within the span."""
         u = (time - self.begin) / max(self.end - self.begin, TIME_TOLERANCE)
         angle = (1 - u) * self.first + u * self.last
-        R, p = self.place
+        ground, p = self.place if self.toes is None else self.toes.pose(time)
+        R, arm = ground @ self.rotation.T, np.zeros(3)
         if self.axis is not None:
-            R = R @ _numbers(rotation_about(self.axis, DM(angle)))
-        R = R @ self.rotation.T
-        return R, p - R @ self.point
+            R = ground @ _numbers(rotation_about(self.axis, DM(angle))) @ self.rotation.T
+            arm = self.rotation @ [0.0, 0.0, self.radius]
+            p = p + self.radius * ground @ [angle * self.axis[1], -angle * self.axis[0], 1.0]
+        return R, p - R @ (self.point + arm)
 
 
 def planned(
@@ -85,9 +92,13 @@ def planned(
     ]
     nodes = np.concatenate([*times, [total]])
     bodies = {body: [_pose_at(spans, time, plan.lift) for time in nodes] for body, spans in tracks.items()}
-    middle = np.mean([[p for _, p in poses] for poses in bodies.values()], axis=0)
+    toes = [body for body in tracks if model.parent[body] in tracks]
+    for body in toes:
+        feet = tracks[model.parent[body]]
+        bodies[body] = [_toes_at(model, body, tracks[body], feet, time, plan.lift) for time in nodes]
+    middle = np.mean([[p for _, p in poses] for body, poses in bodies.items() if body not in toes], axis=0)
     base = np.array([np.mean(middle[:, 0] - speed * nodes), np.mean(middle[:, 1]), q0[2] * (1 - plan.crouch)])
-    rise = np.mean([_ground_at(spans, nodes) for spans in tracks.values()], axis=0)
+    rise = np.mean([_ground_at(spans, nodes) for body, spans in tracks.items() if body not in toes], axis=0)
     rise = rise - rise[0]  # the standing posture q0 stands on the ground at the start
     fit = _Fit(model, list(bodies), q0, problem.limits)
     q = q0
@@ -127,7 +138,7 @@ def _smooth(
 
 def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float], step: float) -> dict[int, list[Span]]:
     """The spans of every foot on the ground, by body; of a periodic motion also in the periods before and after."""
-    total = sum(durations)
+    total, model = sum(durations), transcription.problem.model
     found: dict[int, list[Span]] = {}
     for period in (-1, 0, 1) if transcription.problem.periodic is not None else (0,):
         begin = period * total
@@ -135,8 +146,16 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
             for f in (f for f in phase.footholds if isinstance(f, Foothold)):
                 span = _span(transcription, f, begin, begin + duration, period, step)
                 _append(found.setdefault(span.body, []), span)
+                if f.of is not None and _body(model, f.of) == model.parent[_body(model, f)]:
+                    foot = _over_toes(model, span)
+                    _append(found.setdefault(foot.body, []), foot)
             begin += duration
-    return {body: _with_angles(plan, spans) for body, spans in found.items()}
+    toes = [body for body in found if model.parent[body] in found]
+    tracks = {body: _with_angles(plan, spans, body in toes) for body, spans in found.items()}
+    for body in toes:
+        feet = model.parent[body]
+        tracks[feet] = [s if s.toes is None else _carried(s, tracks[body]) for s in tracks[feet]]
+    return tracks
 
 
 def _span(transcription: Transcription, f: Foothold, begin: float, end: float, period: int, step: float) -> Span:
@@ -144,7 +163,7 @@ def _span(transcription: Transcription, f: Foothold, begin: float, end: float, p
     model = transcription.problem.model
     place, plane = place_value(transcription, f, transcription.program.start, step), f.plane
     frame, point = resolve(model, f.contact.body), np.array(f.point)
-    axis = f.contact.axis if isinstance(f.contact, RollingContact) else None
+    axis, radius = (f.contact.axis, f.contact.radius) if isinstance(f.contact, RollingContact) else (None, 0.0)
     if transcription.mirror is not None and period % 2:
         frame = transcription.mirror.frame(frame.name)
         plane, place = plane.image(place, True, 0.0)
@@ -153,7 +172,48 @@ def _span(transcription: Transcription, f: Foothold, begin: float, end: float, p
     R, r = _numbers(frame.X.E).T, _numbers(frame.X.r).ravel()
     p = _numbers(plane.to_world(DM([place[0], place[1], 0.0]))).ravel() + np.array([period * step, 0.0, 0.0])
     ground = _numbers(plane.R @ rotation_about((0.0, 0.0, 1.0), DM(place[2])))
-    return Span(frame.body, begin, end, f.kind != "point", r + R @ point, R, axis, (ground, p))
+    flat = f.kind != "point"
+    return Span(frame.body, begin, end, flat, r + R @ point, R, axis, (ground, p), radius=radius)
+
+
+def _body(model: Model, f: Foothold) -> int:
+    return resolve(model, f.contact.body).body
+
+
+def _over_toes(model: Model, toes: Span) -> Span:
+    """The span of a foot that rolls about the joint of its flat toes."""
+    joint, X = model.joints[toes.body], model.X_tree[toes.body]
+    assert isinstance(joint, Revolute)
+    R, p = toes.pose(toes.begin)
+    left = R.T @ toes.place[0][:, 1]
+    axis = tuple(np.sign(left @ joint.axis) * np.array(joint.axis))  # positive angles lift the heel
+    rotation, point = _numbers(X.E).T, _numbers(X.r).ravel()
+    return Span(model.parent[toes.body], toes.begin, toes.end, True, point, rotation, axis, (R, p), toes=toes)
+
+
+def _carried(foot: Span, toes: list[Span]) -> Span:
+    """The span of a foot over its toes, whose own angles are known; round toes roll through half of its angle."""
+    under = next(s for s in toes if s.begin < foot.end - TIME_TOLERANCE and foot.begin < s.end - TIME_TOLERANCE)
+    return replace(foot, toes=under, last=foot.last - under.last)
+
+
+def _toes_at(
+    model: Model, body: int, toes: list[Span], feet: list[Span], time: float, lift: float
+) -> tuple[Array, Array]:
+    """(R, p) of toes at a time [s]: on the ground, or on their foot, in the swing straightening from the angle at which
+    they left the ground."""
+    for span in toes:
+        if span.begin - TIME_TOLERANCE <= time <= span.end + TIME_TOLERANCE:
+            return span.pose(time)
+    R, p = _pose_at(feet, time, lift)
+    X = model.X_tree[body]
+    R, p = R @ _numbers(X.E).T, p + R @ _numbers(X.r).ravel()
+    before, after = [s for s in feet if s.end < time], [s for s in feet if s.begin > time]
+    standing = any(s.begin <= time <= s.end for s in feet)
+    if standing or not before or not after or before[-1].axis is None:
+        return R, p
+    bent = before[-1].last * (after[0].begin - time) / (after[0].begin - before[-1].end)
+    return R @ _numbers(rotation_about(before[-1].axis, DM(-bent))), p
 
 
 def _append(spans: list[Span], span: Span) -> None:
@@ -163,15 +223,18 @@ def _append(spans: list[Span], span: Span) -> None:
     spans.append(span)
 
 
-def _with_angles(plan: FootPlan, spans: list[Span]) -> list[Span]:
-    """Sets the angles of edges: `strike` at the start if the foot comes from the air, `leave` if it lifts off after."""
+def _with_angles(plan: FootPlan, spans: list[Span], toes: bool) -> list[Span]:
+    """Sets the angles of edges: `strike` at the start if the foot comes from the air, `leave` if it lifts off after.
+
+    toes: the spans are those of toes, which are set down level and leave at half of the angle.
+    """
     angled = []
     for k, span in enumerate(spans):
         from_air = k == 0 or span.begin - spans[k - 1].end > TIME_TOLERANCE
         to_air = k == len(spans) - 1 or spans[k + 1].begin - span.end > TIME_TOLERANCE
         edge = span.axis is not None
         first, last = -plan.strike if edge and from_air else 0.0, plan.leave if edge and to_air else 0.0
-        angled.append(replace(span, first=first, last=last))
+        angled.append(replace(span, first=0.0 if toes else first, last=last / 2 if toes else last))
     return angled
 
 

@@ -42,7 +42,17 @@ from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import LeastSquares
 from ..statement.path_constraints import Bounded
-from .strengths import ROUNDED_PART, check_strength, driven, fraction, limited, strengths, strengths_at, varies
+from .strengths import (
+    ROUNDED_PART,
+    check_strength,
+    driven,
+    fraction,
+    is_number,
+    limited,
+    strengths,
+    strengths_at,
+    varies,
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,11 @@ class Activation:
         check_strength(self.strength, "Activation strength")
         check_time_constants(self.rise, self.fall, "Activation")
 
+    @property
+    def needs_torque_bounds(self) -> bool:
+        """Whether the rows suffice only together with the bounds of the torques."""
+        return self.strength is None
+
     def check(self, model: Model, feet: Sequence[str]) -> None:
         if varies(self.strength):
             return
@@ -95,8 +110,8 @@ class Activation:
         if self.strength is not None:  # else the limits of the model are bounds of the torques
             drives.append(tau)
         if varies(self.strength):
-            sides = [(x[k], lower[k], upper[k]) for x in drives for k in dofs]
-            left = [1 - x / high for x, _, high in sides] + [1 + x / low for x, low, _ in sides]
+            opposed = [(sign, k) for sign in (1, -1) for k in dofs]
+            left = [_part_left(sign * x[k], *(upper[k], lower[k])[::sign]) for x in drives for sign, k in opposed]
             return ca.vertcat(ca.SX(0, 1), *left), 0.0, np.inf
         dofs = [k for k in dofs if np.isfinite(lower[k] + upper[k]) and lower[k] + upper[k] > 0]
         low, high = lower[dofs], upper[dofs]
@@ -142,6 +157,17 @@ class ExcitationSquared(LeastSquares):
         dofs, lower, upper = limited(instant, self.strength, "ExcitationSquared strength")
         rate = tau_rate(instant, "ExcitationSquared")[dofs]
         return excitation(instant.tau[dofs], rate, lower, upper, self.rise, self.fall)
+
+
+def _part_left(drive: Expr, strength: Any, opposed: Any) -> Expr:
+    """The part of a direction's strength that `drive` leaves, which must not be negative; no row where there is no limit
+    of it, and where no direction has a strength, so that the torque is zero. Without a strength in this direction: the
+    drive in the other one, as a part of its strength."""
+    if is_number(strength, np.inf):
+        return ca.SX(0, 1)
+    if not is_number(strength, 0):
+        return 1 - drive / strength
+    return ca.SX(0, 1) if is_number(opposed, 0) or is_number(opposed, np.inf) else -drive / opposed
 
 
 def excitation(tau: Expr, rate: Expr, lower: Expr, upper: Expr, rise: float, fall: float) -> Expr:

@@ -102,12 +102,16 @@ class MetabolicRate(Weighed):
 
     def _rates(self, instant: Instant, smoothing: float) -> Expr:
         dofs, lower, upper = limited(instant, self.strength, "MetabolicRate strength")
+        if self.capacity is not None:
+            able, able_back, able_ahead = limited(instant, self.capacity, "MetabolicRate capacity")
+            both = [k for k in dofs if k in able]
+            lower, upper = (x[[dofs.index(k) for k in both]] for x in (lower, upper))
+            able_back, able_ahead = (x[[able.index(k) for k in both]] for x in (able_back, able_ahead))
+            dofs = both
         largest = self._speeds(instant.model, dofs)
         v = muscle_speed(instant, self.tendons)[dofs] / largest
         if self.capacity is None:
             able_back, able_ahead = lower * force(-v, self.hill), upper * force(v, self.hill)
-        else:
-            _, able_back, able_ahead = limited(instant, self.capacity, "MetabolicRate capacity")
         backward = largest * lower * heat(-v) / able_back  # rates per torque
         forward = largest * upper * heat(v) / able_ahead
         tau = instant.tau[dofs]

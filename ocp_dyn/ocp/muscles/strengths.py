@@ -7,7 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..._types import Array, Expr, listed
+from ..._arguments import CONVERSION_ERRORS, called
+from ..._types import Array, Expr, listed, shown
 from ...mechanism import Model
 from ..statement.instant import Instant
 from ..statement.objectives import base_size, check_magnitudes, per_direction
@@ -39,13 +40,24 @@ def strengths_at(instant: Instant, value: Any, what: str) -> Limits:
     """Strengths (nv) at an instant: numbers, or expressions if `value` is a function of the instant."""
     if not varies(value):
         return strengths(instant.model, value, what)
-    found = getattr(value, "strengths", value)(instant)
+    found = called(what, getattr(value, "strengths", value), instant)
     lower, upper = found if isinstance(found, (tuple, list)) and len(found) == 2 else (found, found)
-    nv = instant.model.nv
-    for part in (lower, upper):
-        if ca.SX(part).numel() not in (1, nv):
-            raise ValueError(f"{what}: the function must return one strength, or nv = {nv}, got {ca.SX(part).numel()}")
-    return ca.repmat(lower, nv // ca.SX(lower).numel()), ca.repmat(upper, nv // ca.SX(upper).numel())
+    return _magnitudes(lower, instant.model.nv, what), _magnitudes(upper, instant.model.nv, what)
+
+
+def _magnitudes(value: Any, nv: int, what: str) -> Expr:
+    """One direction's strengths (nv) from those that a function of the user returned."""
+    try:
+        part = ca.SX(value)
+    except CONVERSION_ERRORS:  # their messages do not name the term
+        raise ValueError(f"{what}: the function must return strengths [N m], got {shown(value)}") from None
+    if part.numel() not in (1, nv):
+        raise ValueError(f"{what}: the function must return one strength, or nv = {nv}, got {part.numel()}")
+    if any(entry.is_constant() and float(entry) < 0 for entry in ca.vertsplit(ca.vec(part))):
+        raise ValueError(
+            f"{what}: the function must return magnitudes, which are not negative in both directions, got {shown(value)}"
+        )
+    return ca.repmat(ca.vec(part), nv // part.numel())
 
 
 def driven(instant: Instant) -> list[int]:
@@ -62,19 +74,16 @@ def limited(instant: Instant, value: Any, what: str) -> tuple[list[int], Expr, E
     without any, whose torque is zero, is left out. ValueError if a strength is infinite.
     """
     lower, upper = strengths_at(instant, value, what)
-    dofs = driven(instant)
-    if not varies(value):
-        dofs = [k for k in dofs if max(lower[k], upper[k]) > 0]
-    endless = [instant.model.qd_names[k] for k in dofs if _is_infinite(lower[k]) or _is_infinite(upper[k])]
+    dofs = [k for k in driven(instant) if not (is_number(lower[k], 0) and is_number(upper[k], 0))]
+    endless = [instant.model.qd_names[k] for k in dofs if is_number(lower[k], np.inf) or is_number(upper[k], np.inf)]
     if endless:
         raise ValueError(
             f"{what}: the model has no limit of the torque of {listed(endless)}: give strength= in N m, or a model "
             "with_limits(effort=...)"
         )
-    if varies(value):
-        return dofs, ca.vertcat(*(lower[k] for k in dofs)), ca.vertcat(*(upper[k] for k in dofs))
-    low, high = lower[dofs], upper[dofs]
-    return dofs, ca.DM(np.where(low > 0, low, high)), ca.DM(np.where(high > 0, high, low))
+    low = [upper[k] if is_number(lower[k], 0) else lower[k] for k in dofs]
+    high = [lower[k] if is_number(upper[k], 0) else upper[k] for k in dofs]
+    return dofs, ca.vertcat(ca.DM(0, 1), *low), ca.vertcat(ca.DM(0, 1), *high)
 
 
 def fraction(x: Expr, lower: Expr, upper: Expr) -> Expr:
@@ -97,6 +106,7 @@ def varies(value: Any) -> bool:
     return callable(value) or callable(getattr(value, "strengths", None))
 
 
-def _is_infinite(x: Any) -> bool:
+def is_number(x: Any, value: float) -> bool:
+    """Whether an entry of strengths is this number, in the model's limits or in an expression of the state."""
     x = ca.SX(x)
-    return bool(x.is_constant() and np.isinf(float(x)))
+    return bool(x.is_constant() and float(x) == value)

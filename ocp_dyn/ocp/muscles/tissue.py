@@ -45,6 +45,6 @@ class PassiveTorqueSquared(LeastSquares):
 
     def residual(self, instant: Instant) -> Expr:
         model = instant.model
-        force = passive_force(model, instant.q, type(instant.q)(model.nv, 1))
+        force = passive_force(model, instant.q, ca.DM(model.nv, 1))
         scaled = force / ca.DM(per_dof(self.scale, model.nv, "PassiveTorqueSquared scale"))
         return scaled[base_size(model) :]

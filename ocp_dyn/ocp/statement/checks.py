@@ -182,14 +182,21 @@ def check_rates(
                 )
 
 
-def check_torque_rates(phases: Sequence[Phase], torque: str) -> None:
-    """ValueError for terms that need the rate of the torques in a problem whose torques are constant along intervals."""
+def check_torque_rates(phases: Sequence[Phase], torque: str, limits: bool) -> None:
+    """ValueError for terms that need the rate of the torques in a problem whose torques are constant along intervals, or
+    the bounds of the torques in a problem that leaves them out."""
     for phase in phases:
         for term in (*phase.path, *phase.objective):
             if torque != "linear" and getattr(term, "needs_tau_rate", False):
                 raise ValueError(
                     f"phase {shown(phase.name)}: {objective_name(term)} needs the rate of the torques, and torques that "
                     f'are {torque} along an interval have none: give Problem(torque="linear")'
+                )
+            if not limits and getattr(term, "needs_torque_bounds", False):
+                raise ValueError(
+                    f"phase {shown(phase.name)}: {objective_name(term)} without strength= needs the bounds of the "
+                    "torques, which Problem(limits=False) leaves out: give strength=model.dofs.strength(np.inf, "
+                    "directed=True)"
                 )
 
 

@@ -15,6 +15,7 @@ from ..._types import Expr, shown, sparse
 from ...constraints import Constraint, Contact, RollingContact
 from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sphere_wrench
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
+from ...joints import Revolute
 from ...mechanism import Frame, Model
 from .planes import GROUND, LEVEL, Plane
 
@@ -39,6 +40,10 @@ class Foothold:
 
     The same Foothold object in consecutive phases is one place on the ground; the foot is set down at the start of the
     first of these phases.
+
+    `of` may lie on another body that one revolute joint joins to this one: a foot and its toes. The place follows as it
+    is with straight toes. A foothold of the toes, flat or rounded, can follow a flat foothold of the foot: the heel
+    rises, the toes bend, and the center of pressure moves on under them.
 
     >>> stand = ocp.Phase("stand", 2, 1.0, [ocp.Foothold(od.Contact("block"), x=0, y=0)])
     >>> still = ocp.Problem(block, [stand]).solve(progress=False)
@@ -158,13 +163,15 @@ class Foothold:
     def offset(self, model: Model) -> tuple[float, float, float]:
         """(x, y, yaw) of this foothold's place relative to the place of the foothold that it is derived from (`of`)."""
         assert self.of is not None
-        body, (R, p), (R_of, p_of) = self.level(model)[0], self.level(model)[1:], self.of.level(model)[1:]
+        (body, R, p), (other, R_of, p_of) = self.level(model), self.of.level(model)
+        if hinged := self.hinged(model, self.of):
+            (R, p), (R_of, p_of) = self._standing(model), self.of._standing(model)
         turn, gap = R_of.T @ R, R_of.T @ (p - p_of)
-        if body != self.of.level(model)[0] or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
+        if (body != other and not hinged) or abs(gap[2]) > 1e-6 or turn[2, 2] < 1 - 1e-9:
             raise ValueError(
-                f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body and touch "
-                f"the ground at the same time, the z axes of their frames up; the first is {gap[2]:.4g} m above the "
-                "second"
+                f"Foothold {self.name!r} cannot be derived from {self.of.name!r}: both must lie on one body, or on "
+                "two bodies that a revolute joint joins, and touch the ground at the same time, the z axes of their "
+                f"frames up; the first is {gap[2]:.4g} m above the second"
             )
         return float(gap[0]), float(gap[1]), float(np.arctan2(turn[1, 0], turn[0, 0]))
 
@@ -174,17 +181,21 @@ class Foothold:
         R, r = np.array(DM(frame.X.E).full()).T, np.array(DM(frame.X.r).full()).ravel()
         return frame.body, R, r + R @ np.array(self.point)
 
+    def _standing(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """(R, p): axes of the frame (3x3), contact point of the level foot (3) [m]; neutral posture, world axes."""
+        R, p = (np.array(x.full()) for x in pose(model, resolve(model, self.contact.body), DM(model.neutral())))
+        return R, p.ravel() + R @ np.array(self.point)
+
     def touchdown(self, model: Model, q: Expr, place: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rows that vanish when the foot arrives here from the foothold `before`.
 
         before is None: the foot was in the air, and all rows of phi are needed. Otherwise only the rows that `before`
-        does not imply.
+        does not imply. Toes that follow a flat foot, or a foot that follows flat toes, have to be level.
         """
-        if before is None:
-            return self.position(model, q, place)
-        if before is self or before.kind == "flat":
-            return SX(0, 1)
-        if before.kind == "edge":  # the foot rolls over the edge until it is level
+        missing = self._missing(model, before)
+        if before is None or missing == "none":
+            return self.position(model, q, place) if before is None else SX(0, 1)
+        if missing == "level":
             R = pose(model, resolve(model, self.contact.body), q)[0]
             return ca.dot(R[:, 2], before.to_world_axes(before.heading(place_before)))
         return self._direction_rows(before, self.position(model, q, place))
@@ -192,14 +203,32 @@ class Foothold:
     def touchdown_rate(self, model: Model, q: Expr, qd: Expr, before: Foothold | None, place_before: Expr) -> Expr:
         """Rates of the rows of `touchdown`: zero if the foot comes to rest without an impact."""
         G = self.contact.jacobian(model, q)
-        if before is None:
-            return G @ qd
-        if before is self or before.kind == "flat":
-            return SX(0, 1)
-        if before.kind == "edge":
+        missing = self._missing(model, before)
+        if before is None or missing == "none":
+            return G @ qd if before is None else SX(0, 1)
+        if missing == "level":
             across = before.to_world_axes(ca.cross(DM(LEVEL), before.heading(place_before)))
             return across.T @ point_jacobian_6d(model, resolve(model, self.contact.body), q)[:3, :] @ qd
         return self._direction_rows(before, G @ qd)
+
+    def hinged(self, model: Model, other: Foothold) -> bool:
+        """Whether this and the other stand on two bodies that one revolute joint joins: a foot and its toes."""
+        low, high = sorted(resolve(model, f.contact.body).body for f in (self, other))
+        return high > low and model.parent[high] == low and isinstance(model.joints[high], Revolute)
+
+    def _missing(self, model: Model, before: Foothold | None) -> str:
+        """The rows that the foothold before does not imply: "all", "none", "level" (a foot that rolls over an edge, or
+        toes that turn against a flat foot, until they lie level) or "direction"."""
+        if before is None:
+            return "all"
+        if resolve(model, self.contact.body).body != resolve(model, before.contact.body).body:
+            if before.kind != "flat" or self.kind == "point":
+                wanted = "only a flat foothold can pass the load to another body of the foot: add a phase on one"
+                raise ValueError(f"Foothold {self.name!r} cannot follow {before.name!r}: {wanted}")
+            return "level"
+        if before is self or before.kind == "flat":
+            return "none"
+        return "level" if before.kind == "edge" else "direction"
 
     def to_world_axes(self, vector: Expr) -> Expr:
         """The vector (3) with these components along the plane's axes, in world axes."""

@@ -147,6 +147,11 @@ def per_direction(value: Any, size: int, what: str) -> tuple[Array, Array]:
             f"{what}: give one number, or nv = {size} (one per dof), got {found.size}; directions that differ need "
             f"{size} pairs (lower, upper)"
         )
+    if np.any(found <= 0):
+        raise ValueError(
+            f"{what}: numbers for both directions must be positive, got {shown(value)}; directions that differ need "
+            f"{size} pairs (lower, upper), one per dof"
+        )
     both = np.array(np.broadcast_to(found, (size,)))
     return both, both
 

@@ -111,7 +111,7 @@ class Statement:
             self.model, self.phases, self.resolved.parameters,
             linear=self.torque == "linear", periodic=self.periodic is not None,
         )  # fmt: skip
-        check_torque_rates(self.phases, self.torque)
+        check_torque_rates(self.phases, self.torque, self.limits)
         self._check_period()
         self._check_guess()
         self._check_dependent()

@@ -105,7 +105,7 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
     Examines the problem at the first guess: a root with motors in a model with footholds, values out of their bounds,
     rows and costs without finite values or derivatives, violated rows without a free variable, contacts that constrain
     one another, more equalities than free variables, dependent equalities, springs and losses too fast for an explicit
-    scheme.
+    scheme, linear torques of which a scheme sees the means alone.
     """
     repeated = repetitions(transcription, program, transcription.program.start)
     return [
@@ -115,6 +115,7 @@ def check(transcription: Transcription, program: Assembled) -> list[str]:
         *_unsatisfiable(transcription, program),
         *_redundant_contacts(transcription),
         *_stiff(transcription),
+        *_alternating(transcription),
         *_counts(transcription, program),
         *(f"at the first guess {sentence}, {ONLY_AT_THE_GUESS}" for sentence in repeated),
     ]
@@ -272,6 +273,19 @@ def _stiff(transcription: Transcription) -> Iterator[str]:
                 "implicit one (gauss:2), more steps, a larger loads.slip_speed, or leave these forces out: "
                 "loads=od.Loads(armature=True)"
             )
+
+
+def _alternating(transcription: Transcription) -> Iterator[str]:
+    """Torques at nodes of which the equations of motion see no more than the mean of neighbors."""
+    problem = transcription.problem
+    seen_between = bool(np.all(problem.scheme.c == 0.5)) and problem.steps == 1
+    terms = [term for phase in problem.phases for term in phase.objective if term.weight]
+    if problem.torque == "linear" and seen_between and not any(getattr(t, "continues", False) for t in terms):
+        yield (
+            f"the scheme {problem.scheme.name!r} evaluates torques in the middle of intervals alone, so that torques which "
+            "alternate from node to node change neither the motion nor its cost: give integrator='gauss:2', steps=2 or "
+            "more, torque='constant', or a cost TorqueRateSquared"
+        )
 
 
 def _counts(transcription: Transcription, program: Assembled) -> Iterator[str]:

@@ -142,6 +142,33 @@ def test_what_decides_nothing_does_not_show() -> None:
     assert str(touched.deciding()) == "no bound decides"
 
 
+def test_numbers_of_any_size_have_digits_enough() -> None:
+    found = program(
+        ("q one[1]", "arm_joint", 0, 0.5, -1.0, np.radians(0.25), np.radians(0.25), 0.5, 1.0),
+        ("tau one[1]", "arm_joint", 0, 0.5, -1.0, 12345.0, 12345.0, 0.5, 1.0),
+    ).deciding()
+    assert {e.value for e in found} == {"0.25 deg", "12345 N m"}
+
+
+def test_a_bound_of_zero_alone_is_worth_the_size_of_its_variable() -> None:
+    """The pair of a bound at zero and an infinite one has no range."""
+    (found,) = program(("qd one[1]", "arm_joint", 0, 0.5, 0.0, INF, 0.0, -0.2, 3.0)).deciding()
+    assert found.worth == pytest.approx(0.2 * 3.0 / 10)
+
+
+def test_small_objectives_have_shares_too() -> None:
+    solution = program(("duration of one", "", -1, NONE, 0.0, 0.1, 0.1, 1e-4, 1.0))
+    (found,) = replace(solution, cost={"cost": 1e-3}).deciding()
+    assert found.worth == pytest.approx(0.01)
+
+
+def test_a_parameter_called_slack_is_a_parameter() -> None:
+    found = program(
+        ("slack", "", -1, NONE, 0.0, 1.0, 0.0, -0.5, 1.0), ("slack0 turn[3]", "", -1, NONE, 0.0, 1.0, 0.0, -0.5, 1.0)
+    ).deciding()
+    assert [(e.kind, e.text) for e in found] == [("parameter", "slack (lower 0)")]
+
+
 def test_full_activation_of_a_muscle_decides() -> None:
     full = program(("activation one[2]", "arm_joint", 0, 0.1, 0.0, 1.0, 1.0, 3.0, 1.0))
     assert full.deciding().line == "arm_joint (upper 1)"

@@ -232,3 +232,34 @@ WRONG = [
 def test_wrong_arguments_are_told(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_rule_that_does_not_see_alternating_torques_is_told():
+    """Torques +a, -a, +a, ... at nodes have the mean zero on every interval."""
+    blind = turn([ocp.TorquePower(2)])
+    assert any("alternate from node to node" in line for line in blind.check())
+    for seeing in (
+        {"integrator": "gauss:2"},
+        {"steps": 2},
+        {"form": "explicit"},
+        {"integrator": "trapezoid"},
+        {"torque": "constant"},
+    ):
+        assert turn([ocp.TorquePower(2)], **seeing).check() == []
+    assert turn([ocp.TorquePower(2), ocp.TorqueRateSquared(1e-6)]).check() == []
+    assert turn([ocp.TorquePower(2), ocp.TorqueRateSquared(0.0)]).check() == blind.check()
+
+
+def test_without_the_bounds_of_the_model_strengths_must_be_given():
+    """The rows alone allow 2 / (1 - rise / fall) times the strength for a moment."""
+    with pytest.raises(
+        ValueError, match=r"Activation without strength= needs the bounds .*limits=False.*directed=True"
+    ):
+        turn(path=[ocp.Activation()], limits=False)
+    strength = wheel().dofs.strength(np.inf, directed=True)
+    slow = {"duration": (0.3, 2.0), "objective": [ocp.Duration(), ocp.TorqueRateSquared(1e-9)]}
+    path = [ocp.Activation(strength=strength, rise=0.05, fall=0.2)]
+    free = turn(path=path, limits=False, **slow).solve(progress=False)
+    held = turn(path=[ocp.Activation(rise=0.05, fall=0.2)], **slow).solve(progress=False)
+    assert np.max(np.abs(node_torques(free.phases[0]))) < 8.001
+    assert free.duration == pytest.approx(held.duration, rel=1e-4)

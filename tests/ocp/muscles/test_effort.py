@@ -77,6 +77,66 @@ def test_motors_without_strength_are_left_out():
     close([*lower, *upper], [-1, 0, 0, 1])
 
 
+def test_strengths_of_the_state_know_motors_of_one_direction_and_of_none():
+    """A curve gives one direction; the other one, and the other joint, have the model's limits, which are zero."""
+    model = pendulum(2).with_limits(effort=[(0.0, 20.0), (0.0, 0.0)], velocity=10.0)
+    x = replace(instant(tau=(5.0, 0.0), rate=(40.0, 0.0)), model=model)
+    half = ocp.TorqueCapacity({"joint1": (None, lambda q, qd: 30 - 2 * qd)})  # 26 N m at 2 rad/s
+    close(number(ocp.TorquePower(2, strength=half).integrand(x)), (5 / 26) ** 2)
+    close(number(ocp.ExcitationSquared(strength=half, rise=0.05, fall=0.05).integrand(x)), (7 / 26) ** 2, 1e-3)
+    able = 20 * 10 * phi(0.2) * 5 / 26
+    assert number(ocp.MetabolicRate(capacity=half, smoothing=1e-4).integrand(x)) == pytest.approx(able, rel=1e-4)
+    rates = ocp.MetabolicRate(strength=20.0, capacity=half).rates(x)
+    close(flat(ca.evalf(rates)), [able, 0], 1e-9)
+    rows, lower, _ = ocp.Activation(strength=half, rise=0.05, fall=0.05).rows(x)
+    close(flat(ca.evalf(rows)), [1 - 7 / 26, 7 / 26, 1 - 5 / 26, 5 / 26])
+    assert lower == 0
+    x.model = model.with_limits(effort={"joint1": np.inf})
+    rows, _, _ = ocp.Activation(strength=half, rise=0.05, fall=0.05).rows(x)
+    close(flat(ca.evalf(rows)), [1 - 7 / 26, 1 - 5 / 26])
+    with pytest.raises(ValueError, match="TorquePower strength: the function raised TypeError"):
+        ocp.TorquePower(strength=lambda q, qd: 1.0).integrand(x)
+
+
+def test_strength_and_capacity_are_those_of_the_same_joint():
+    """Of three joints the first has no strength and the second no capacity."""
+    model = pendulum(3).with_limits(effort=[0.0, 20.0, 30.0], velocity=10.0)
+    zero = ca.DM.zeros(3)
+    x = ocp.Instant(model, zero, zero, tau=ca.DM([1.0, 2.0, 5.0]))
+    cost = ocp.MetabolicRate(capacity=lambda at: np.array([8.0, 0.0, 25.0]))
+    close(flat(ca.evalf(cost.rates(x))), [0, 0, 30 * 10 * 0.054 * 5 / 25])
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ((-3.0, 4.0), "must return magnitudes, which are not negative"),
+        ((np.array([3.0, 3.0]), np.array([4.0, -4.0])), "must return magnitudes, which are not negative"),
+        (None, "must return strengths .N m., got None"),
+        (ca.SX.sym("s", 3), "must return one strength, or nv = 2, got 3"),
+    ],
+)
+def test_strengths_of_the_state_are_magnitudes(found, message):
+    """Negative ones would turn the sign of a cost, or allow any torque."""
+    for term in (ocp.TorquePower, ocp.ExcitationSquared):
+        with pytest.raises(ValueError, match=f"{term.__name__} strength: the function {message}"):
+            term(strength=lambda at: found).integrand(instant())
+
+
+def test_a_single_pair_is_not_the_strengths_of_two_joints():
+    for make in (
+        lambda pair: ocp.TorqueSquared(scale=pair),
+        lambda pair: ocp.TorqueSpeedCurve(tau_max=pair, qd_max=5.0),
+        lambda pair: ocp.TorquePower(strength=pair),
+        lambda pair: ocp.MetabolicRate(strength=pair, speed=5.0),
+        lambda pair: ocp.ExcitationSquared(strength=pair),
+        lambda pair: ocp.Activation(strength=pair),
+    ):
+        with pytest.raises(ValueError, match=r"numbers for both directions must be positive, .* need 2 pairs"):
+            make([-3.0, 4.0]).check(instant().model, ())
+        make([(-3.0, 4.0), (-5.0, 6.0)]).check(instant().model, ())
+
+
 def test_joint_work_has_the_prices_of_margaria():
     x = instant()
     gained, taken = 20.0, 18.0  # [W]

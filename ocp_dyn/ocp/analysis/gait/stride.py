@@ -278,7 +278,8 @@ def _compliant_load(stride: Stride, names: set[str]) -> tuple[Array, Array] | No
     if not samples or any(sample.force is None for of in samples for sample in of):
         return None
     t = np.array([(sample.begin + sample.end) / 2 for sample in samples[0]])
-    return t, np.sum([[sample.force for sample in of] for of in samples], axis=0)
+    loads = np.array([[sample.force for sample in of] for of in samples], dtype=float)
+    return t, loads.sum(axis=0)
 
 
 def _loads(stride: Stride, side: Side) -> Iterator[tuple[Stretch, tuple[Support, ...], Array, Array]]:
