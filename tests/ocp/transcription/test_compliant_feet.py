@@ -154,6 +154,18 @@ def test_a_foot_on_another_plane_feels_that_plane():
     assert float(foot.depth(ball(), at[0])) == pytest.approx(0.01)
 
 
+def test_pictures_read_the_force_along_the_normal_of_the_plane():
+    """A foot against a wall stands on it while it presses against the wall, whatever it carries upward."""
+    from types import SimpleNamespace
+
+    from ocp_dyn.viz.stances import _pressing
+
+    wall = SimpleNamespace(planes={"ball": ocp.Plane(normal=(1, 0, 0))})
+    wrench = np.array([[0.0, 0, 0, 30, 0, 5]])
+    assert _pressing(wall, "ball", wrench) == pytest.approx([30])
+    assert _pressing(SimpleNamespace(planes={}), "ball", wrench) == pytest.approx([5])
+
+
 def test_standing_spheres_bear_the_weight_in_the_first_guess():
     from ocp_dyn.ocp.guess.standing import standing
 
