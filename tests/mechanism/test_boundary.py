@@ -121,7 +121,8 @@ def floating_arm():
 ARRAYS = floating_arm()
 NATURAL = od.formulations.natural(ARRAYS)
 FEET = tuple(c.at(ARRAYS, ARRAYS.neutral()) for c in (od.Contact("b2"), od.Contact("b3", axes="xz")))
-OTHERS = {"frame": "b3", "constraints": FEET, "natural": NATURAL, "t": [0.0], "values": {}, "s": 0.3, "h": 1e-3}
+OTHERS = {"frame": "b3", "constraints": FEET, "natural": NATURAL, "t": [0.0], "values": {}, "s": 0.3, "h": 1e-3,
+          "spheres": (od.HuntCrossleySphere("b3", (0.1, 0.2, -0.3), 0.05),)}  # fmt: skip
 NOT_OF_Q = {"inertial_parameters", "mimic_constraints", "mimic_map", "model_to_dict", "parameter_names", "reduce",
             "save_model", "with_parameters"}  # fmt: skip
 OF_NUMBERS = {"assemble_q", "assemble_qd", "constraint_rank", "inverse_kinematics", "is_fully_actuated"}
