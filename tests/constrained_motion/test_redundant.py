@@ -145,7 +145,8 @@ def test_rows_do_not_feel_how_far_the_world_is(far):
     close(two, one, 1e-14)
 
 
-@mostly_slow("kind", ("ball", "revolute", "fixed"), ("revolute",))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ball", "revolute", "fixed"])
 def test_a_loop_that_has_come_a_little_open_locks_nothing(kind):
     """Apart by d, the row across the plane has entries of size d for the motion of the root: no constraint of its own."""
     model, R, x, y = parallelogram()

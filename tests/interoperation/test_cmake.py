@@ -116,7 +116,8 @@ def test_find_package_of_another_version(installed, tmp_path):
         assert "2.1.0" in failed.stderr
 
 
-@mostly_slow("shared", ("OFF", "ON"), ("OFF",))
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", ["OFF", "ON"])
 def test_add_subdirectory(exported, tmp_path, shared):
     """In a project of C++ alone, which installs what it makes; the example and its test are not part of it."""
     consumer = project(tmp_path / "controller", BY_FOLDER)

@@ -67,6 +67,7 @@ def inertia_of(points: Array, mass: float) -> Array:
     return np.trace(moments) * np.eye(3) - moments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VEHICLES)
 def test_counts(name: str) -> None:
     chain = vehicle(name)

@@ -234,6 +234,7 @@ def test_a_motion_that_does_not_repeat_is_shown_once_and_held(
     stick_figure(solution, tmp_path / "a.png")
 
 
+@pytest.mark.slow
 def test_mp4_goes_through_ffmpeg(walk: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"ffmpeg, which was not found: install it, or write a \.gif"):
@@ -357,7 +358,7 @@ def test_what_is_zero_but_for_rounding_is_drawn_as_zero() -> None:
     assert [a.get_ylim() for a in plot(solution).axes[:2]] == [(-1.0, 1.0)] * 2
 
 
-@mostly_slow("suffix", (".png", ".pdf", ".svg"), (".png", ".svg"))
+@mostly_slow("suffix", (".png", ".pdf", ".svg"), (".svg",))
 def test_figures_are_written_in_their_format(walk: Solution, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"forces{suffix}"
     plot_forces(walk, path)
@@ -455,6 +456,7 @@ def test_a_page_plays_alone(walk: Solution, tmp_path: Path) -> None:
 # Manners
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched(walk: Solution, tmp_path: Path) -> None:
     before = dict(matplotlib.rcParams)
     animate(walk, tmp_path / "a.gif", steps=1, **SMALL)
