@@ -39,4 +39,5 @@ def test_the_ground_carries_the_body_and_does_not_pull(walk):
     mean = forces.sum(axis=0).T @ np.diff(phase.t) / walk.duration
     assert mean[[0, 2]] == pytest.approx([0, walk.model.weight], abs=1.0)  # sideways forces cancel over two steps
     assert forces[:, :, 2].min() > -1.0
-    assert np.all(np.linalg.norm(forces[:, :, :2], axis=2) < 1.2 * forces[:, :, 2] + 5)
+    stands = forces[:, :, 2] > 20  # a heel that grazes the ground at some m/s has viscous friction
+    assert np.all(np.linalg.norm(forces[:, :, :2], axis=2)[stands] < 1.2 * forces[:, :, 2][stands] + 5)

@@ -15,7 +15,10 @@ from ...mechanism import Model
 from ...symmetry.mirror import MirrorMap
 from ..equations import constraints_of
 from ..motion.motion import PhaseMotion
-from ..statement.footholds import Foothold
+from ..statement.footholds import Foothold, turned
+
+SAME_PLACE = 1e-6
+"""Largest distance [m, rad] of two places that are one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ def touchdowns(
         foothold = following.foothold(contact)
         feet = [s for s in standing if s is not None]
         same = [s for s in feet if model.frame(s[0].name).body == body]
-        same = same or [s for s in feet if foothold.hinged(model, s[0])]
+        same = same or [s for s in feet if _toes_of(model, foothold, place, *s)]
         if not same:
             found.append(Touchdown(contact, _height(model, foothold, place)))
         elif same[0][0].contact.rows == contact.rows:
@@ -91,6 +94,19 @@ def _image(
 def _height(model: Model, foothold: Foothold, place: DM) -> Callable[[Expr], Expr]:
     """The height of the contact point above its plane."""
     return lambda q: foothold.height(model, q, place)
+
+
+def _toes_of(model: Model, foothold: Foothold, place: DM, before: Foothold, place_before: DM) -> bool:
+    """Whether the foothold takes over from a flat one on the neighboring body of the same foot, as toes do: it lies where
+    both would touch the ground at once. Two legs that meet in a hinge stand at different places."""
+    if before.kind != "flat" or foothold.kind == "point" or not foothold.hinged(model, before):
+        return False
+    try:
+        x, y, yaw = Foothold(foothold.contact, of=before).offset(model)
+    except ValueError:
+        return False
+    expected = place_before + ca.vertcat((turned(place_before) @ DM([x, y, 0]))[:2], yaw)
+    return float(ca.norm_inf(place - expected)) < SAME_PLACE
 
 
 def _missing(
