@@ -393,11 +393,21 @@ def _inherits(documented: type) -> bool:
     return any(base.__module__.startswith("ocp_dyn") and base.__name__ not in NAMES for base in documented.__mro__[1:])
 
 
+def _source_of(app: Sphinx, module: str, name: str) -> str | None:
+    """Leaves out the link to the source of a class whose module holds functions of another public module.
+
+    A page of source text links back to the entries of one public module only, and this one is that of the functions.
+    """
+    return "ocp_dyn" if (module, name.partition(".")[0]) == ("ocp_dyn", "StrengthCurve") else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("api", Api)
     app.add_directive("examples", Examples)
     app.connect("autodoc-process-docstring", _process)
     app.connect("autodoc-process-signature", _signature)
     app.connect("missing-reference", _missing)
+    app.setup_extension("sphinx.ext.viewcode")
+    app.connect("viewcode-follow-imported", _source_of)
     sys.modules.setdefault("docstrings", sys.modules[__name__])
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
