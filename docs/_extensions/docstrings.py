@@ -393,12 +393,10 @@ def _inherits(documented: type) -> bool:
     return any(base.__module__.startswith("ocp_dyn") and base.__name__ not in NAMES for base in documented.__mro__[1:])
 
 
-def _source_of(app: Sphinx, module: str, name: str) -> str | None:
-    """Leaves out the link to the source of a class whose module holds functions of another public module.
-
-    A page of source text links back to the entries of one public module only, and this one is that of the functions.
-    """
-    return "ocp_dyn" if (module, name.partition(".")[0]) == ("ocp_dyn", "StrengthCurve") else None
+def _source_of(app: Sphinx, module: str) -> tuple[str, dict[str, Any]] | None:
+    """No source page for a module whose names belong to two public modules: such a page links back to one of them only,
+    and half of its links would lead nowhere."""
+    return ("", {}) if module == "ocp_dyn.models.strength_curves" else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -408,6 +406,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-signature", _signature)
     app.connect("missing-reference", _missing)
     app.setup_extension("sphinx.ext.viewcode")
-    app.connect("viewcode-follow-imported", _source_of)
+    app.connect("viewcode-find-source", _source_of)
     sys.modules.setdefault("docstrings", sys.modules[__name__])
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
