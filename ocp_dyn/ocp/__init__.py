@@ -85,6 +85,7 @@ from .statement.custom_costs import Terminal as Terminal
 from .statement.dependent import DependentJoints as DependentJoints
 from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
+from .statement.ground.planes import Plane as Plane
 from .statement.guesses import FootPlan as FootPlan
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
@@ -98,14 +99,13 @@ from .statement.path_constraints import FrictionCone as FrictionCone
 from .statement.path_constraints import Path as Path
 from .statement.path_constraints import Separation as Separation
 from .statement.path_constraints import Unilateral as Unilateral
+from .statement.periodic import Periodic as Periodic
 from .statement.phases import Boundary as Boundary
 from .statement.phases import Continuous as Continuous
 from .statement.phases import Impact as Impact
 from .statement.phases import Jump as Jump
 from .statement.phases import Parameter as Parameter
-from .statement.phases import Periodic as Periodic
 from .statement.phases import Phase as Phase
-from .statement.planes import Plane as Plane
 from .statement.tracking import TrackForces as TrackForces
 from .statement.tracking import TrackJoints as TrackJoints
 from .statement.tracking import TrackMarkers as TrackMarkers

@@ -13,7 +13,7 @@ from ...io._classes import as_data, from_data
 from ...io.constraints import constraint_from_dict, constraint_to_dict, finite
 from ...mechanism import Model
 from ..statement.footholds import CompliantFoothold
-from ..statement.planes import Plane
+from ..statement.ground.planes import Plane
 
 KIND = CompliantFoothold.__name__
 

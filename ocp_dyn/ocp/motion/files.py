@@ -25,7 +25,7 @@ from ...io.json import known_joints, model_from_dict, model_to_dict
 from ...io.npz import read_arrays
 from ...mechanism import Model
 from ...mechanism.loads import SLIP_SPEED, Loads
-from ..statement.planes import Plane
+from ..statement.ground.planes import Plane
 from .contacts import contact_from_dict, contact_to_dict
 from .earlier_files import FORMAT_1, from_format_1
 from .motion import Motion, PhaseMotion

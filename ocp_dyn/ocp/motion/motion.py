@@ -15,7 +15,7 @@ from ...mechanism.loads import JOINT_LOADS, Loads
 from ...symmetry.mirror import MirrorMap, mirror_map
 from ..equations import Contacts, Equations
 from ..statement.footholds import CompliantFoothold, Foothold
-from ..statement.planes import GROUND, Plane
+from ..statement.ground.planes import GROUND, Plane
 from .program_table import ProgramTable
 
 

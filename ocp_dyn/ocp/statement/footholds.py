@@ -17,7 +17,7 @@ from ...dynamics.compliant import HuntCrossleySphere, as_spheres, center_in, sph
 from ...dynamics.kinematics import point_jacobian_6d, pose, resolve
 from ...joints import Revolute
 from ...mechanism import Frame, Model
-from .planes import GROUND, LEVEL, Plane
+from .ground.planes import GROUND, LEVEL, Plane
 
 _PLACED = "_placed"
 """Mark of an edge whose normal a foothold has set, so that `dataclasses.replace(foothold, plane=...)` may change it."""

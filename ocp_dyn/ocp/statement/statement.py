@@ -20,7 +20,8 @@ from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
 from .guesses import FootPlan
-from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Periodic, Phase, Transition, members
+from .periodic import Periodic
+from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Phase, Transition, members
 
 FORMS = {"implicit": ("midpoint", "position"), "explicit": ("rk4", "acceleration")}
 """The forms, each with its default integrator and its default contact level."""

@@ -16,7 +16,7 @@ from ..motion.motion import PhaseMotion
 from ..nlp.program import Assembled, Variable
 from ..solution import Solution
 from ..statement.footholds import CompliantFoothold, Foothold
-from ..statement.planes import GROUND
+from ..statement.ground.planes import GROUND
 from ..statement.statement import Statement
 from .quantities import PhaseQuantity, needed
 from .tabulate import tabulate

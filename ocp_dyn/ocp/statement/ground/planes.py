@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 from casadi import DM
 
-from ..._arguments import point
-from ..._types import Array, Expr, sparse, sparse_beside
-from ...spatial_algebra.rotations import unit_axis
+from ...._arguments import point
+from ...._types import Array, Expr, sparse, sparse_beside
+from ....spatial_algebra.rotations import unit_axis
 
 LEVEL = (0.0, 0.0, 1.0)
 

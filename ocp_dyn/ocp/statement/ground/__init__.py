@@ -1,0 +1,1 @@
+"""The ground: planes on which feet stand."""
