@@ -58,6 +58,10 @@ CROSSED = {"shoulder": (-0.7, 0.0, -0.9), "elbow": (-1.9,)}
 Arms = Literal["free", "hanging", "crossed"]
 
 
+STEEPEST = 4.0
+"""Rate at which the seat's force may fall to zero, in body weights per duration of the time on the seat."""
+
+
 class Chair(NamedTuple):
     """The seat's height and the place of the ankles ahead of the hip joints [m], and the angles of the legs."""
 
@@ -87,14 +91,16 @@ def problem(
     size = human_dimensions(height, sex)
     chair = _chair(size, seat_height)
     body = human(mass, height, sex, root=od.FloatingBase()).lock_joints(_locked(arms, still))
-    model, effort = _human.with_calf(body), _human.effort(body)
+    model, effort = _human.with_calf(body), _effort(body)
     feet = tuple(
         _human.feet(model, size, side, x=_sole(size, chair), y=y, yaw=math.copysign(_human.TOE_OUT, y)).flat
         for side, y in (("r", -size.hip_spacing / 2), ("l", size.hip_spacing / 2))
     )
     contact = (ocp.Unilateral(), ocp.FrictionCone(), ocp.CenterOfPressure(), ocp.Activation())
+    chair_edge = seat(model, size, seat_height)
+    fade = ocp.Path(lambda i: i.wrenches[chair_edge][5] / model.weight - (i.s if down else 1 - i.s) * STEEPEST, -np.inf, 0.0, "interval")
     above = ocp.Clearance([("seat", (0, 0, 0))], height=0.0, terrain=lambda x, y: seat_height)
-    seated = ocp.Phase("seated", intervals[0], DURATIONS["seated"], (seat(model, size, seat_height), *feet), contact, effort)
+    seated = ocp.Phase("seated", intervals[0], DURATIONS["seated"], (chair_edge, *feet), (*contact, fade), effort)
     rise = ocp.Phase("rise", intervals[1], DURATIONS["rise"], feet, (*contact, above), effort)
     sitting, standing = _sitting(model), _standing(model, size)
     postures: list[dict[str, Any]] = [_seated_posture(model, chair), _leaning(model, chair), _upright(model)]
@@ -110,6 +116,14 @@ def problem(
         integrator="gauss:2",
         torque="linear",
     )
+
+
+def _effort(body: od.Model) -> tuple[Any, ...]:
+    """The costs of walking, without the distance of the legs from the upright posture: a seated body is at rest too."""
+    model = _human.with_calf(body)
+    legs = np.array([name.startswith(("hip", "knee", "ankle", "subtalar")) for name in model.qd_names])
+    posture = ocp.JointAngleSquared(weight=1.0, stiffness=np.where(legs, 0.0, _human.stiffness(model)))
+    return tuple(posture if isinstance(cost, ocp.JointAngleSquared) else cost for cost in _human.effort(body))
 
 
 def seat(model: od.Model, size: HumanDimensions, height: float) -> ocp.Foothold:
