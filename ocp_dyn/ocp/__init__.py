@@ -87,6 +87,7 @@ from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.ground.planes import Plane as Plane
 from .statement.guesses import FootPlan as FootPlan
+from .statement.guesses import Postures as Postures
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin
