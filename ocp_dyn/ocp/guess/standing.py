@@ -165,7 +165,7 @@ def standing(problem: Statement) -> Array:
         placed = [f for f in feet if isinstance(f, Foothold)]
         soft = [f for f in feet if isinstance(f, CompliantFoothold)]
         if placed:
-            ground = placed[0].origin(DM([(low + high) / 2 for low, high in (placed[0].x, placed[0].y, placed[0].yaw)]))
+            ground = placed[0].origin(DM(placed[0].bounds.mean(axis=1)))
             heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in placed]
             q[2] -= min(heights) - float(ground[2])
         elif soft:
