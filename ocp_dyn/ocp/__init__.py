@@ -86,7 +86,13 @@ from .statement.dependent import DependentJoints as DependentJoints
 from .statement.footholds import CompliantFoothold as CompliantFoothold
 from .statement.footholds import Foothold as Foothold
 from .statement.ground.planes import Plane as Plane
+from .statement.ground.room import Patch as Patch
+from .statement.ground.terrain import Terrain as Terrain
+from .statement.ground.terrain import ramp as ramp
+from .statement.ground.terrain import stairs as stairs
+from .statement.ground.terrain import stepping_stones as stepping_stones
 from .statement.guesses import FootPlan as FootPlan
+from .statement.guesses import Postures as Postures
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin

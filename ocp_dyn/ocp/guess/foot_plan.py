@@ -123,7 +123,7 @@ def _base_path(transcription: Transcription, nodes: Array, middle: Array, headin
     """
     if transcription.problem.periodic is None:
         return _averaged(nodes, middle), _averaged(nodes, heading[:, None])[:, 0]
-    advance = Advance.of(*advance_value(transcription, transcription.program.start).values())
+    advance = first_step(transcription)
     shares = [advance.share(u) for u in nodes / nodes[-1]]
     turns = np.array([share.angle for share in shares])
     first = 0.0 if transcription.mirror is not None else float(np.mean(heading - turns))
@@ -170,8 +170,12 @@ def _smooth(
 
 def _period(transcription: Transcription, n: int) -> Repetition:
     """The map to the n-th period after the motion, for the first value of the step."""
-    step = advance_value(transcription, transcription.program.start)
-    return Repetition.of(transcription.problem.model, Advance.of(*step.values()), transcription.mirror, n)
+    return Repetition.of(transcription.problem.model, first_step(transcription), transcription.mirror, n)
+
+
+def first_step(transcription: Transcription) -> Advance:
+    """The first value of the step from one period to the next."""
+    return Advance.of(*advance_value(transcription, transcription.program.start).values())
 
 
 def _moved(image: Repetition, q: Array) -> Array:
@@ -203,8 +207,7 @@ def _tracks(plan: FootPlan, transcription: Transcription, durations: list[float]
 def _span(transcription: Transcription, f: Foothold, begin: float, end: float, period: int) -> Span:
     """The span of a foothold in a phase; period: -1, 0, 1 for the period before, the motion, the period after."""
     model, image = transcription.problem.model, _period(transcription, period)
-    step = Advance.of(*advance_value(transcription, transcription.program.start).values())
-    place, plane = place_value(transcription, f, transcription.program.start, step), f.plane
+    place, plane = place_value(transcription, f, transcription.program.start, first_step(transcription)), f.plane
     frame, point = resolve(model, f.contact.body), np.array(f.point)
     axis, radius = (f.contact.axis, f.contact.radius) if isinstance(f.contact, RollingContact) else (None, 0.0)
     if image.mirror is not None:

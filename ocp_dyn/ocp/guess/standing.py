@@ -18,17 +18,18 @@ from ...symmetry.advance import Advance
 from ..equations import equations_of
 from ..nlp.program import Variable
 from ..statement.footholds import CompliantFoothold, Foothold, Held
-from ..statement.guesses import FootPlan
+from ..statement.guesses import FootPlan, Postures
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription, advance_value, contacts, model_of, number, state_of
 from .foot_plan import planned
+from .postures import through_postures
 
 
 def initial_guess(transcription: Transcription) -> None:
     """Sets first values of states, contact forces and the step length.
 
     States come from the problem's guess, or from the standing posture moved forward at the problem's speed; contact
-    forces carry the weight in equal shares. With a `FootPlan` in the implicit form, accelerations and torques are set
+    forces carry the weight in equal shares. With a `FootPlan` or `Postures` in the implicit form, accelerations and torques are set
     too.
     """
     problem, program = transcription.problem, transcription.program
@@ -40,6 +41,8 @@ def initial_guess(transcription: Transcription) -> None:
     _start_step(transcription, speed * total)
     if isinstance(problem.guess, FootPlan):
         state = planned(problem.guess, transcription, durations, standing(problem))
+    elif isinstance(problem.guess, Postures):
+        state = through_postures(problem.guess, transcription, durations, standing(problem))
     else:
         state = problem.guess or _standing_guess(transcription, speed, total)
     weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
@@ -59,7 +62,7 @@ def initial_guess(transcription: Transcription) -> None:
             parts = [part[chosen] for pair in between for part, chosen in zip(pair, independent, strict=True)]
             program.set_start(inner, np.concatenate(parts))
         begin += duration
-    if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
+    if isinstance(problem.guess, (FootPlan, Postures)) and problem.form == "implicit":
         _follow_motion(transcription)
 
 
@@ -179,7 +182,7 @@ def standing(problem: Statement) -> Array:
         placed = [f for f in feet if isinstance(f, Foothold)]
         soft = [f for f in feet if isinstance(f, CompliantFoothold)]
         if placed:
-            ground = placed[0].origin(DM([(low + high) / 2 for low, high in (placed[0].x, placed[0].y, placed[0].yaw)]))
+            ground = placed[0].origin(DM(placed[0].bounds.mean(axis=1)))
             heights = [float(point_position(model, f.name, DM(q), f.point)[2]) for f in placed]
             q[2] -= min(heights) - float(ground[2])
         elif soft:

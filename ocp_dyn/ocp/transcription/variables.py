@@ -96,7 +96,7 @@ def add_variables(transcription: Transcription) -> None:
     _add_parameters(transcription)
     for foothold in dict.fromkeys(f.root for f in problem.footholds if isinstance(f, Foothold)):
         if foothold not in transcription.images:
-            low, high = np.transpose([foothold.x, foothold.y, foothold.yaw])
+            low, high = foothold.bounds.T
             transcription.places[foothold] = program.variable(
                 f"place of {foothold.name}", 3, low, high, (low + high) / 2
             )
