@@ -92,6 +92,7 @@ from .statement.ground.terrain import ramp as ramp
 from .statement.ground.terrain import stairs as stairs
 from .statement.ground.terrain import stepping_stones as stepping_stones
 from .statement.guesses import FootPlan as FootPlan
+from .statement.guesses import Postures as Postures
 from .statement.instant import Instant as Instant
 from .statement.limits import CaptureMargin as CaptureMargin
 from .statement.limits import JointMargin as JointMargin

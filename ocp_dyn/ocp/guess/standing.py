@@ -16,17 +16,18 @@ from ...mechanism import Model
 from ..equations import equations_of
 from ..nlp.program import Variable
 from ..statement.footholds import CompliantFoothold, Foothold, Held
-from ..statement.guesses import FootPlan
+from ..statement.guesses import FootPlan, Postures
 from ..statement.statement import Statement
 from ..transcription.variables import Transcription, contacts, model_of, number, state_of
 from .foot_plan import planned
+from .postures import through_postures
 
 
 def initial_guess(transcription: Transcription) -> None:
     """Sets first values of states, contact forces and the step length.
 
     States come from the problem's guess, or from the standing posture moved forward at the problem's speed; contact
-    forces carry the weight in equal shares. With a `FootPlan` in the implicit form, accelerations and torques are set
+    forces carry the weight in equal shares. With a `FootPlan` or `Postures` in the implicit form, accelerations and torques are set
     too.
     """
     problem, program = transcription.problem, transcription.program
@@ -44,6 +45,8 @@ def initial_guess(transcription: Transcription) -> None:
     )
     if isinstance(problem.guess, FootPlan):
         state = planned(problem.guess, transcription, durations, standing(problem), step, speed)
+    elif isinstance(problem.guess, Postures):
+        state = through_postures(problem.guess, transcription, durations, standing(problem), step)
     else:
         state = problem.guess or _standing_guess(problem, speed, total)
     weight = problem.model.mass * float(np.linalg.norm(problem.model.gravity))
@@ -63,7 +66,7 @@ def initial_guess(transcription: Transcription) -> None:
             parts = [part[chosen] for pair in between for part, chosen in zip(pair, independent, strict=True)]
             program.set_start(inner, np.concatenate(parts))
         begin += duration
-    if isinstance(problem.guess, FootPlan) and problem.form == "implicit":
+    if isinstance(problem.guess, (FootPlan, Postures)) and problem.form == "implicit":
         _follow_motion(transcription)
 
 

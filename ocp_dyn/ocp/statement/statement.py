@@ -19,7 +19,7 @@ from .checks import check_names, check_rates, check_torque_rates
 from .custom_costs import Terminal
 from .dependent import Coordinates, DependentJoints, check_dependent
 from .footholds import CompliantFoothold, Foothold, rigid
-from .guesses import FootPlan
+from .guesses import FootPlan, Postures
 from .periodic import Periodic
 from .phases import TRANSITIONS, Boundary, Continuous, Parameter, Phase, Transition, members
 
@@ -64,7 +64,7 @@ class Statement:
     unactuated: Sequence[str] | None = None
     per_distance: bool = False
     posture: Array | Sequence[float] | None = None
-    guess: Callable[[float], tuple[Array, Array]] | FootPlan | None = None
+    guess: Callable[[float], tuple[Array, Array]] | FootPlan | Postures | None = None
     form: str = "implicit"
     integrator: str | Scheme = ""
     limits: bool = True
@@ -161,17 +161,20 @@ class Statement:
                     f"posture must have nq = {self.model.nq} entries, all of them finite, got {shown(self.posture)}"
                 )
             self._set("posture", posture.copy())
-        if not (self.guess is None or callable(self.guess) or hasattr(self.guess, "crouch")):
+        planned = isinstance(self.guess, (FootPlan, Postures))
+        if not (self.guess is None or callable(self.guess) or planned):
             raise TypeError(
-                f"guess must be a function s -> (q, qd) of the fraction s of the motion, or ocp.FootPlan(), got "
-                f"{shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
+                f"guess must be a function s -> (q, qd) of the fraction s of the motion, ocp.FootPlan() or ocp.Postures(...), "
+                f"got {shown(self.guess)}: a Solution goes to solve(guess=...), one posture to Problem(posture=...)"
             )
         soft = [f.name for f in self.footholds if isinstance(f, CompliantFoothold)]
-        if hasattr(self.guess, "crouch") and soft:
+        if planned and soft:
             raise ValueError(
-                f"guess=FootPlan() plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
+                f"guess={type(self.guess).__name__}(...) plans places of footholds, and the compliant foothold {shown(soft[0])} has none: give "
                 "the solution of a problem with ocp.Foothold to solve(guess=...), or a function s -> (q, qd) as guess"
             )
+        if isinstance(self.guess, Postures):
+            self.guess.check(self.model)
 
     def _check_dependent(self) -> None:
         """Checks the dependent joints at the posture, and finds the independent coordinates."""
